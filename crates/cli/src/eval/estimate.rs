@@ -1,0 +1,6 @@
+//! How often a page changes, as functions of `freshet eval`.
+
+use super::Function;
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[Function] = &[];

@@ -1,0 +1,6 @@
+//! Freshness and age of a copy, as functions of `freshet eval`.
+
+use super::Function;
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[Function] = &[];

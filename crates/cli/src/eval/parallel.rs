@@ -1,0 +1,6 @@
+//! Parallel crawling, as functions of `freshet eval`.
+
+use super::Function;
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[Function] = &[];

@@ -1,0 +1,6 @@
+//! Allocation of visits, as functions of `freshet eval`.
+
+use super::Function;
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[Function] = &[];

@@ -1,0 +1,6 @@
+//! Content summaries and their survival, as functions of `freshet eval`.
+
+use super::Function;
+
+/// The functions of this family.
+pub(super) const FUNCTIONS: &[Function] = &[];

@@ -1,0 +1,51 @@
+//! Freshet: keeps a local copy of the Web fresh on a fixed download budget.
+//!
+//! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
+
+mod eval;
+
+use std::io;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+
+/// Keeps a local copy of the Web fresh on a fixed download budget.
+#[derive(Parser)]
+#[command(name = "freshet", version, about, disable_help_subcommand = true)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Eval(eval::EvalOptions),
+}
+
+fn main() -> ExitCode {
+    match run(CommandLine::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            #[expect(clippy::print_stderr, reason = "this is where errors reach the user")]
+            {
+                eprintln!("freshet: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command_line: CommandLine) -> anyhow::Result<()> {
+    match command_line.command {
+        Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
+    }
+}
+
+/// `freshet ... | head` closes our output early; that is the reader's choice and no failure.
+fn reader_went_away(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

@@ -1,0 +1,3 @@
+//! What the exact allocation of ten million pages costs beside one exp per page.
+
+fn main() {}

@@ -1,0 +1,43 @@
+//! What every benchmark shares: the best of several timed runs, and a table in which each row stands beside what it is
+//! compared with, as a ratio of the same run.
+#![allow(dead_code, clippy::print_stdout, reason = "each benchmark uses a part of this, and printing is its purpose")]
+
+use std::time::{Duration, Instant};
+
+/// The shortest of `runs` runs, and what the last one returned.
+pub(crate) fn best_of<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) {
+    assert!(runs > 0);
+    let mut best: Option<(Duration, T)> = None;
+    for _ in 0..runs {
+        let start = Instant::now();
+        let value = std::hint::black_box(run());
+        let elapsed = start.elapsed();
+        let shortest = best.as_ref().map_or(elapsed, |(shortest, _)| elapsed.min(*shortest));
+        best = Some((shortest, value));
+    }
+    best.expect("at least one run")
+}
+
+/// A table that is printed row by row, so that a long benchmark shows what it has.
+pub(crate) struct Table {
+    widths: Vec<usize>,
+}
+
+impl Table {
+    /// Prints the title and the heads of the columns.
+    pub(crate) fn new(title: &str, columns: &[&str]) -> Self {
+        println!("\n{title}\n");
+        let widths = columns.iter().enumerate().map(|(i, column)| if i == 0 { 44 } else { column.len().max(14) });
+        let table = Self { widths: widths.collect() };
+        table.row(columns);
+        table.row(&table.widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>());
+        table
+    }
+
+    /// Prints one row.
+    pub(crate) fn row<S: AsRef<str>>(&self, cells: &[S]) {
+        let cells: Vec<_> =
+            self.widths.iter().zip(cells).map(|(width, cell)| format!("{:<width$}", cell.as_ref())).collect();
+        println!("| {} |", cells.join(" | "));
+    }
+}

@@ -1,0 +1,30 @@
+//! The mathematics of keeping a copy of the Web fresh.
+//!
+//! Every function here is pure: it reads no clock, no file and no random source that it was not given, and it cannot
+//! fail. What an input must satisfy is a type ([`units`]) or an assertion at the function's border; callers check what
+//! comes from outside before they call.
+//!
+//! The texts are cited by these names:
+//! - **thesis**: J. Cho, *Crawling the Web: discovery and maintenance of large-scale Web data*, 2001.
+//! - **estimate**: J. Cho and H. Garcia-Molina, *Estimating frequency of change*.
+//! - **sample**: J. Cho and A. Ntoulas, *Effective change detection using sampling*.
+//! - **neighbours**: Q. Tan et al., change detection by link, directory and cluster neighbourhoods.
+//! - **summary**: P. Ipeirotis et al., *Modeling and managing content changes in text databases*.
+//!
+//! Reading order: [`units`] and [`numerics`] are the ground; [`process`] says how pages change, [`freshness`] what that
+//! does to a copy; [`estimate`] learns the rate, [`refresh`] spends the visits; [`sample`] and [`neighbourhood`] decide
+//! by samples; [`rank`] says what is important and [`parallel`] who crawls it; [`summary`] and [`survival`] are about
+//! text databases.
+
+pub mod estimate;
+pub mod freshness;
+pub mod neighbourhood;
+pub mod numerics;
+pub mod parallel;
+pub mod process;
+pub mod rank;
+pub mod refresh;
+pub mod sample;
+pub mod summary;
+pub mod survival;
+pub mod units;

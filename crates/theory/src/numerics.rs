@@ -1,0 +1,307 @@
+//! The few functions on which all freshness and age formulas rest, exact where the printed formulas cancel.
+//!
+//! All take `x`, the expected number of changes between two visits (the r = λ/f = λI of the thesis, chapter 5). With
+//! S = e^-x the chance that nothing changed:
+//!
+//! > mean survival (1 − e^-x)/x, its complement, mean age 1/2 − 1/x + (1 − e^-x)/x²,
+//! > freshness gain g(x) = 1 − (1 + x)e^-x, age gain G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²
+//!
+//! As printed they are differences of large terms for small x. Below a switch point each is summed as its Taylor series
+//! (`Σ ± x^k / k!` with small integer factors), above it as printed.
+//!
+//! # Promises
+//! - Relative error below 1e-13 for `x` from 1e-150 (below it x² underflows) to infinity; no NaN for any `x ≥ 0`.
+//! - [`freshness_gain_inverse`] undoes [`freshness_gain`] to 1e-12 for gains up to 1 − 1e-6; for gains nearer to one the
+//!   complement decides, and [`freshness_gain_inverse_of_complement`] takes it directly.
+
+/// Mean of e^-s over s in `[0, x]`: the time-averaged freshness of a page visited at even intervals.
+#[inline]
+pub fn mean_survival(x: f64) -> f64 {
+    debug_assert!(0.0 <= x);
+    if x < 1e-5 { 1.0 - x * (0.5 - x / 6.0) } else { -(-x).exp_m1() / x }
+}
+
+/// One minus [`mean_survival`], without the cancellation: x/2 − x²/6 + …
+#[inline]
+pub fn mean_change_probability(x: f64) -> f64 {
+    debug_assert!(0.0 <= x);
+    if x < SWITCH { x * horner(x, &MEAN_CHANGE) } else { 1.0 + (-x).exp_m1() / x }
+}
+
+/// Age of a page visited at even intervals, averaged over time, as a fraction of the interval: x/6 − x²/24 + …
+#[inline]
+pub fn mean_age_fraction(x: f64) -> f64 {
+    debug_assert!(0.0 <= x);
+    if x < SWITCH { x * horner(x, &MEAN_AGE) } else { 0.5 - mean_change_probability(x) / x }
+}
+
+/// g(x) = 1 − (1 + x)e^-x: the gain of freshness of one more visit, in units of 1/λ. Grows from 0 to 1.
+#[inline]
+pub fn freshness_gain(x: f64) -> f64 {
+    debug_assert!(0.0 <= x);
+    if x < SWITCH {
+        x * x * horner(x, &FRESHNESS_GAIN)
+    } else if x == f64::INFINITY {
+        1.0
+    } else {
+        -(-x).exp_m1() - x * (-x).exp()
+    }
+}
+
+/// G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²: the gain of age of one more visit, in units of the interval squared. Grows
+/// from 0 to 1/2.
+#[inline]
+pub fn age_gain(x: f64) -> f64 {
+    debug_assert!(0.0 <= x);
+    if x < SWITCH { x * horner(x, &AGE_GAIN) } else { 0.5 - (freshness_gain(x) / x) / x }
+}
+
+/// The `x` whose [`freshness_gain`] is `gain`; infinite from a gain of one on.
+#[inline]
+pub fn freshness_gain_inverse(gain: f64) -> f64 {
+    debug_assert!(0.0 <= gain);
+    if gain >= 1.0 {
+        return f64::INFINITY;
+    }
+    if gain > 0.5 {
+        return freshness_gain_inverse_of_complement(1.0 - gain);
+    }
+    // Below 1e-16 the two-term inverse is exact to the last digit, and the squares below stay clear of underflow.
+    let s = (2.0 * gain).sqrt();
+    if gain < 1e-22 {
+        return s * (1.0 + s / 3.0);
+    }
+    let mut x = s * (1.0 + s * (1.0 / 3.0 + s * (11.0 / 72.0)));
+    for _ in 0..3 {
+        let step = (freshness_gain(x) - gain) / (x * (-x).exp());
+        x -= step / (1.0 - 0.5 * step * (1.0 / x - 1.0));
+    }
+    x
+}
+
+/// The `x` with (1 + x)e^-x = `complement`, for complements in (0, 1]: exact even where 1 − complement rounds to one.
+#[inline]
+pub fn freshness_gain_inverse_of_complement(complement: f64) -> f64 {
+    debug_assert!(0.0 <= complement);
+    debug_assert!(complement <= 1.0);
+    if complement == 0.0 {
+        return f64::INFINITY;
+    }
+    if complement >= 0.5 {
+        return freshness_gain_inverse(1.0 - complement);
+    }
+    // x = L + ln(1 + x) with L = −ln(complement); Newton on x − ln(1 + x) − L, whose slope is x/(1 + x).
+    let l = -complement.ln();
+    let mut x = l + (1.0 + l + (1.0 + l).ln()).ln();
+    for _ in 0..4 {
+        let step = (x - x.ln_1p() - l) * (1.0 + x) / x;
+        x -= step;
+        if step.abs() <= 1e-16 * x {
+            break;
+        }
+    }
+    x
+}
+
+/// L/(1 − e^-L): the expected number of changes given that there was at least one; 1 at L = 0.
+#[inline]
+pub fn changes_given_changed(expected_changes: f64) -> f64 {
+    debug_assert!(0.0 <= expected_changes);
+    if expected_changes < 1e-9 { 1.0 } else { expected_changes / -(-expected_changes).exp_m1() }
+}
+
+/// Below this `x` the series are used; with the coefficients below they are exact to the last digit there.
+const SWITCH: f64 = 0.5;
+
+/// Σ over k ≥ 0 of `coefficients[k]` (−x)^k.
+#[inline]
+fn horner<const N: usize>(x: f64, coefficients: &[f64; N]) -> f64 {
+    coefficients.iter().rev().fold(0.0, |sum, coefficient| coefficient - x * sum)
+}
+
+/// Number of terms: 0.5^14 / 14! is below 1e-15 of the first term for each of the series.
+const TERMS: usize = 14;
+
+/// (1 − (1 − e^-x)/x)/x = Σ (−x)^k / (k + 2)!
+const MEAN_CHANGE: [f64; TERMS] = series(2, false);
+/// (1/2 − 1/x + (1 − e^-x)/x²)/x = Σ (−x)^k / (k + 3)!
+const MEAN_AGE: [f64; TERMS] = series(3, false);
+/// g(x)/x² = Σ (k + 1)(−x)^k / (k + 2)!
+const FRESHNESS_GAIN: [f64; TERMS] = series(2, true);
+/// G(x)/x = Σ (k + 2)(−x)^k / (k + 3)!
+const AGE_GAIN: [f64; TERMS] = series(3, true);
+
+/// Coefficients m/(k + offset)!, with m = 1, or m = k + offset − 1 where `times_degree`.
+const fn series(offset: usize, times_degree: bool) -> [f64; TERMS] {
+    let mut coefficients = [0.0; TERMS];
+    let mut k = 0;
+    while k < TERMS {
+        let mut factorial = 1.0;
+        let mut j = 2;
+        while j <= k + offset {
+            factorial *= j as f64;
+            j += 1;
+        }
+        let multiple = if times_degree { (k + offset - 1) as f64 } else { 1.0 };
+        coefficients[k] = multiple / factorial;
+        k += 1;
+    }
+    coefficients
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Computed with 400 digits from the printed formulas: x, then the five functions in the order of this file.
+    const EXACT: [(f64, [f64; 5]); 12] = [
+        (1e-100, [1.0, 5e-101, 1.6666666666666667e-101, 5e-201, 3.3333333333333334e-101]),
+        (
+            1e-8,
+            [
+                0.99999999500000002,
+                4.9999999833333335e-9,
+                1.6666666625e-9,
+                4.999999966666667e-17,
+                3.3333333208333334e-9,
+            ],
+        ),
+        (
+            1e-5,
+            [
+                0.99999500001666662,
+                4.9999833333750003e-6,
+                1.6666625000083335e-6,
+                4.9999666667916672e-11,
+                3.3333208333666669e-6,
+            ],
+        ),
+        (
+            0.01,
+            [
+                0.99501662508319464,
+                0.0049833749168053575,
+                0.001662508319464261,
+                4.9667913340265892e-5,
+                0.0033208665973410965,
+            ],
+        ),
+        (
+            0.3,
+            [
+                0.86393926439427378,
+                0.13606073560572622,
+                0.046464214647579264,
+                0.036936313113766772,
+                0.089596520958146951,
+            ],
+        ),
+        (
+            0.499,
+            [
+                0.78729961174591256,
+                0.21270038825408744,
+                0.073746716925676468,
+                0.089900896885554339,
+                0.13895367132841097,
+            ],
+        ),
+        (
+            0.5,
+            [
+                0.78693868057473315,
+                0.21306131942526685,
+                0.073877361149466306,
+                0.090204010431049865,
+                0.13918395827580054,
+            ],
+        ),
+        (
+            0.75,
+            [
+                0.70351126301198039,
+                0.29648873698801961,
+                0.10468168401597385,
+                0.17335853270322426,
+                0.19180705297204576,
+            ],
+        ),
+        (
+            1.0,
+            [
+                0.63212055882855768,
+                0.36787944117144232,
+                0.13212055882855768,
+                0.26424111765711536,
+                0.23575888234288464,
+            ],
+        ),
+        (
+            4.0,
+            [
+                0.24542109027781645,
+                0.75457890972218355,
+                0.31135527256945411,
+                0.9084218055563291,
+                0.44322363715272943,
+            ],
+        ),
+        (
+            30.0,
+            [
+                0.033333333333330214,
+                0.96666666666666979,
+                0.46777777777777767,
+                0.99999999999709914,
+                0.49888888888889211,
+            ],
+        ),
+        (1e9, [1.0e-9, 0.999999999, 0.499999999, 1.0, 0.5]),
+    ];
+
+    const FUNCTIONS: [fn(f64) -> f64; 5] =
+        [mean_survival, mean_change_probability, mean_age_fraction, freshness_gain, age_gain];
+
+    #[test]
+    fn every_function_keeps_thirteen_digits() {
+        for (x, expected) in EXACT {
+            for (function, (evaluate, expected)) in FUNCTIONS.iter().zip(expected).enumerate() {
+                let error = (evaluate(x) / expected - 1.0).abs();
+                assert!(error < 1e-13, "function {function} at {x}: relative error {error:e}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_limits_are_values_and_not_nan() {
+        for (evaluate, (zero, infinity)) in
+            FUNCTIONS.iter().zip([(1.0, 0.0), (0.0, 1.0), (0.0, 0.5), (0.0, 1.0), (0.0, 0.5)])
+        {
+            assert_eq!(evaluate(0.0), zero);
+            assert_eq!(evaluate(f64::INFINITY), infinity);
+        }
+    }
+
+    #[test]
+    fn the_inverse_of_the_gain_undoes_it() {
+        for exponent in -1200..=113 {
+            let x = 10f64.powf(f64::from(exponent) / 100.0);
+            let back = freshness_gain_inverse(freshness_gain(x));
+            assert!(
+                (back / x - 1.0).abs() < 1e-12 * x.max(1.0).exp().max(1.0),
+                "{x:e} came back as {back:e}"
+            );
+        }
+        assert_eq!(freshness_gain_inverse(0.0), 0.0);
+        assert_eq!(freshness_gain_inverse(1.0), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_inverse_of_the_complement_reaches_where_the_gain_rounds_to_one() {
+        for x in [0.2f64, 1.0, 5.0, 40.0, 300.0, 700.0] {
+            let complement = (1.0 + x) * (-x).exp();
+            let back = freshness_gain_inverse_of_complement(complement);
+            assert!((back / x - 1.0).abs() < 1e-12, "{x} came back as {back}");
+        }
+    }
+}
