@@ -252,7 +252,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_arguments_are_answered(mut arguments in hostile_arguments(), lambda in hostile_list(), f in hostile_list()) {
+        fn hostile_arguments_are_answered(
+            mut arguments in hostile_arguments(),
+            lambda in hostile_list(),
+            f in hostile_list(),
+        ) {
             for function in FUNCTIONS {
                 let answer = (function.evaluate)(&Arguments::new(&arguments));
                 prop_assert!(!answer.as_ref().is_ok_and(has_null), "{} {answer:?}", function.name);

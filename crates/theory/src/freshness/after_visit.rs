@@ -7,7 +7,8 @@
 //! where the page was visited `t` ago and changes at the rate `λ`.
 //!
 //! # Promises
-//! - Both values keep twelve digits for λt from 1e-9 on, where the age is λt²/2 and its formula a difference of large terms.
+//! - Both values keep twelve digits for λt from 1e-9 on, where the age is λt²/2 and its formula a difference of large
+//!   terms.
 //! - A page that never changes is fresh at any time.
 //!
 //! # Departures
@@ -66,8 +67,8 @@ mod tests {
     proptest! {
         #[test]
         fn a_copy_grows_staler_and_older(rate in 1e-3..1e3f64, t in 1e-3..1.0f64, later in 1e-3..1.0f64) {
-            let rate = ChangesPerDay::new(rate);
-            let (early, late) = (expected_after_visit(rate, Days::new(t)), expected_after_visit(rate, Days::new(t + later)));
+            let after = |since_visit| expected_after_visit(ChangesPerDay::new(rate), Days::new(since_visit));
+            let (early, late) = (after(t), after(t + later));
             prop_assert!(late.freshness <= early.freshness);
             prop_assert!(late.age > early.age);
         }

@@ -1,14 +1,14 @@
 //! Freshness of the collection that users see, for steady and batch crawlers, in place and shadowed.
 //!
-//! Implements the thesis, section 7.2, whose curves and Table 7.1 come without their formulas. Every page is visited once
-//! per period `P`. With M(x) = (1 − e^-x)/x the mean of e^-s over `[0, x]`:
+//! Implements the thesis, section 7.2, whose curves and Table 7.1 come without their formulas. Every page is visited
+//! once per period `P`. With M(x) = (1 − e^-x)/x the mean of e^-s over `[0, x]`:
 //!
 //! > in place: M(λP),  shadowed: M(λC) M(λP)
 //!
-//! where `C` is the length of the crawl: `P` for a steady crawler. In place, a copy is shown from its visit to the next
-//! one, `P` later, whatever the mode. Shadowed, a page is collected at an even time of the crawl, so that its copy has an
-//! even age in `[0, C]` when the crawl ends, and is then shown for the time `P` until the end of the next crawl; the
-//! chance e^-λ(a + s) of being fresh is averaged over both.
+//! where `C` is the length of the crawl: `P` for a steady crawler. In place, a copy is shown from its visit to the
+//! next one, `P` later, whatever the mode. Shadowed, a page is collected at an even time of the crawl, so that its
+//! copy has an even age in `[0, C]` when the crawl ends, and is then shown for the time `P` until the end of the next
+//! crawl; the chance e^-λ(a + s) of being fresh is averaged over both.
 //!
 //! # Promises
 //! - In place, steady and batch crawlers are equally fresh.

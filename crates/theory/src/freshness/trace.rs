@@ -26,7 +26,8 @@ pub fn trace_average(changes: &[f64], visits: &[f64], horizon: Days) -> Freshnes
     assert!(horizon.get().is_finite());
     assert!(horizon > Days::ZERO);
     let h = horizon.get();
-    let mut copy = Copy { fresh_since: 0.0, stale_since: None, fresh_days: 0.0, mean_age: 0.0, horizon: h };
+    let mut copy =
+        LocalCopy { fresh_since: 0.0, stale_since: None, fresh_days: 0.0, mean_age: 0.0, horizon: h };
     for (time, event) in events(changes, visits, h) {
         match event {
             Event::Change => copy.change(time),
@@ -61,7 +62,7 @@ fn events(changes: &[f64], visits: &[f64], horizon: f64) -> Vec<(f64, Event)> {
 }
 
 /// A copy on its way through the events.
-struct Copy {
+struct LocalCopy {
     fresh_since: f64,
     stale_since: Option<f64>,
     fresh_days: f64,
@@ -69,7 +70,7 @@ struct Copy {
     horizon: f64,
 }
 
-impl Copy {
+impl LocalCopy {
     /// Only the first change after a visit makes the copy stale.
     fn change(&mut self, time: f64) {
         if self.stale_since.is_none() {

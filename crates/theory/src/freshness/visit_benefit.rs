@@ -1,8 +1,8 @@
 //! What visits gain for pages that change exactly once in each of equal intervals.
 //!
-//! Implements the thesis, section 5.5.3, Table 5.4, a simple model in place of a Poisson process: a day of a page is cut
-//! into as many equal intervals as the page has changes a day, with one change at an unknown time in each. Of an interval
-//! with `m` evenly spaced visits, the share
+//! Implements the thesis, section 5.5.3, Table 5.4, a simple model in place of a Poisson process: a day of a page is
+//! cut into as many equal intervals as the page has changes a day, with one change at an unknown time in each. Of an
+//! interval with `m` evenly spaced visits, the share
 //!
 //! > m / (2(m + 1))
 //!
@@ -14,8 +14,8 @@
 //! - A page without changes gains nothing.
 //!
 //! # Departures
-//! The table shows two pages and visits fewer than intervals or intervals of one page only; the even spread of more visits
-//! than intervals is its natural extension.
+//! In the table no page with several intervals has more visits than intervals. The even spread of more is our reading
+//! of the text's evenly spaced visits.
 
 /// A page of the simple model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
