@@ -17,6 +17,8 @@
 //! s ρ̄ + (N r − s) ρ̄_r − N f(ρ_t)/(6s) is the corrected size, in which r does not occur. The curve is flat, so the
 //! stated size does little harm; it is kept because it is what the text says.
 
+use std::f64::consts::SQRT_2;
+
 /// What is known of the changed fractions of the sites.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FractionDistribution {
@@ -38,11 +40,19 @@ impl FractionDistribution {
         Self { density_at_threshold, top_mean, mean }
     }
 
-    /// √(f(ρ_t) / (6 (ρ̄_r − ρ̄))).
-    fn factor(self) -> f64 {
+    /// √(f(ρ_t) / (6 (ρ̄_r − ρ̄))) times `size`; zero times infinity is zero, for there is nothing to sample.
+    fn apply(self, size: f64) -> f64 {
+        if size == 0.0 || self.density_at_threshold == 0.0 {
+            return 0.0;
+        }
+        let distance = self.top_mean - self.mean;
         // Halves keep the difference of two huge numbers finite.
-        let half_distance = 0.5 * self.top_mean - 0.5 * self.mean;
-        self.density_at_threshold.sqrt() / (12f64.sqrt() * half_distance.sqrt())
+        let distance_root = if distance.is_finite() {
+            distance.sqrt()
+        } else {
+            SQRT_2 * (0.5 * self.top_mean - 0.5 * self.mean).sqrt()
+        };
+        size * (self.density_at_threshold.sqrt() / (6f64.sqrt() * distance_root))
     }
 }
 
@@ -61,14 +71,14 @@ pub fn rule_of_thumb(pages_per_site: f64, budget_ratio: f64) -> f64 {
 ///
 /// Panics as [`rule_of_thumb`] does.
 pub fn stated(pages_per_site: f64, budget_ratio: f64, distribution: FractionDistribution) -> f64 {
-    rule_of_thumb(pages_per_site, budget_ratio) * distribution.factor()
+    distribution.apply(rule_of_thumb(pages_per_site, budget_ratio))
 }
 
 /// Theorem 2 as its proof should have ended: the budget does not matter.
 ///
 /// Panics if the number of pages is negative or not finite.
 pub fn corrected(pages_per_site: f64, distribution: FractionDistribution) -> f64 {
-    rule_of_thumb(pages_per_site, 1.0) * distribution.factor()
+    distribution.apply(rule_of_thumb(pages_per_site, 1.0))
 }
 
 #[cfg(test)]
@@ -114,6 +124,9 @@ mod tests {
         check(rule_of_thumb(1e-300, 1e-300), 1e-300);
         let distribution = FractionDistribution::new(1e308, 1e308, -1e308);
         check(stated(6.0, 2.0, distribution), 1.0);
+        let narrow = FractionDistribution::new(1.0, 5e-324, 0.0);
+        assert_eq!(stated(0.0, 1.0, narrow), 0.0);
+        assert!(stated(1.0, 1.0, narrow) > 1e160);
     }
 
     #[test]
