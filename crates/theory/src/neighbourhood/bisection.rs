@@ -1,6 +1,6 @@
 //! Vectors grouped by repeated bisection.
 //!
-//! [neighbours], section 4.3: the whole set is divided in two, then one of the parts, and so on until there are `k`
+//! **neighbours**, section 4.3: the whole set is divided in two, then one of the parts, and so on until there are `k`
 //! clusters; each bisection makes a criterion function locally best. The criterion is the usual one of the program that
 //! the text uses (CLUTO's I₂), for clusters S_r of vectors of length one:
 //!
@@ -30,7 +30,7 @@ use rand::seq::SliceRandom as _;
 use super::vectors::UnitVectors;
 
 /// How often a bisection is tried from new starting vectors.
-const TRIALS: usize = 5;
+const TRIALS: usize = 3;
 
 /// Passes over the vectors that a trial may take; in practice about five until nothing moves.
 const PASSES_MAX: usize = 20;

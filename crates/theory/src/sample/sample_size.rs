@@ -1,6 +1,6 @@
 //! How many pages to sample of each site before the greedy policy decides.
 //!
-//! [sample], section 3.3, Theorem 2. With `N` pages a site, `r` downloads per page kept, f(ρ_t) the density of the
+//! **sample**, section 3.3, Theorem 2. With `N` pages a site, `r` downloads per page kept, f(ρ_t) the density of the
 //! changed fractions at the threshold, ρ̄_r their mean above it and ρ̄ their mean over all sites:
 //!
 //! > stated √(N r f(ρ_t) / (6 (ρ̄_r − ρ̄))), without knowledge of the distribution √(N r),

@@ -1,6 +1,6 @@
 //! Subset sampling: when the budget cannot sample every site, take the sites in turns.
 //!
-//! [sample], section 3.5, and the experiment of section 4.4. The sites are divided into groups; each cycle samples and
+//! **sample**, section 3.5, and the experiment of section 4.4. The sites are divided into groups; each cycle samples and
 //! downloads one group only, and the groups come in turn. A group should be so large that the budget `R` can download
 //! all pages of its high sites after sampling. If a part `h` of the sites is high, each has `N` pages and `s` of them
 //! are sampled:
