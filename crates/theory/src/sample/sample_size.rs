@@ -130,6 +130,15 @@ mod tests {
     }
 
     #[test]
+    fn the_size_grows_with_pages_and_density_and_falls_with_the_distance_of_the_best() {
+        let size =
+            |pages, density, top_mean| corrected(pages, FractionDistribution::new(density, top_mean, 0.5));
+        check(size(400.0, 1.0, 0.6) / size(100.0, 1.0, 0.6), 2.0);
+        check(size(100.0, 4.0, 0.6) / size(100.0, 1.0, 0.6), 2.0);
+        check(size(100.0, 1.0, 0.9) / size(100.0, 1.0, 0.6), 0.5);
+    }
+
+    #[test]
     fn equal_means_are_refused() {
         assert!(std::panic::catch_unwind(|| FractionDistribution::new(1.0, 0.5, 0.5)).is_err());
     }
