@@ -190,3 +190,142 @@ fn same_length(name: &str, length: usize, other: &str, other_length: usize) -> R
         Err(format!("argument `{name}`: {length} elements, but `{other}` has {other_length}"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn evaluate(name: &str, arguments: &Value) -> Answer {
+        let function =
+            FUNCTIONS.iter().find(|function| function.name == name).expect("a function of this family");
+        (function.evaluate)(&Arguments::new(arguments.as_object().expect("arguments are an object")))
+    }
+
+    #[track_caller]
+    fn check_error(name: &str, arguments: &Value, word: &str) {
+        let error = evaluate(name, arguments).expect_err("the arguments are wrong");
+        assert!(error.contains(word), "{error}");
+    }
+
+    #[test]
+    fn a_fit_without_covariates_is_a_fit() {
+        let arguments = json!({"x": [[], [], []], "time": [1, 2, 3], "event": [1, 0, true], "at": [0, 1, 3]});
+        let value = evaluate("cox_fit", &arguments).expect("a fit");
+        assert_eq!(value["beta"], json!([]));
+        assert_eq!(value["loglik"], value["loglik_null"]);
+        let survival = value["baseline_survival"][2].as_f64().expect("a number");
+        assert!((survival - (-4.0f64 / 3.0).exp()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn strata_make_the_baseline_an_object_even_when_there_is_one() {
+        let arguments = json!({
+            "x": [[1], [0], [1], [0]], "time": [1, 2, 3, 4], "event": [1, 1, 1, 0], "strata": ["a", "a", "a", "a"], "at": [],
+        });
+        assert_eq!(evaluate("cox_fit", &arguments).expect("a fit")["baseline_survival"], json!({"a": []}));
+    }
+
+    #[test]
+    fn a_fit_that_is_not_there_is_an_error() {
+        let arguments = |x: Value| json!({"x": x, "time": [1, 2, 3, 4], "event": [1, 1, 1, 1], "ties": "breslow", "strata": null});
+        check_error("cox_fit", &arguments(json!([[7], [7], [7], [7]])), "column 0");
+        check_error("cox_fit", &arguments(json!([[1, 2], [5, 10], [3, 6], [4, 8]])), "column 1");
+        check_error("cox_fit", &arguments(json!([[4], [3], [2], [1]])), "separate");
+        check_error("cox_fit", &json!({"x": [[1], [2]], "time": [3, 4], "event": [0, 0]}), "no event");
+        check_error("cox_fit", &json!({"x": [], "time": [], "event": []}), "no event");
+    }
+
+    #[test]
+    fn wrong_arguments_are_named() {
+        check_error("cox_fit", &json!({"x": [[1], [2, 3]], "time": [1, 2], "event": [1, 1]}), "row 1");
+        check_error("cox_fit", &json!({"x": [[1]], "time": [1, 2], "event": [1, 1]}), "`x`");
+        check_error("cox_fit", &json!({"x": [[1], [2]], "time": [1, 2], "event": [1, 2]}), "neither 0 nor 1");
+        check_error("cox_fit", &json!({"x": [[1], [2]], "time": [1, 2], "event": [1]}), "`event`");
+        check_error("cox_fit", &json!({"x": [[1]], "time": [1], "event": [1], "ties": "exact"}), "`ties`");
+        check_error("cox_fit", &json!({"x": [[1]], "time": [1], "event": [1], "strata": [1]}), "`strata`");
+        check_error("cox_fit", &json!({"x": [vec![0; 201]], "time": [1], "event": [1]}), "200 columns");
+        check_error("concordance", &json!({"time": [1], "event": [1], "risk": []}), "`risk`");
+        check_error("weibull_fit", &json!({"t": [1, 2], "s": [0.5]}), "`s`");
+        check_error("weibull_fit", &json!({"t": [1, 2], "s": [0.5, 0]}), "`s`");
+        check_error("weibull_fit", &json!({"t": [0, 2], "s": [0.5, 0.1]}), "`t`");
+        check_error("weibull_fit", &json!({"t": [2], "s": [0.5]}), "at least two");
+        check_error("weibull_fit", &json!({"t": [2, 2], "s": [0.5, 0.4]}), "different");
+    }
+
+    #[test]
+    fn what_is_not_defined_is_null() {
+        assert_eq!(evaluate("concordance", &json!({"time": [], "event": [], "risk": []})), Ok(Value::Null));
+        assert_eq!(
+            evaluate("concordance", &json!({"time": [1, 1], "event": [1, 1], "risk": [1, 2]})),
+            Ok(Value::Null)
+        );
+        let level = json!({"lambda": 0.0, "gamma": null, "rss": 0.0});
+        assert_eq!(evaluate("weibull_fit", &json!({"t": [1, 2, 3], "s": [1, 1, 1]})), Ok(level));
+    }
+
+    #[test]
+    fn a_hundred_thousand_subjects_are_compared_in_one_call() {
+        let times: Vec<u32> = (0..100_000).collect();
+        let arguments = json!({"time": times, "event": vec![1; times.len()], "risk": times});
+        assert_eq!(evaluate("concordance", &arguments), Ok(json!(0.0)));
+    }
+
+    /// Covariates, time, event and stratum.
+    type Person = (Vec<f64>, f64, bool, u8);
+
+    fn hostile_number() -> impl Strategy<Value = f64> {
+        prop::sample::select(vec![
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.5,
+            2.0,
+            3.0,
+            1e308,
+            -1e308,
+            5e-324,
+            1e-300,
+            1e9,
+            1e9 + 1.0,
+        ])
+    }
+
+    proptest! {
+        #[test]
+        fn no_argument_is_too_hostile(
+            people in prop::collection::vec(
+                (prop::collection::vec(hostile_number(), 2), hostile_number(), any::<bool>(), 0..2u8),
+                0..8,
+            ),
+            at in prop::collection::vec(hostile_number(), 0..3),
+            ties in prop::sample::select(vec!["efron", "breslow"]),
+            by_strata in any::<bool>(),
+        ) {
+            let list = |pick: fn(&Person) -> Value| -> Value { people.iter().map(pick).collect() };
+            let mut arguments = json!({
+                "x": list(|p| p.0.clone().into()),
+                "time": list(|p| p.1.into()),
+                "event": list(|p| p.2.into()),
+                "risk": list(|p| p.0[0].into()),
+                "t": list(|p| p.1.abs().into()),
+                "s": list(|p| p.0[1].abs().into()),
+                "at": at,
+                "ties": ties,
+            });
+            if by_strata {
+                arguments["strata"] = list(|p| p.3.to_string().into());
+            }
+            for function in FUNCTIONS {
+                let arguments = arguments.as_object().expect("arguments are an object");
+                if let Ok(value) = (function.evaluate)(&Arguments::new(arguments)) {
+                    let may_be_null = function.name == "concordance" || value["lambda"] == 0.0;
+                    let text = value.to_string().replace("loglik_null", "");
+                    prop_assert!(may_be_null || !text.contains("null"), "{value}");
+                }
+            }
+        }
+    }
+}

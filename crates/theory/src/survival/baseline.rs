@@ -14,7 +14,7 @@
 //! None.
 
 use super::cox::CoxFit;
-use super::risk_sets::walk;
+use super::risk_sets::{Risks, walk};
 use super::subjects::Subjects;
 
 /// The cumulative hazard of one stratum where all covariates are zero: steps in order of time.
@@ -48,7 +48,7 @@ pub fn baselines(subjects: &Subjects, fit: &CoxFit) -> Vec<Baseline> {
         .map(|stratum| Baseline { stratum: stratum.number, steps: Vec::new() })
         .collect();
     let mut current = 0;
-    walk(fit.scaled.len(), subjects, &fit.scaled, |set| {
+    walk(subjects, &Risks::at(subjects, &fit.scaled), |set| {
         while baselines[current].stratum != set.stratum.number {
             current += 1;
         }
@@ -68,4 +68,65 @@ pub fn baselines(subjects: &Subjects, fit: &CoxFit) -> Vec<Baseline> {
         }
     }
     baselines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::survival::cox::fit;
+    use crate::survival::lifetime::Lifetime;
+    use crate::survival::risk_sets::Ties;
+
+    fn cohort() -> (Vec<Lifetime>, Vec<f64>, Vec<u32>) {
+        let lifetimes = (0..30).map(|i| {
+            let time = f64::from(i * i % 13);
+            if i % 4 == 0 || i % 3 == 2 { Lifetime::censored_at(time) } else { Lifetime::ended_at(time) }
+        });
+        let covariate = (0..30).map(|i| f64::from(i * 7 % 11) / 10.0);
+        // Of the last stratum nobody ends.
+        (lifetimes.collect(), covariate.collect(), (0..30).map(|i| i % 3).collect())
+    }
+
+    #[test]
+    fn the_hazard_is_the_sum_of_its_definition() {
+        let (lifetimes, x, strata) = cohort();
+        for ties in [Ties::Efron, Ties::Breslow] {
+            let subjects = Subjects::stratified(&lifetimes, &[&x], &strata);
+            let fit = fit(&subjects, ties).expect("there is a maximum");
+            let baselines = baselines(&subjects, &fit);
+            assert_eq!(baselines.iter().map(|baseline| baseline.stratum).collect::<Vec<_>>(), [0, 1, 2]);
+            for baseline in baselines {
+                let of_stratum: Vec<usize> =
+                    (0..x.len()).filter(|&i| strata[i] == baseline.stratum).collect();
+                let mut expected = 0.0;
+                for t in 0..13 {
+                    let time = f64::from(t);
+                    let risk = |&&i: &&usize| {
+                        (lifetimes[i].time() >= time).then(|| (fit.coefficients[0] * x[i]).exp())
+                    };
+                    let total: f64 = of_stratum.iter().filter_map(|i| risk(&i)).sum();
+                    let ended =
+                        of_stratum.iter().filter(|&&i| lifetimes[i] == Lifetime::ended_at(time)).count();
+                    expected += if ended > 0 { ended as f64 / total } else { 0.0 };
+                    assert!((baseline.hazard_at(time) - expected).abs() < 1e-12);
+                    assert!((baseline.survival_at(time + 0.5) - (-expected).exp()).abs() < 1e-12);
+                }
+                assert_eq!(baseline.survival_at(-1.0), 1.0);
+                assert_eq!(baseline.stratum == 2, baseline.survival_at(100.0) == 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn a_zero_far_from_the_data_has_an_extreme_survival_and_no_nan() {
+        let (lifetimes, x, _) = cohort();
+        for offset in [-1e6, 1e6] {
+            let far: Vec<f64> = x.iter().map(|x| x + offset).collect();
+            let subjects = Subjects::new(&lifetimes, &[far]);
+            let fit = fit(&subjects, Ties::Efron).expect("there is a maximum");
+            let survival = baselines(&subjects, &fit)[0].survival_at(100.0);
+            let near = if fit.coefficients[0] * offset > 0.0 { 1.0 } else { 0.0 };
+            assert_eq!(survival, near);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //!
 //! For each time at which subjects end, with r = exp(β·x) the relative risk of a subject (**summary**, section 4.2):
 //!
-//! > Σ r,  Σ r x,  Σ r x xᵀ
+//! > Σ r,  Σ r x
 //!
 //! kept apart for those who end then and for the others at risk, because the two ways of handling ties weigh them
 //! differently. Of d subjects that end together, Efron's way removes the k-th with k/d of the others' weight already
@@ -10,19 +10,21 @@
 //!
 //! > ln L = Σ over ends ( Σ β·x − Σ over k of ln(others + g ended) ),  g = (d − k)/d (Efron) or 1 (Breslow), k = 0 … d − 1
 //!
-//! The sums over k of 1/(others + g ended) and its like are taken first, so that a tie costs O(d + p²) and the pass
-//! O(n p²).
+//! The second derivatives need Σ r x xᵀ over every risk set, but only their sum weighted by 1/(others + g ended). Each
+//! subject's part of it is its r times the weights of all risk sets that it was in, so one weighted sum of x xᵀ over the
+//! subjects is enough. A pass costs O(n p²), whatever the ties.
 //!
 //! # Promises
-//! - No overflow and no logarithm of zero, however large β·x: all risks are relative to a reference that follows the
-//!   largest one met.
+//! - No overflow and no logarithm of zero, however large β·x: all risks are relative to the largest in the risk set.
 //!
 //! # Departures
 //! None. The text leaves ties to Cox's paper.
 
+use std::ops::Range;
+
 use nalgebra::{DMatrix, DVector};
 
-use super::subjects::{Block, Stratum, Subjects};
+use super::subjects::{Block, Stratum, Subjects, sum};
 
 /// How ends at the same time are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +51,7 @@ pub(super) struct RiskSet<'a> {
     pub(super) block: &'a Block,
     /// ln of the unit in which risks are counted here.
     pub(super) reference: f64,
-    /// Over those at risk who do not end now: Σ r, then Σ r x, then the lower triangle of Σ r x xᵀ by rows.
+    /// Over those at risk who do not end now: Σ r, then Σ r x.
     pub(super) others: &'a [f64],
     /// The same over those who end now.
     pub(super) ended: &'a [f64],
@@ -76,137 +78,197 @@ impl RiskSet<'_> {
 /// The likelihood at these scaled coefficients.
 pub(super) fn likelihood(subjects: &Subjects, coefficients: &[f64], ties: Ties) -> Likelihood {
     let p = coefficients.len();
-    let mut logarithm = 0.0;
-    let mut score = vec![0.0; p];
-    let mut lower = vec![0.0; p * (p + 1) / 2];
-    // A literal width lets the compiler unroll the inner loops for it; the code is the same for all.
-    macro_rules! pass {
-        ($width:expr) => {
-            walk($width, subjects, coefficients, |set: &RiskSet<'_>| {
-                logarithm += add_block($width, subjects, coefficients, ties, set, &mut score, &mut lower);
-            })
-        };
-    }
-    match p {
-        0 => pass!(0),
-        1 => pass!(1),
-        2 => pass!(2),
-        3 => pass!(3),
-        4 => pass!(4),
-        5 => pass!(5),
-        6 => pass!(6),
-        7 => pass!(7),
-        8 => pass!(8),
-        _ => pass!(p),
-    }
-    let element = |i: usize, j: usize| lower[i.max(j) * (i.max(j) + 1) / 2 + i.min(j)];
-    Likelihood { logarithm, score: DVector::from_vec(score), information: DMatrix::from_fn(p, p, element) }
+    let mut risks = Risks::at(subjects, coefficients);
+    let mut score = DVector::from_iterator(p, subjects.columns.iter().map(|column| column.sum_of_ended));
+    let mut logarithm = score.iter().zip(coefficients).map(|(sum, beta)| sum * beta).sum::<f64>();
+    let mut information = DMatrix::zeros(p, p);
+    let mut weights = Vec::with_capacity(subjects.blocks.len());
+    walk(subjects, &risks, |set| {
+        let sums = TieSums::of(set, ties);
+        logarithm += sums.logarithm;
+        for i in 0..p {
+            let (others, ended) = (set.others[1 + i], set.ended[1 + i]);
+            score[i] -= sums.inverse * others + sums.weighted * ended;
+            let with_others = sums.square * others + sums.weighted_square * ended;
+            let with_ended = sums.weighted_square * others + sums.twice_weighted_square * ended;
+            for j in 0..=i {
+                information[(i, j)] -= with_others * set.others[1 + j] + with_ended * set.ended[1 + j];
+            }
+        }
+        weights.push((sums.inverse, sums.weighted));
+    });
+    risks.weigh(subjects, &weights);
+    add_squares(subjects, &risks.of_subjects, &mut information);
+    information.fill_upper_triangle_with_lower_triangle();
+    Likelihood { logarithm, score, information }
 }
 
-/// Calls `visit` for every risk set at which subjects end.
-#[inline(always)]
-pub(super) fn walk(
-    width: usize,
-    subjects: &Subjects,
-    coefficients: &[f64],
-    mut visit: impl FnMut(&RiskSet<'_>),
-) {
-    let coefficients = &coefficients[..width];
-    let sums = 1 + width + width * (width + 1) / 2;
+/// The risk of every subject, relative to the largest in the risk set that it joins.
+pub(super) struct Risks {
+    of_subjects: Vec<f64>,
+    /// For each block, ln of the largest risk in its risk set.
+    references: Vec<f64>,
+}
+
+impl Risks {
+    /// The risks under these scaled coefficients.
+    pub(super) fn at(subjects: &Subjects, coefficients: &[f64]) -> Self {
+        let count = subjects.blocks.last().map_or(0, |block| block.ending.end);
+        let mut of_subjects = vec![0.0; count];
+        for (column, beta) in subjects.columns.iter().zip(coefficients) {
+            of_subjects.iter_mut().zip(&column.values).for_each(|(eta, x)| *eta += beta * x);
+        }
+        let mut references = Vec::with_capacity(subjects.blocks.len());
+        for stratum in &subjects.strata {
+            let mut reference = f64::NEG_INFINITY;
+            for block in &subjects.blocks[stratum.blocks.clone()] {
+                let of_block = &mut of_subjects[block.joining.start..block.ending.end];
+                reference = of_block.iter().fold(reference, |largest, eta| largest.max(*eta));
+                of_block.iter_mut().for_each(|eta| *eta = (*eta - reference).exp());
+                references.push(reference);
+            }
+        }
+        Self { of_subjects, references }
+    }
+
+    /// Multiplies each risk with the weights of all risk sets that the subject was in, given per block as those for the
+    /// others and for the ended.
+    fn weigh(&mut self, subjects: &Subjects, weights: &[(f64, f64)]) {
+        for stratum in &subjects.strata {
+            let (mut earlier, mut reference) = (0.0, f64::INFINITY);
+            for index in stratum.blocks.clone().rev() {
+                let (block, (for_others, for_ended)) = (&subjects.blocks[index], weights[index]);
+                // Later ends have a reference that is no larger.
+                earlier *= (self.references[index] - reference).exp();
+                reference = self.references[index];
+                self.of_subjects[block.ending.clone()]
+                    .iter_mut()
+                    .for_each(|risk| *risk *= for_ended + earlier);
+                earlier += for_others;
+                self.of_subjects[block.joining.clone()].iter_mut().for_each(|risk| *risk *= earlier);
+            }
+        }
+    }
+}
+
+/// Calls `visit` for every risk set at which subjects end: stratum by stratum, latest first.
+pub(super) fn walk(subjects: &Subjects, risks: &Risks, mut visit: impl FnMut(&RiskSet<'_>)) {
+    let sums = 1 + subjects.columns.len();
     let (mut others, mut ended) = (vec![0.0; sums], vec![0.0; sums]);
     for stratum in &subjects.strata {
         others.fill(0.0);
         let mut reference = f64::NEG_INFINITY;
-        for block in &subjects.blocks[stratum.blocks.clone()] {
-            ended.fill(0.0);
-            for (range, joining) in [(&block.joining, true), (&block.ending, false)] {
-                for row in subjects.rows[range.start * width..range.end * width].chunks_exact(width.max(1)) {
-                    let eta: f64 = row.iter().zip(coefficients).map(|(x, beta)| x * beta).sum();
-                    if eta > reference + REFERENCE_LAG {
-                        let shrink = (reference - eta).exp();
-                        others.iter_mut().chain(&mut ended).for_each(|sum| *sum *= shrink);
-                        reference = eta;
-                    }
-                    let sums = if joining { &mut others } else { &mut ended };
-                    add_subject(width, row, (eta - reference).exp(), sums);
-                }
-                if width == 0 {
-                    // A subject without covariates has no row; its risk is one.
-                    reference = 0.0;
-                    let sums = if joining { &mut others } else { &mut ended };
-                    sums[0] += range.len() as f64;
-                }
+        for index in stratum.blocks.clone() {
+            let block = &subjects.blocks[index];
+            if risks.references[index] != reference {
+                let shrink = (reference - risks.references[index]).exp();
+                others.iter_mut().for_each(|sum| *sum *= shrink);
+                reference = risks.references[index];
             }
+            ended.fill(0.0);
+            add_subjects(subjects, risks, &block.joining, &mut others);
+            add_subjects(subjects, risks, &block.ending, &mut ended);
             visit(&RiskSet { stratum, block, reference, others: &others, ended: &ended });
             others.iter_mut().zip(&ended).for_each(|(other, ended)| *other += ended);
         }
     }
 }
 
-/// How far, as a logarithm, a risk may exceed the reference before the reference follows. Below it no sum can overflow;
-/// above it what was summed before keeps all its digits that matter.
-const REFERENCE_LAG: f64 = 30.0;
-
-/// Adds one subject of relative risk `risk` to the sums.
-#[inline(always)]
-fn add_subject(width: usize, row: &[f64], risk: f64, sums: &mut [f64]) {
-    let row = &row[..width];
-    sums[0] += risk;
-    let (first, mut second) = sums[1..].split_at_mut(width);
-    for i in 0..width {
-        let weighted = risk * row[i];
-        first[i] += weighted;
-        let (line, rest) = second.split_at_mut(i + 1);
-        for j in 0..=i {
-            line[j] += weighted * row[j];
-        }
-        second = rest;
+/// Adds these subjects to Σ r and Σ r x.
+fn add_subjects(subjects: &Subjects, risks: &Risks, range: &Range<usize>, sums: &mut [f64]) {
+    if range.is_empty() {
+        return;
+    }
+    let of_range = &risks.of_subjects[range.clone()];
+    sums[0] += sum(of_range, |risk| risk);
+    for (sum, column) in sums[1..].iter_mut().zip(&subjects.columns) {
+        *sum += dot(of_range, &column.values[range.clone()]);
     }
 }
 
-/// Adds one risk set to the derivatives and returns its part of the log-likelihood.
-#[inline(always)]
-fn add_block(
-    width: usize,
-    subjects: &Subjects,
-    coefficients: &[f64],
-    ties: Ties,
-    set: &RiskSet<'_>,
-    score: &mut [f64],
-    lower: &mut [f64],
-) -> f64 {
-    let mut logarithm = 0.0;
-    let (mut a0, mut a1, mut b0, mut b1, mut b2) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for g in set.weights(ties) {
-        let total = set.others[0] + g * set.ended[0];
-        let inverse = 1.0 / total;
-        logarithm -= total.ln() + set.reference;
-        a0 += inverse;
-        a1 += g * inverse;
-        b0 += inverse * inverse;
-        b1 += g * inverse * inverse;
-        b2 += g * g * inverse * inverse;
+/// What a risk set contributes, summed over the subjects that end in it; with g the weight of the ended and t the total
+/// risk at each of them.
+struct TieSums {
+    /// −Σ ln t
+    logarithm: f64,
+    /// Σ 1/t
+    inverse: f64,
+    /// Σ g/t
+    weighted: f64,
+    /// Σ 1/t²
+    square: f64,
+    /// Σ g/t²
+    weighted_square: f64,
+    /// Σ g²/t²
+    twice_weighted_square: f64,
+}
+
+impl TieSums {
+    #[inline]
+    fn of(set: &RiskSet<'_>, ties: Ties) -> Self {
+        let mut sums = Self {
+            logarithm: -set.reference * set.ends() as f64,
+            inverse: 0.0,
+            weighted: 0.0,
+            square: 0.0,
+            weighted_square: 0.0,
+            twice_weighted_square: 0.0,
+        };
+        // A logarithm of a product is cheaper than the logarithms. Totals lie between 1/d and n: few do not overflow.
+        let mut product = 1.0;
+        for (k, g) in set.weights(ties).enumerate() {
+            let total = set.others[0] + g * set.ended[0];
+            let inverse = 1.0 / total;
+            product *= total;
+            if k % FACTORS_MAX == FACTORS_MAX - 1 {
+                sums.logarithm -= f64::ln(product);
+                product = 1.0;
+            }
+            sums.inverse += inverse;
+            sums.weighted += g * inverse;
+            sums.square += inverse * inverse;
+            sums.weighted_square += g * inverse * inverse;
+            sums.twice_weighted_square += g * g * inverse * inverse;
+        }
+        sums.logarithm -= product.ln();
+        sums
     }
-    let (others, others_second) = set.others[1..].split_at(width);
-    let (ended, ended_second) = set.ended[1..].split_at(width);
-    let mut at = 0;
-    for i in 0..width {
-        score[i] -= a0 * others[i] + a1 * ended[i];
-        let (with_others, with_ended) = (b0 * others[i] + b1 * ended[i], b1 * others[i] + b2 * ended[i]);
-        for j in 0..=i {
-            let second = a0 * others_second[at] + a1 * ended_second[at];
-            lower[at] += second - with_others * others[j] - with_ended * ended[j];
-            at += 1;
+}
+
+/// Totals of risk that are multiplied before the logarithm is taken: 16 numbers of up to 2^32 are below 2^512.
+const FACTORS_MAX: usize = 16;
+
+/// Subjects whose products are taken together, few enough to stay in the nearest cache.
+const TILE: usize = 256;
+
+/// Adds Σ w x xᵀ over all subjects to the lower triangle of a matrix.
+fn add_squares(subjects: &Subjects, weights: &[f64], lower: &mut DMatrix<f64>) {
+    let mut weighted = [0.0; TILE];
+    for start in (0..weights.len()).step_by(TILE) {
+        let tile = start..weights.len().min(start + TILE);
+        let weighted = &mut weighted[..tile.len()];
+        for (i, column) in subjects.columns.iter().enumerate() {
+            let factors = weights[tile.clone()].iter().zip(&column.values[tile.clone()]);
+            weighted.iter_mut().zip(factors).for_each(|(product, (weight, x))| *product = weight * x);
+            for (j, other) in subjects.columns[..=i].iter().enumerate() {
+                lower[(i, j)] += dot(weighted, &other.values[tile.clone()]);
+            }
         }
     }
-    let ending = &subjects.rows[set.block.ending.start * width..set.block.ending.end * width];
-    for row in ending.chunks_exact(width.max(1)) {
-        for i in 0..width {
-            score[i] += row[i];
-            logarithm += coefficients[i] * row[i];
+}
+
+/// The sum of products, in four interleaved parts: the order that a processor can add at once.
+#[inline]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
+    let mut parts = [0.0; 4];
+    for (a, b) in a_chunks.iter().zip(b_chunks) {
+        for k in 0..4 {
+            parts[k] += a[k] * b[k];
         }
     }
-    logarithm
+    let rest: f64 = a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum();
+    (parts[0] + parts[2]) + (parts[1] + parts[3]) + rest
 }
 
 #[cfg(test)]

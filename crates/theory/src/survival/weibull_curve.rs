@@ -279,3 +279,102 @@ fn damped_step(slope: &Slope, damping: f64) -> Option<Vector2<f64>> {
     };
     solve(&slope.full).or_else(|| solve(&slope.safe)).filter(|step| step.iter().all(|s| s.is_finite()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn points(of: &[(f64, f64)]) -> Vec<SurvivalPoint> {
+        of.iter().map(|&(time, survival)| SurvivalPoint { time, survival }).collect()
+    }
+
+    fn squares(points: &[SurvivalPoint], curve: WeibullCurve) -> f64 {
+        points.iter().map(|point| (curve.survival_at(point.time) - point.survival).powi(2)).sum()
+    }
+
+    #[track_caller]
+    fn check(of: &[(f64, f64)], (scale, shape): (f64, f64), expected_squares: f64) {
+        let (curve, squares) = fit_weibull_curve(&points(of));
+        assert!((curve.scale() - scale).abs() <= 1e-8 * scale, "{}", curve.scale());
+        assert!((curve.shape() - shape).abs() <= 1e-8 * shape, "{}", curve.shape());
+        assert!((squares - expected_squares).abs() <= 1e-9 * expected_squares + 1e-28, "{squares:e}");
+    }
+
+    #[test]
+    fn noisy_points_have_the_curve_of_least_squares() {
+        // The minimum found with 40 digits.
+        check(
+            &[(1.0, 0.95), (2.0, 0.8), (4.0, 0.7), (8.0, 0.35), (16.0, 0.2), (32.0, 0.02)],
+            (0.092190802050566321, 1.0849996083977837),
+            0.0097706834080761338,
+        );
+    }
+
+    #[test]
+    fn two_falling_points_have_a_curve_through_them() {
+        check(&[(1.0, 0.9), (2.0, 0.5)], (-f64::ln(0.9), f64::log2(0.5f64.ln() / 0.9f64.ln())), 0.0);
+        check(
+            &[(1e-200, 0.5), (1e200, 0.25)],
+            (std::f64::consts::SQRT_2 * 2f64.ln(), 0.5 / 1e200f64.log2()),
+            0.0,
+        );
+    }
+
+    #[test]
+    fn a_level_line_has_the_shape_zero() {
+        check(&[(1.0, 0.5), (2.0, 0.5), (9.0, 0.5)], (2f64.ln(), 0.0), 0.0);
+        check(&[(1.0, 0.2), (2.0, 0.4), (3.0, 0.6)], (-f64::ln(0.4), 0.0), 0.08);
+        check(&[(1.0, 1.0), (2.0, 1.0)], (0.0, 0.0), 0.0);
+        check(&[(1.0, 1.5), (2.0, 1.5)], (0.0, 0.0), 0.5);
+    }
+
+    #[test]
+    fn a_step_is_followed_as_steeply_as_a_double_can_tell() {
+        let (curve, squares) = fit_weibull_curve(&points(&[(1.0, 1.0), (2.0, 1.0), (3.0, 0.5), (4.0, 1e-9)]));
+        assert!(squares < 1e-12, "{squares:e}");
+        assert!((curve.survival_at(3.0) - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_curve_has_its_limits() {
+        let curve = WeibullCurve::new(0.0, 2.0);
+        assert_eq!((curve.survival_at(0.0), curve.survival_at(f64::INFINITY)), (1.0, 0.0));
+        assert!((curve.survival_at(1.0) - (-1f64).exp()).abs() < 1e-16);
+        assert_eq!(WeibullCurve::new(f64::NEG_INFINITY, 1e308).survival_at(1e308), 1.0);
+        assert_eq!(WeibullCurve::new(f64::INFINITY, 1.0).survival_at(0.0), 1.0);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn a_curve_through_all_points_is_found(
+            log_unit in -300.0..300.0f64, shape in 0.05..8.0f64, middle in 0.05..0.95f64, count in 2u8..12,
+        ) {
+            let log_scale = (-f64::ln(middle)).ln() - shape * log_unit;
+            let curve = WeibullCurve::new(log_scale, shape);
+            let times = (0..count).map(|i| (log_unit + 0.3 * (f64::from(i) - f64::from(count) / 2.0)).exp());
+            let points: Vec<_> =
+                times.map(|time| SurvivalPoint { time, survival: curve.survival_at(time) }).collect();
+            prop_assume!(points.iter().filter(|point| (1e-3..0.999).contains(&point.survival)).count() > 1);
+            let (found, squares) = fit_weibull_curve(&points);
+            prop_assert!(squares < 1e-20, "{squares:e}");
+            prop_assert!((found.shape() / shape - 1.0).abs() < 1e-6, "{} is not {shape}", found.shape());
+        }
+
+        #[test]
+        fn no_curve_nearby_and_no_level_line_is_better(
+            survivals in prop::collection::vec(1e-3..1.2f64, 2..12), nudge in -0.2..0.2f64, turn in -0.2..0.2f64,
+        ) {
+            let points: Vec<_> = (1..).map(f64::from).zip(survivals).map(|(time, survival)| SurvivalPoint { time, survival }).collect();
+            let (curve, least) = fit_weibull_curve(&points);
+            prop_assert!((squares(&points, curve) - least).abs() < 1e-9, "{curve:?}");
+            let near = WeibullCurve::new(curve.log_scale + nudge, curve.shape * turn.exp());
+            prop_assert!(squares(&points, near) >= least * (1.0 - 1e-9) - 1e-20);
+            let mean = points.iter().map(|point| point.survival).sum::<f64>() / points.len() as f64;
+            let level = WeibullCurve::new((-mean.min(1.0).ln()).ln(), 0.0);
+            prop_assert!(squares(&points, level) >= least * (1.0 - 1e-9));
+        }
+    }
+}
