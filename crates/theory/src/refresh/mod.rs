@@ -7,7 +7,13 @@
 
 mod allocation;
 mod collection;
+mod host_limits;
+mod inverse;
+mod market;
 mod pages;
+mod price;
+mod response;
+mod tabulated;
 
 pub use allocation::{Allocation, Objective, allocate, proportional, uniform};
 pub use collection::{CollectionQuality, VisitOrder, evaluate};

@@ -66,6 +66,23 @@ impl<'a> Pages<'a> {
         self.change_rates.is_empty()
     }
 
+    /// Panics unless the columns fit together and hold what they may.
+    pub(super) fn check(&self) {
+        if let Some(importance) = self.importance {
+            assert_eq!(importance.len(), self.len());
+            assert!(importance.iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
+        }
+        if let Some(costs) = self.costs {
+            assert_eq!(costs.len(), self.len());
+            assert!(costs.iter().all(|cost| cost.is_finite() && 0.0 < *cost));
+        }
+    }
+
+    /// The largest importance.
+    pub(super) fn importance_max(&self) -> f64 {
+        self.importance.map_or(1.0, |importance| importance.iter().copied().fold(0.0, f64::max))
+    }
+
     #[inline]
     pub(super) fn change_rate(&self, page: usize) -> f64 {
         self.change_rates[page].get()
@@ -92,6 +109,10 @@ impl Constraints<'_> {
     ///
     /// Panics if the columns differ in length or name a host that has no limit.
     pub fn infeasible(&self, pages: &Pages<'_>) -> Option<Infeasible> {
+        if let Some(hosts) = self.host_limits {
+            assert_eq!(hosts.host_of.len(), pages.len());
+            assert!(hosts.host_of.iter().all(|host| (*host as usize) < hosts.limits.len()));
+        }
         let f_min = self.visit_frequency_min.get();
         if f_min == 0.0 {
             return None;
