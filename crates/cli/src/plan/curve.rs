@@ -1,6 +1,6 @@
 //! Freshness and age against budget, and the budget that a wanted freshness needs.
 
-use freshet_theory::refresh::CollectionQuality;
+use freshet_theory::freshness::measure::FreshnessAndAge;
 use freshet_theory::units::VisitsPerDay;
 
 use super::planner::{Planner, Policy};
@@ -30,7 +30,7 @@ pub(super) struct CurvePoint {
     /// The budget.
     pub(super) visit_budget: VisitsPerDay,
     /// What it buys under each policy, in the order of [`Policy::ALL`].
-    pub(super) qualities: [CollectionQuality; Policy::ALL.len()],
+    pub(super) qualities: [FreshnessAndAge; Policy::ALL.len()],
 }
 
 /// Freshness and age for budgets around this one; smaller budgets than the limits allow are left out.

@@ -1,9 +1,11 @@
 //! One question with its limits, asked of the theory for any budget.
 
 use anyhow::bail;
+use freshet_theory::freshness::measure::FreshnessAndAge;
+use freshet_theory::freshness::order::Order;
 use freshet_theory::refresh::{
-    Allocation, CollectionQuality, Constraints, HostLimits, Infeasible, Objective, Pages, VisitOrder,
-    allocate, evaluate, proportional, uniform,
+    Allocation, Constraints, HostLimits, Infeasible, Objective, Pages, allocate, evaluate, proportional,
+    uniform,
 };
 use freshet_theory::units::{Days, VisitsPerDay};
 
@@ -50,7 +52,7 @@ impl Policy {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
     /// Expected freshness and age, each page counted with its weight.
-    pub(super) quality: CollectionQuality,
+    pub(super) quality: FreshnessAndAge,
     /// Share of the changes, each counted with the weight of its page, that a visit finds before the next change.
     pub(super) changes_found_share: f64,
     /// What the visits take from the budget.
@@ -120,8 +122,8 @@ impl<'a> Planner<'a> {
     }
 
     /// Expected freshness and age under an allocation: where rates are not certain, the mean over what they may be.
-    pub(super) fn quality(&self, visit_frequencies: &[VisitsPerDay]) -> CollectionQuality {
-        self.mean_over_outlooks(|pages| evaluate(pages, visit_frequencies, VisitOrder::Fixed))
+    pub(super) fn quality(&self, visit_frequencies: &[VisitsPerDay]) -> FreshnessAndAge {
+        self.mean_over_outlooks(|pages| evaluate(pages, visit_frequencies, Order::Fixed))
     }
 
     /// What the visits of an allocation take from the budget.
@@ -175,7 +177,7 @@ impl<'a> Planner<'a> {
             let changes_per_day: f64 = changes.iter().sum();
             if changes_per_day > 0.0 {
                 let pages = Pages { importance: Some(&changes), ..*pages };
-                found += changes_per_day * evaluate(&pages, visit_frequencies, VisitOrder::Fixed).freshness;
+                found += changes_per_day * evaluate(&pages, visit_frequencies, Order::Fixed).freshness;
                 all += changes_per_day;
             }
         }
@@ -187,23 +189,23 @@ impl<'a> Planner<'a> {
         &self,
         visit_frequencies: &[VisitsPerDay],
         weight: impl Fn(usize) -> f64,
-    ) -> CollectionQuality {
+    ) -> FreshnessAndAge {
         let importance: Vec<f64> = (0..self.pages.len()).map(weight).collect();
         if importance.iter().all(|weight| *weight == 0.0) {
-            return CollectionQuality { freshness: 1.0, age: Days::ZERO };
+            return FreshnessAndAge { freshness: 1.0, age: Days::ZERO };
         }
         self.mean_over_outlooks(|pages| {
             let pages = Pages { importance: Some(&importance), ..*pages };
-            evaluate(&pages, visit_frequencies, VisitOrder::Fixed)
+            evaluate(&pages, visit_frequencies, Order::Fixed)
         })
     }
 
-    fn mean_over_outlooks(&self, quality: impl Fn(&Pages<'_>) -> CollectionQuality) -> CollectionQuality {
-        let qualities: Vec<CollectionQuality> = self.outlooks.iter().map(quality).collect();
-        let mean = |value: fn(&CollectionQuality) -> f64| {
+    fn mean_over_outlooks(&self, quality: impl Fn(&Pages<'_>) -> FreshnessAndAge) -> FreshnessAndAge {
+        let qualities: Vec<FreshnessAndAge> = self.outlooks.iter().map(quality).collect();
+        let mean = |value: fn(&FreshnessAndAge) -> f64| {
             qualities.iter().map(value).sum::<f64>() / qualities.len() as f64
         };
-        CollectionQuality {
+        FreshnessAndAge {
             freshness: mean(|quality| quality.freshness),
             age: Days::new(mean(|quality| quality.age.get())),
         }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use freshet_theory::refresh::CollectionQuality;
+use freshet_theory::freshness::measure::FreshnessAndAge;
 use serde_json::{Value, json};
 
 use super::curve::{CurvePoint, Reach};
@@ -68,7 +68,7 @@ fn outcome_json(outcome: &Outcome) -> Value {
 }
 
 fn point_json(point: &CurvePoint) -> Value {
-    let quality = |quality: &CollectionQuality| json!({"freshness": number(quality.freshness), "age_days": number(quality.age.get())});
+    let quality = |quality: &FreshnessAndAge| json!({"freshness": number(quality.freshness), "age_days": number(quality.age.get())});
     let [plan, uniform, proportional] = &point.qualities;
     json!({
         "budget_visits_per_day": number(point.visit_budget.get()),

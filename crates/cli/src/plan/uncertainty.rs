@@ -4,7 +4,9 @@
 //! time the quality of the plan is computed as if these were the true rates. The seed is fixed: the same table gives the
 //! same answer. What all pages share, such as an error in their common prior, is not drawn.
 
-use freshet_theory::refresh::{CollectionQuality, VisitOrder, evaluate};
+use freshet_theory::freshness::measure::FreshnessAndAge;
+use freshet_theory::freshness::order::Order;
+use freshet_theory::refresh::evaluate;
 use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -98,10 +100,10 @@ fn draw(
     evidence: &Evidence,
     visit_frequencies: &[VisitsPerDay],
     random: &mut ChaCha8Rng,
-) -> CollectionQuality {
+) -> FreshnessAndAge {
     let rate = |page: usize| evidence.outlooks[random.random_range(0..evidence.outlooks.len())][page];
     let change_rates: Vec<ChangesPerDay> = (0..table.len()).map(rate).collect();
-    evaluate(&table.with_rates(&change_rates), visit_frequencies, VisitOrder::Fixed)
+    evaluate(&table.with_rates(&change_rates), visit_frequencies, Order::Fixed)
 }
 
 impl Spread {
