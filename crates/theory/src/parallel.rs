@@ -1,12 +1,12 @@
 //! Crawling by several processes, each of which owns a part of the Web.
 //!
-//! Implements the thesis, sections 3.3 and 3.4: the modes of static assignment, firewall, cross-over and exchange, with batch
-//! communication and replication, and the measures
+//! Implements the thesis, sections 3.3 and 3.4: the modes of static assignment, firewall, cross-over and exchange,
+//! with batch communication and replication, and the measures
 //!
 //! > coverage I/U, overlap (N − I)/I, communication: URLs sent per page downloaded
 //!
-//! where N pages were downloaded, I of them unique, of U to download. The processes take turns in rising number, one page
-//! per turn, until none has work; each serves its queue in the order in which URLs entered it.
+//! where N pages were downloaded, I of them unique, of U to download. The processes take turns in rising number, one
+//! page per turn, until none has work; each serves its queue in the order in which URLs entered it.
 //!
 //! # Promises
 //! - Firewall and exchange modes have no overlap; firewall and cross-over modes no communication.
@@ -15,9 +15,9 @@
 //! - The time is in proportion to downloads and links read, however many processes wait.
 //!
 //! # Departures
-//! The text leaves the timing of the processes open; here they take turns. A seed that belongs to another process is used in
-//! cross-over mode only: the other modes download no foreign pages, and seeds are not sent. Quality, the fourth measure, is
-//! the business of [`crate::rank::quality`].
+//! The text leaves the timing of the processes open; here they take turns. A seed that belongs to another process is
+//! used in cross-over mode only: the other modes download no foreign pages, and seeds are not sent. Quality, the
+//! fourth measure, is the business of [`crate::rank::quality`].
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -328,8 +328,8 @@ mod tests {
 
     #[test]
     fn an_idle_turn_without_anything_to_send_does_not_restart_the_count() {
-        // Process 0 downloads 0, waits, gets 1 from process 1, and sends 3 with this second download: before process 1 is
-        // through with 4 and 5.
+        // Process 0 downloads 0, waits, gets 1 from process 1, and sends 3 with this second download: before process
+        // 1 is through with 4 and 5.
         let links = [(2, 1), (1, 3)];
         let seeds = [vec![0], vec![4, 2, 5, 6]];
         check(&links, &[0, 0, 1, 1, 1, 1, 1], &seeds, batches_of(2), &[&[0, 1], &[4, 2, 5, 6, 3]], 2);

@@ -4,13 +4,13 @@
 //!
 //! > URL-hash based, site-hash based, hierarchical
 //!
-//! Site hash is the one to use: pages of a site stay together, so only links between sites can lead to another process. URL
-//! hash spreads a site over all processes. Hierarchical gives whole domains to a process ("the pages in the .com domain,
-//! the .net domain and all other pages").
+//! Site hash is the one to use: pages of a site stay together, so only links between sites can lead to another
+//! process. URL hash spreads a site over all processes. Hierarchical gives whole domains to a process ("the pages in
+//! the .com domain, the .net domain and all other pages").
 //!
 //! # Promises
-//! - The owner is below the number of processes and depends on nothing but the URL: it is the same in every process, run
-//!   and release, because the hash (FNV-1a of 64 bits, with a final mix) is part of the contract.
+//! - The owner is below the number of processes and depends on nothing but the URL: it is the same in every process,
+//!   run and release, because the hash (FNV-1a of 64 bits, with a final mix) is part of the contract.
 //! - By site hash, all pages of a host have one owner, whatever their scheme, port and path.
 //! - With a power of two of processes, doubling it splits each part in two.
 //!

@@ -40,7 +40,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// Pages that a graph may have: a number that fits the memory of any machine, ten times what a line can list.
 const PAGES_MAX: u64 = 1_000_000;
 
-/// Pages visited times pages reached when a crawl is ordered by PageRank: 2,000 pages in full, which takes a few seconds.
+/// Pages visited times pages reached when a crawl is ordered by PageRank: 2,000 pages in full, which takes a few
+/// seconds.
 const PAGERANK_CRAWL_MAX: usize = 4_000_000;
 
 fn pagerank(arguments: &Arguments<'_>) -> Answer {
@@ -199,7 +200,8 @@ mod tests {
 
     #[test]
     fn crawl_order_answers_at_its_borders() {
-        let call = |start: u32, metric: &str, limit: Value| json!({"n": 3, "edges": [[0, 0], [0, 2], [0, 2]], "start": start, "metric": metric, "limit": limit});
+        let edges = [[0, 0], [0, 2], [0, 2]];
+        let call = |start: u32, metric: &str, limit: Value| json!({"n": 3, "edges": edges, "start": start, "metric": metric, "limit": limit});
         check("crawl_order", &call(0, "pagerank", json!(null)), json!([0, 2]));
         check("crawl_order", &call(1, "backlink", json!(5)), json!([1]));
         check("crawl_order", &call(0, "breadth_first", json!(0)), json!([]));

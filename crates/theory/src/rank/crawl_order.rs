@@ -1,6 +1,7 @@
 //! The order in which a crawler visits pages.
 //!
-//! Implements the thesis, section 2.5.2: the crawling algorithm of Figure 2.1 with the three ordering metrics of Figure 2.2,
+//! Implements the thesis, section 2.5.2: the crawling algorithm of Figure 2.1 with the three ordering metrics of
+//! Figure 2.2,
 //!
 //! > breadth first; backlink count IB'(p); PageRank IR'(p), each over the links seen so far
 //!
@@ -10,8 +11,8 @@
 //! - Every page that can be reached from the start is visited once, unless the limit comes first.
 //! - The next page is one with the highest metric over the links read so far; among equals the one that was seen first.
 //!   PageRank is compared at ten decimals.
-//! - Any crawl but by PageRank takes time in proportion to links and pages, up to a logarithm. By PageRank each visit takes
-//!   as many operations as pages were visited times URLs seen.
+//! - Any crawl but by PageRank takes time in proportion to links and pages, up to a logarithm. By PageRank each visit
+//!   takes as many operations as pages were visited times URLs seen.
 //!
 //! # Departures
 //! Ties are not settled in the text.
@@ -53,8 +54,8 @@ pub fn crawl_order(graph: &Graph, start: u32, ordering: Ordering, visits_max: us
     visited
 }
 
-/// The pages in the order of a crawler that takes any URL of its queue with equal probability. Panics if the start is no
-/// page.
+/// The pages in the order of a crawler that takes any URL of its queue with equal probability. Panics if the start is
+/// no page.
 pub fn random_crawl_order(graph: &Graph, start: u32, visits_max: usize, random: &mut impl Rng) -> Vec<u32> {
     assert!((start as usize) < graph.pages());
     let mut is_seen = vec![false; graph.pages()];

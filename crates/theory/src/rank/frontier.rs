@@ -1,12 +1,12 @@
 //! The URLs a virtual crawler has seen, and which of them it visits next.
 //!
-//! Implements the queues of the thesis, section 2.5: `url_queue` and, for the crawlers of section 2.5.4, `hot_queue`, with
-//! `reorder_queue` as in Figure 2.2 and `dequeue2` as in Figure 2.11. Sorting a whole queue after every page is needed for
-//! PageRank only; by backlinks, only the URLs that were just linked to move.
+//! Implements the queues of the thesis, section 2.5: `url_queue` and, for the crawlers of section 2.5.4, `hot_queue`,
+//! with `reorder_queue` as in Figure 2.2 and `dequeue2` as in Figure 2.11. Sorting a whole queue after every page is
+//! needed for PageRank only; by backlinks, only the URLs that were just linked to move.
 //!
 //! # Promises
-//! - The next URL is one of the hot queue, if there is any, with the highest metric over the links read so far; among equals
-//!   it is the one that was seen first.
+//! - The next URL is one of the hot queue, if there is any, with the highest metric over the links read so far; among
+//!   equals it is the one that was seen first.
 //! - PageRank is compared at ten decimals.
 //!
 //! # Departures
@@ -169,8 +169,8 @@ impl Metric {
 
 /// A rank in units of 1e-10, rounded half up.
 fn ten_decimals(rank: f64) -> u64 {
-    // Equal ranks reached in different ways differ in their last bits. Ranks such as 0.1 + 0.09/2⁹ lie half way between two
-    // decimals, where those bits would decide; a little more than a half rounds all of them up.
+    // Equal ranks reached in different ways differ in their last bits. Ranks such as 0.1 + 0.09/2⁹ lie half way
+    // between two decimals, where those bits would decide; a little more than a half rounds all of them up.
     const HALF: f64 = 0.501;
     (rank * 1e10 + HALF).floor() as u64
 }

@@ -1,8 +1,8 @@
 //! Pages and the links between them, in rows: the links of page 0, then those of page 1, and so on.
 //!
-//! Pages are numbered from zero. A link may be listed more than once and may lead back to its own page; what that means is
-//! for the metric to say. The graph of sites is the "hypergraph" of the thesis, section 4.2.2: its nodes are sites, its
-//! edges the links between different sites.
+//! Pages are numbered from zero. A link may be listed more than once and may lead back to its own page; what that
+//! means is for the metric to say. The graph of sites is the "hypergraph" of the thesis, section 4.2.2: its nodes are
+//! sites, its edges the links between different sites.
 //!
 //! # Promises
 //! - The links of a page stay in the order in which they were listed.
@@ -89,8 +89,8 @@ impl Graph {
 
     /// The graph of sites: one link for each link between pages of different sites.
     ///
-    /// `site_of` names the site of each page. Panics if it has another length than there are pages, or names a site that
-    /// is not below `sites`.
+    /// `site_of` names the site of each page. Panics if it has another length than there are pages, or names a site
+    /// that is not below `sites`.
     pub fn of_sites(&self, site_of: &[u32], sites: usize) -> Self {
         assert!(site_of.len() == self.pages());
         let between_sites = |page: u32| {

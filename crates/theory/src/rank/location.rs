@@ -1,7 +1,7 @@
 //! Importance by location: what the URL alone tells.
 //!
-//! Implements the thesis, section 2.2, item 5: URLs with certain endings ("ending with .com") or containing certain words
-//! ("the string home") are more useful, and so are URLs with fewer slashes. The metric here is the sum
+//! Implements the thesis, section 2.2, item 5: URLs with certain endings ("ending with .com") or containing certain
+//! words ("the string home") are more useful, and so are URLs with fewer slashes. The metric here is the sum
 //!
 //! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains + slash weight / (1 + slashes)
 //!
@@ -10,8 +10,9 @@
 //! - With a positive slash weight, a URL with fewer slashes is worth more than the same with more.
 //!
 //! # Departures
-//! The text names the three examples and no formula; the sum is ours. An ending is sought at the end of the host name, where
-//! top-level domains stand, and not at the end of the path. The slashes of `scheme://` and one that ends the URL do not count.
+//! The text names the three examples and no formula; the sum is ours. An ending is sought at the end of the host
+//! name, where top-level domains stand, and not at the end of the path. The slashes of `scheme://` and one that ends
+//! the URL do not count.
 
 use crate::partition::host;
 

@@ -42,7 +42,8 @@ pub fn crawl_and_stop_with_threshold(importance: &[f64], visited: &[u32], target
     (hot > 0).then(|| hot_among(importance, visited, target) as f64 / hot as f64)
 }
 
-/// P_BC: the part of the pages kept in a buffer that are hot. `None` for an empty buffer or, with [`Hot::Top`], for none.
+/// P_BC: the part of the pages kept in a buffer that are hot. `None` for an empty buffer or, with [`Hot::Top`], for
+/// none.
 ///
 /// Panics if a page kept is none of the Web, or [`Hot::Top`] asks for more pages than there are.
 pub fn limited_buffer(importance: &[f64], kept: &[u32], hot: Hot) -> Option<f64> {
@@ -50,8 +51,8 @@ pub fn limited_buffer(importance: &[f64], kept: &[u32], hot: Hot) -> Option<f64>
     (!kept.is_empty()).then(|| hot_among(importance, kept, threshold) as f64 / kept.len() as f64)
 }
 
-/// The pages that a crawler with room for `buffer_pages` keeps: whenever there are more, it flushes the one whose importance
-/// it estimates lowest, among equals the one visited last.
+/// The pages that a crawler with room for `buffer_pages` keeps: whenever there are more, it flushes the one whose
+/// importance it estimates lowest, among equals the one visited last.
 ///
 /// Panics if a page has no estimate.
 pub fn keep_most_important(visited: &[u32], estimates: &[f64], buffer_pages: usize) -> Vec<u32> {

@@ -4,8 +4,8 @@
 //!
 //! > IS(p, Q) is their inner product, or their cosine: the inner product of the normalised vectors
 //!
-//! A weight is the number of occurrences of the word, with idf multiplied by "one divided by the number of times the word
-//! appears in the entire collection" (no logarithm).
+//! A weight is the number of occurrences of the word, with idf multiplied by "one divided by the number of times the
+//! word appears in the entire collection" (no logarithm).
 //!
 //! # Promises
 //! - The cosine is in [0, 1], and 0 when a vector is empty, also where squares would overflow or vanish.
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 /// Weights of the words of a document; never negative.
 pub type WordWeights = BTreeMap<String, f64>;
 
-/// Multiplies each count by the word's idf, one divided by its count in the collection; words that the collection does not
-/// have, or has zero times, are left out.
+/// Multiplies each count by the word's idf, one divided by its count in the collection; words that the collection
+/// does not have, or has zero times, are left out.
 pub fn with_idf(counts: &WordWeights, collection: &WordWeights) -> WordWeights {
     let weighted = |(word, count): (&String, &f64)| {
         let occurrences = collection.get(word).copied().filter(|occurrences| *occurrences > 0.0)?;

@@ -1,8 +1,8 @@
 //! The order in which a crawler visits pages when it looks for a topic.
 //!
-//! Implements the thesis, section 2.5.4: two queues, of which the hot one is served first. The basic crawler (Figure 2.11)
-//! puts a URL into the hot queue if the topic word is in its anchor or in the URL itself; the modified one (Figure 2.13)
-//! also if the URL is within a few links of a page that turned out to be hot:
+//! Implements the thesis, section 2.5.4: two queues, of which the hot one is served first. The basic crawler (Figure
+//! 2.11) puts a URL into the hot queue if the topic word is in its anchor or in the URL itself; the modified one
+//! (Figure 2.13) also if the URL is within a few links of a page that turned out to be hot:
 //!
 //! > return 0 if hot\[u\]; return 1 if hot\[v\] and (v, u) ∈ links for some v; ...
 //!
@@ -10,13 +10,15 @@
 //!
 //! # Promises
 //! - No URL of the other queue is visited while a hot one waits.
-//! - With no distance allowed it is the basic crawler; with no topic at all it is the crawler of [`super::crawl_order`].
+//! - With no distance allowed it is the basic crawler; with no topic at all it is the crawler of
+//!   [`super::crawl_order`].
 //! - The distance is the shortest over the links read so far, also when a later link shortens it.
 //!
 //! # Departures
-//! The loop runs while *either* queue has a URL: as printed ("and") nothing would ever be crawled. The captions of the two
-//! algorithms are exchanged in the text. Its figure says "< 3" and its prose "within 3 links": the number is an argument
-//! here, 2 for the figure. A URL stays in its queue, as in the figure, even when a later link brings it near a hot page.
+//! The loop runs while *either* queue has a URL: as printed ("and") nothing would ever be crawled. The captions of
+//! the two algorithms are exchanged in the text. Its figure says "< 3" and its prose "within 3 links": the number is
+//! an argument here, 2 for the figure. A URL stays in its queue, as in the figure, even when a later link brings it
+//! near a hot page.
 
 use std::collections::VecDeque;
 
@@ -150,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_later_link_shortens_the_distance_of_what_lies_behind() {
-        // The distances that count when page 5 is discovered from 4: 0 → 2 → 4 was read before 3, which is hot, linked to 2.
+        // The distances that count when page 5 is discovered from 4: 0 → 2 → 4 was read before 3, which is hot,
+        // linked to 2.
         let graph = Graph::from_links(6, &[(0, 2), (0, 3), (2, 4), (3, 2), (4, 5)]);
         let mut distances = HotDistances::new(&graph, 9);
         for page in [0, 2] {

@@ -1,16 +1,17 @@
 //! PageRank of large webs, to a given error.
 //!
-//! Implements the thesis, section 2.2: the equations "can be solved iteratively, starting with all IR values equal to 1. At each step, the new IR(p) value is computed from
-//! the old IR(ti) values, until the values converge". Each step multiplies the error, summed over the pages, by at most the
-//! damping d; a step that moves the ranks by δ in total leaves an error of at most δ d/(1 − d).
+//! Implements the thesis, section 2.2: the equations "can be solved iteratively, starting with all IR values equal
+//! to 1", each step computing the new values from the old ones, "until the values converge". Each step multiplies the
+//! error, summed over the pages, by at most the damping d; a step that moves the ranks by δ in total leaves an error of
+//! at most δ d/(1 − d).
 //!
 //! # Promises
-//! - The errors of all pages together are at most `relative_error` of the sum of all ranks, and one part in ten million per
-//!   step of a surfer's walk, 1e-7/(1 − d), from the 32-bit shares of [`super::propagate`].
+//! - The errors of all pages together are at most `relative_error` of the sum of all ranks, and one part in ten
+//!   million per step of a surfer's walk, 1e-7/(1 − d), from the 32-bit shares of [`super::propagate`].
 //! - The result does not depend on the number of threads.
 //!
 //! # Departures
-//! None. [`super::exact`] gives more digits to smaller webs.
+//! None. [`super::exact()`] gives more digits to smaller webs.
 
 use rayon::prelude::*;
 
@@ -84,7 +85,8 @@ mod tests {
         let pages = Graph::from_links(5, &[(0, 1), (0, 2), (1, 3), (3, 2), (4, 0), (4, 2)]);
         let sites = pages.of_sites(&[0, 0, 1, 1, 2], 3);
         let ranks = approximate(&sites, Damping::THESIS, Dangling::LinksToAll, 1e-9);
-        // Site 1 has no links to other sites: x0 = a + 0.9 x2/2, x1 = a + 0.9 (x0 + x2/2), x2 = a, scaled to add up to 3.
+        // Site 1 has no links to other sites: x0 = a + 0.9 x2/2, x1 = a + 0.9 (x0 + x2/2), x2 = a, scaled to add up
+        // to 3.
         let (x0, x1, x2) = (1.45, 1.0 + 0.9 * (1.45 + 0.5), 1.0);
         for (rank, expected) in ranks.iter().zip([x0, x1, x2]) {
             let expected = expected * 3.0 / (x0 + x1 + x2);

@@ -1,12 +1,14 @@
 //! PageRank by elimination without a subtraction.
 //!
-//! A surfer who follows a link with probability d, and otherwise leaves for a place outside from which every page is reached
-//! alike, visits pages in proportion to their ranks. Taking the pages out one by one, each time joining the ways in to the
-//! ways out, is the algorithm of Grassmann, Taksar and Heyman (1985): it adds, multiplies and divides positive numbers only,
-//! so that every rank keeps nearly all its digits, even where the matrix is singular to the last digit.
+//! A surfer who follows a link with probability d, and otherwise leaves for a place outside from which every page is
+//! reached alike, visits pages in proportion to their ranks. Taking the pages out one by one, each time joining the
+//! ways in to the ways out, is the algorithm of Grassmann, Taksar and Heyman (1985): it adds, multiplies and divides
+//! positive numbers only, so that every rank keeps nearly all its digits, even where the matrix is singular to the
+//! last digit.
 //!
-//! The page with the fewest ways through it goes first. Roads, trees, rings and clusters are taken apart this way without
-//! ever growing; what remains of a web in which everything is linked to everything is finished as a full table.
+//! The page with the fewest ways through it goes first. Roads, trees, rings and clusters are taken apart this way
+//! without ever growing; what remains of a web in which everything is linked to everything is finished as a full
+//! table.
 //!
 //! # Promises
 //! - The relative error of every rank is a few units in the last place times the number of pages, for any damping.
@@ -21,8 +23,8 @@ use super::model::Damping;
 /// Pages that a full table may have: at the limit it takes 32 MB and two seconds.
 const TABLE_PAGES_MAX: usize = 2_000;
 
-/// Ways between pages that may be joined, one by one, before giving up: two to four seconds.
-const WAYS_MAX: usize = 20_000_000;
+/// Ways between pages that may be joined, one by one, before giving up: one to two seconds.
+const WAYS_MAX: usize = 10_000_000;
 
 /// The rank of every page, without a rule for pages without links, or `None` when there is too much to join.
 pub(super) fn eliminate(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
@@ -115,7 +117,7 @@ impl Ways {
             }
             // When even the best page has a fourth of all possible ways through it, a table is faster than lists.
             let is_full = 4 * now > remaining * remaining && remaining <= TABLE_PAGES_MAX;
-            if is_full || self.joined > WAYS_MAX {
+            if is_full || self.joined + now > WAYS_MAX {
                 break;
             }
             taken.push(self.take_out(page));
@@ -177,7 +179,8 @@ impl Ways {
     }
 }
 
-/// Takes the places of a full table out from the last to the first, and returns the visits to all but the place outside.
+/// Takes the places of a full table out from the last to the first, and returns the visits to all but the place
+/// outside.
 fn solve_table(mut table: Vec<f64>, size: usize, outside: f64) -> Vec<f64> {
     for k in (1..size).rev() {
         let (before, row) = table.split_at_mut(k * size);

@@ -1,8 +1,8 @@
 //! The exact solution of the equations of PageRank, for any damping below one.
 //!
-//! Near a damping of one an iteration crawls, and rounding is multiplied by 1/(1 − d). Small webs are therefore solved by an
-//! elimination that never subtracts, larger ones by an iteration whose answer is returned only with a proof of its error,
-//! and by elimination again where the iteration does not converge.
+//! Near a damping of one an iteration crawls, and rounding is multiplied by 1/(1 − d). Small webs are therefore
+//! solved by an elimination that never subtracts, larger ones by an iteration whose answer is returned only with a
+//! proof of its error, and by elimination again where the iteration does not converge.
 //!
 //! # Promises
 //! - Every rank has a relative error below 1e-10, whatever the damping and however small the rank.
@@ -19,8 +19,8 @@ use super::refine::refine;
 /// Up to this many pages elimination comes first: it takes a few milliseconds.
 const ELIMINATION_FIRST_MAX: usize = 200;
 
-/// The rank of every page, or `None` when that takes more than a few seconds: a web of more than 2,000 pages, densely linked
-/// and damped so little that the iteration does not converge.
+/// The rank of every page, or `None` when that takes more than a few seconds: a web of more than 2,000 pages, densely
+/// linked and damped so little that the iteration does not converge.
 pub fn exact(graph: &Graph, damping: Damping, dangling: Dangling) -> Option<Vec<f64>> {
     let ranks = if graph.pages() <= ELIMINATION_FIRST_MAX {
         eliminate(graph, damping)

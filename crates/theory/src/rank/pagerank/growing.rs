@@ -9,8 +9,9 @@
 //!
 //! > IR' = IR + IR\[v\] w d/(1 − d w\[v\])
 //!
-//! A⁻¹ is kept as the product of the changes so far (the "product form of the inverse"). What leaves the web again, 1 − d w\[v\], is
-//! added up from where it leaves instead of subtracted, so that no digit is lost next to a damping of one.
+//! A⁻¹ is kept as the product of the changes so far (the "product form of the inverse"). What leaves the web again,
+//! 1 − d w\[v\], is added up from where it leaves instead of subtracted, so that no digit is lost next to a damping of
+//! one.
 //!
 //! # Promises
 //! - After each page the ranks solve the equations, to a relative error far below 1e-10, for any damping.

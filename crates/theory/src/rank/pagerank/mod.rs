@@ -2,12 +2,12 @@
 //!
 //! In reading order:
 //! - [`model`]: the equations, the damping, and the rule for pages without links;
-//! - [`approximate`]: large webs, in parallel, to a given error;
+//! - [`mod@approximate`]: large webs, in parallel, to a given error;
 //! - [`propagate`]: one iteration as two passes through memory, which makes it fast;
-//! - [`exact`]: the exact solution, for any damping below one;
-//! - [`eliminate`]: its direct solver, without a subtraction;
-//! - [`refine`]: its iterative solver, with a proof of the error;
-//! - [`growing`]: the ranks of a web that grows as it is crawled.
+//! - [`mod@exact`]: the exact solution, for any damping below one;
+//! - `eliminate`: its direct solver, without a subtraction;
+//! - `refine`: its iterative solver, with a proof of the error;
+//! - `growing`: the ranks of a web that grows as it is crawled.
 //!
 //! Each works on pages and, with [`Graph::of_sites`](super::Graph::of_sites), on sites (section 4.2.2).
 

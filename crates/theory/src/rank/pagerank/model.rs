@@ -1,11 +1,12 @@
 //! The equations of PageRank, one per page.
 //!
-//! Implements the thesis, section 2.2, item 3: a page p with backlinks from t1, ..., tn, which have c1, ..., cn links, has
+//! Implements the thesis, section 2.2, item 3: a page p with backlinks from t1, ..., tn, which have c1, ..., cn
+//! links, has
 //!
 //! > IR(p) = (1 − d) + d \[IR(t1)/c1 + … + IR(tn)/cn\]
 //!
-//! and a page without links is taken to link to every page, itself included ([`Dangling::LinksToAll`]). Without that rule
-//! ([`Dangling::Drop`], as in Figure 2.2) its rank goes nowhere.
+//! and a page without links is taken to link to every page, itself included ([`Dangling::LinksToAll`]). Without that
+//! rule ([`Dangling::Drop`], as in Figure 2.2) its rank goes nowhere.
 //!
 //! # Promises
 //! - With the rule the ranks add up to the number of pages; they are no probabilities until divided by it.
@@ -15,7 +16,8 @@
 //! The text says that with probability d the next page is random; in its formula that probability is 1 − d, as here.
 //! Section 4.2.2 prints the same formula with d and 1 − d exchanged; it is used as in section 2.2.
 
-/// The damping d: the probability that a surfer follows a link instead of jumping to a random page. At least 0, below 1.
+/// The damping d: the probability that a surfer follows a link instead of jumping to a random page. At least 0, below
+/// 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Damping(f64);
 

@@ -1,17 +1,20 @@
 //! One iteration of PageRank: what each page receives through its backlinks, as two straight passes through memory.
 //!
-//! The plain loop adds the share of a page to each page that it links to. In a large web those lie anywhere in memory, and
-//! the loop waits for it. Here the pages are divided into blocks of 65,536, small enough that the numbers of one block stay
-//! in the cache of a core. The first pass goes through the blocks of linking pages and writes the share of each link down,
-//! sorted by the block it leads to; the second goes through the blocks of linked pages and adds the shares up. Both read
-//! and write long runs, and all blocks of a pass can be done at once ("propagation blocking": Beamer, Asanović, Patterson,
-//! 2017; with the order of the links fixed beforehand: Lakhotia, Kannan, Prasanna, 2018).
+//! The plain loop adds the share of a page to each page that it links to. In a large web those lie anywhere in
+//! memory, and the loop waits for it. Here the pages are divided into blocks of 65,536, small enough that the numbers
+//! of one block stay in the cache of a core. Links within a block, the most part of a real web, are followed by the
+//! plain loop. For those between blocks, a first pass goes through the blocks of linking pages and writes the share
+//! of each link down, sorted by the block it leads to; the second goes through the blocks of linked pages and adds
+//! the shares up. Both read and write long runs, and all blocks of a pass can be done at once ("propagation
+//! blocking": Beamer, Asanović, Patterson, 2017; with the order of the links fixed beforehand: Lakhotia, Kannan,
+//! Prasanna, 2018).
 //!
 //! # Promises
-//! - What a page receives is the sum over its backlinks of rank / links, with a relative error of 2⁻²⁴ = 6e-8 from shares
-//!   written as 32-bit numbers; the sums have 64 bits.
+//! - What a page receives is the sum over its backlinks of rank / links, with a relative error of 2⁻²⁴ = 6e-8 from
+//!   shares written as 32-bit numbers; the sums have 64 bits.
 //! - The result does not depend on the number of threads.
-//! - Eight bytes per link beside the graph: where it leads from and to within its blocks, and its share.
+//! - Beside the graph, two bytes for each link within a block and eight for each between blocks, and twelve
+//!   for each page.
 //!
 //! # Departures
 //! None; the text names no method.
@@ -30,14 +33,27 @@ pub struct Propagation {
     blocks: Vec<Block>,
 }
 
-/// The links of one block of linking pages, in runs: first those that lead to block 0, then those to block 1, ...
+/// The links of one block of linking pages.
 #[derive(Debug)]
 struct Block {
     /// How many links each page of the block has.
     link_counts: Vec<u32>,
+    /// What each of them carries. Filled by the first pass, like the shares of the far links.
+    shares: Vec<f32>,
+    /// How many of them stay within the block.
+    near_counts: Vec<u32>,
+    /// The places that these lead to, page by page.
+    near_targets: Vec<u16>,
+    /// The others, in runs.
+    far: FarLinks,
+}
+
+/// The links from one block to others: first those that lead to block 0, then those to block 1, ...
+#[derive(Debug)]
+struct FarLinks {
     /// Where the run to each block begins, and where the last one ends.
     run_starts: Vec<u32>,
-    /// For each link, the place of the linking page within this block.
+    /// For each link, the place of the linking page within its block.
     sources: Vec<u16>,
     /// For each link, the place of the linked page within the block of its run.
     targets: Vec<u16>,
@@ -46,7 +62,7 @@ struct Block {
 }
 
 impl Propagation {
-    /// Lays out the links. Panics if 65,536 consecutive pages have more than 2³² links.
+    /// Lays out the links. Panics if 65,536 consecutive pages have 2³² links or more.
     pub fn new(graph: &Graph) -> Self {
         let pages = graph.pages();
         let blocks =
@@ -63,11 +79,12 @@ impl Propagation {
         self.blocks
             .par_iter_mut()
             .zip(ranks.par_chunks(BLOCK_PAGES))
-            .for_each_init(|| vec![0.0; BLOCK_PAGES], |scratch, (block, ranks)| block.send(ranks, scratch));
+            .for_each(|(block, ranks)| block.send(ranks));
         received.par_chunks_mut(BLOCK_PAGES).enumerate().for_each(|(target_block, received)| {
             received.fill(0.0);
+            self.blocks[target_block].deliver_near(received);
             for block in &self.blocks {
-                block.deliver(target_block, received);
+                block.far.deliver(target_block, received);
             }
         });
     }
@@ -76,49 +93,85 @@ impl Propagation {
 impl Block {
     fn new(graph: &Graph, block: usize) -> Self {
         let first = block * BLOCK_PAGES;
-        let pages = first..(first + BLOCK_PAGES).min(graph.pages());
-        let links_of = |place: usize| graph.links_from((first + place) as u32);
-        let link_counts: Vec<u32> = (0..pages.len()).map(|place| links_of(place).len() as u32).collect();
-        let links: usize = link_counts.iter().map(|count| *count as usize).sum();
-        assert!(links <= u32::MAX as usize);
+        let pages = first as u32..(first + BLOCK_PAGES).min(graph.pages()) as u32;
+        let is_near = |target: &&u32| **target as usize / BLOCK_PAGES == block;
+        let near_links = |page: u32| graph.links_from(page).iter().filter(is_near);
+        let far_links = |page: u32| {
+            let source = (page as usize % BLOCK_PAGES) as u16;
+            graph
+                .links_from(page)
+                .iter()
+                .filter(move |target| !is_near(target))
+                .map(move |target| (source, *target))
+        };
+        Self {
+            link_counts: pages.clone().map(|page| graph.links_from(page).len() as u32).collect(),
+            shares: vec![0.0; pages.len()],
+            near_counts: pages.clone().map(|page| near_links(page).count() as u32).collect(),
+            near_targets: pages.clone().flat_map(near_links).map(|target| place(*target)).collect(),
+            far: FarLinks::new(pages.flat_map(far_links), graph.pages().div_ceil(BLOCK_PAGES)),
+        }
+    }
 
-        let mut run_starts = vec![0_u32; graph.pages().div_ceil(BLOCK_PAGES) + 1];
-        for target in (0..pages.len()).flat_map(links_of) {
-            run_starts[*target as usize / BLOCK_PAGES + 1] += 1;
+    /// First pass: writes down what the links of each page carry, and for links to other blocks, what each carries.
+    fn send(&mut self, ranks: &[f64]) {
+        for ((share, rank), links) in self.shares.iter_mut().zip(ranks).zip(&self.link_counts) {
+            // A page without links has no share to carry; any number will do.
+            *share = (rank / f64::from(*links)) as f32;
         }
-        for run in 1..run_starts.len() {
-            run_starts[run] += run_starts[run - 1];
+        for (share, source) in self.far.shares.iter_mut().zip(&self.far.sources) {
+            *share = self.shares[*source as usize];
         }
-        let mut next = run_starts.clone();
-        let (mut sources, mut targets) = (vec![0; links], vec![0; links]);
-        for place in 0..pages.len() {
-            for target in links_of(place) {
-                let position = &mut next[*target as usize / BLOCK_PAGES];
-                sources[*position as usize] = place as u16;
-                targets[*position as usize] = (*target as usize % BLOCK_PAGES) as u16;
-                *position += 1;
+    }
+
+    /// Second pass: adds what links within the block carry.
+    fn deliver_near(&self, received: &mut [f64]) {
+        let mut targets = self.near_targets.as_slice();
+        for (share, near) in self.shares.iter().zip(&self.near_counts) {
+            let (of_page, after) = targets.split_at(*near as usize);
+            targets = after;
+            for target in of_page {
+                received[*target as usize] += f64::from(*share);
             }
         }
-        Self { link_counts, run_starts, sources, targets, shares: vec![0.0; links] }
+    }
+}
+
+impl FarLinks {
+    /// Sorts links, given as the place they come from and the page they lead to, into runs.
+    fn new(links: impl Iterator<Item = (u16, u32)> + Clone, blocks: usize) -> Self {
+        let mut run_starts = vec![0_u32; blocks + 1];
+        for (_, target) in links.clone() {
+            let count = &mut run_starts[target as usize / BLOCK_PAGES + 1];
+            *count = count.checked_add(1).expect("fewer than 2³² links");
+        }
+        for run in 1..run_starts.len() {
+            run_starts[run] = run_starts[run].checked_add(run_starts[run - 1]).expect("fewer than 2³² links");
+        }
+        let count = run_starts[blocks] as usize;
+        let mut next = run_starts.clone();
+        let (mut sources, mut targets) = (vec![0; count], vec![0; count]);
+        for (source, target) in links {
+            let position = &mut next[target as usize / BLOCK_PAGES];
+            sources[*position as usize] = source;
+            targets[*position as usize] = place(target);
+            *position += 1;
+        }
+        Self { run_starts, sources, targets, shares: vec![0.0; count] }
     }
 
-    /// First pass: writes down what each link of this block carries.
-    fn send(&mut self, ranks: &[f64], scratch: &mut [f32]) {
-        for ((share, rank), links) in scratch.iter_mut().zip(ranks).zip(&self.link_counts) {
-            *share = (rank / f64::from((*links).max(1))) as f32;
-        }
-        for (share, source) in self.shares.iter_mut().zip(&self.sources) {
-            *share = scratch[*source as usize];
-        }
-    }
-
-    /// Second pass: adds what the links of this block carry to the pages of one block.
+    /// Second pass: adds what these links carry to the pages of one block.
     fn deliver(&self, target_block: usize, received: &mut [f64]) {
         let run = self.run_starts[target_block] as usize..self.run_starts[target_block + 1] as usize;
         for (share, target) in self.shares[run.clone()].iter().zip(&self.targets[run]) {
             received[*target as usize] += f64::from(*share);
         }
     }
+}
+
+/// Where a page stands in its block.
+fn place(page: u32) -> u16 {
+    (page as usize % BLOCK_PAGES) as u16
 }
 
 #[cfg(test)]

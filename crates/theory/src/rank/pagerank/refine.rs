@@ -1,11 +1,11 @@
 //! PageRank of larger webs by an iteration that proves its error.
 //!
-//! Written as A x = 1 − d, the equations have a matrix A whose inverse has no negative element. If a candidate x leaves a
-//! residual r = (1 − d) − A x with |r| ≤ ε (1 − d) at every page, then |A⁻¹ r| ≤ ε A⁻¹ (1 − d): *every* rank has a relative
-//! error of at most ε. Near a damping of one the residual drowns in the rounding of the ranks, so both are kept as sums of
-//! two doubles. The correction A⁻¹ r is needed to a few digits only, in plain doubles, and by whatever method: the residual
-//! judges it. It is BiCGSTAB (van der Vorst, 1992), preconditioned by one Gauss-Seidel sweep in an order in which most links
-//! lead forward, so that a web without cycles needs one sweep.
+//! Written as A x = 1 − d, the equations have a matrix A whose inverse has no negative element. If a candidate x
+//! leaves a residual r = (1 − d) − A x with |r| ≤ ε (1 − d) at every page, then |A⁻¹ r| ≤ ε A⁻¹ (1 − d): *every* rank
+//! has a relative error of at most ε. Near a damping of one the residual drowns in the rounding of the ranks, so both
+//! are kept as sums of two doubles. The correction A⁻¹ r is needed to a few digits only, in plain doubles, and by
+//! whatever method: the residual judges it. It is BiCGSTAB (van der Vorst, 1992), preconditioned by one Gauss-Seidel
+//! sweep in an order in which most links lead forward, so that a web without cycles needs one sweep.
 //!
 //! # Promises
 //! - A rank that is returned has a relative error below 1e-11.
@@ -182,7 +182,8 @@ impl Equations {
     }
 }
 
-/// Pages in an order in which links lead forward wherever there is no cycle: depth first, each page before what it led to.
+/// Pages in an order in which links lead forward wherever there is no cycle: depth first, each page before what it
+/// led to.
 fn forward_order(graph: &Graph) -> Vec<u32> {
     let mut finished = Vec::with_capacity(graph.pages());
     let mut is_seen = vec![false; graph.pages()];
