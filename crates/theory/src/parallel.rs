@@ -365,7 +365,8 @@ mod tests {
             let mut own_seeds = vec![vec![]; 4];
             seeds.iter().for_each(|seed| own_seeds[owners[*seed as usize] as usize].push(*seed));
             let crawl = |mode| {
-                parallel_crawl(&Plan { graph: &graph, owners: &owners, seeds: &own_seeds, replicated: &replicated, mode })
+                let (owners, seeds, replicated) = (&owners, &own_seeds, &replicated);
+                parallel_crawl(&Plan { graph: &graph, owners, seeds, replicated, mode })
             };
             let (firewall, cross_over, exchange) = (crawl(FIREWALL), crawl(CROSS_OVER), crawl(batches_of(batch)));
             prop_assert_eq!(firewall.downloaded(), firewall.unique());

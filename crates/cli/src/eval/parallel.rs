@@ -231,7 +231,8 @@ mod tests {
             prop::sample::select(vec![
                 json!(null), json!(true), json!(-1), json!(1e308), json!(0.5), json!("cross_over"), json!("firewall"),
                 json!([]), json!(["a"]), json!(["b", "a"]), json!([["a", "a"], ["b", "a"]]), json!([1]), json!({}),
-                json!({"a": 1}), json!({"a": -3, "b": 7}), json!({"7": ["a", "b"]}), json!({"-9007199254740993": ["a"]}),
+                json!({"a": 1}), json!({"a": -3, "b": 7}), json!({"7": ["a", "b"]}),
+                json!({"-9007199254740993": ["a"]}),
             ]),
             0..6,
         )) {

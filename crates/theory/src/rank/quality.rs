@@ -150,7 +150,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_ideal_crawler_has_performance_one(importance in proptest::collection::vec(0.0..3.0_f64, 1..20), visits in 1_usize..20) {
+        fn the_ideal_crawler_has_performance_one(
+            importance in proptest::collection::vec(0.0..3.0_f64, 1..20),
+            visits in 1_usize..20,
+        ) {
             let visits = visits.min(importance.len());
             let importance: Vec<f64> = importance.into_iter().map(f64::round).collect();
             let mut ideal: Vec<u32> = (0..importance.len() as u32).collect();
