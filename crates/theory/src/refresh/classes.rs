@@ -176,7 +176,6 @@ mod tests {
     use crate::freshness::order::Order;
     use crate::refresh::{Constraints, Objective, Pages, allocate, evaluate};
     use proptest::prelude::*;
-    use rand::RngExt as _;
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng as _;
 

@@ -353,3 +353,122 @@ fn poisson_slope(rate: f64, t: f64) -> f64 {
 fn mean_lifetime(rate: f64) -> f64 {
     if rate == 0.0 { 0.0 } else { 1.0 / rate }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn weibull(scale: f64, shape: f64) -> Lifetime {
+        Lifetime::Weibull(WeibullLifetime::new(scale, shape))
+    }
+
+    fn gamma(shape: f64, exposure: f64) -> Lifetime {
+        Lifetime::Gamma(GammaLifetime::new(shape, Days::new(exposure)))
+    }
+
+    fn poisson(rate: f64) -> Lifetime {
+        Lifetime::Poisson(ChangesPerDay::new(rate))
+    }
+
+    fn classes() -> Lifetime {
+        Lifetime::Classes(vec![
+            (0.5, ChangesPerDay::new(0.1)),
+            (0.3, ChangesPerDay::new(2.0)),
+            (0.2, ChangesPerDay::ZERO),
+        ])
+    }
+
+    /// Checks V, its shortfall and the mean freshness.
+    #[track_caller]
+    fn check(lifetime: Lifetime, t: f64, expected: [f64; 3]) {
+        let t = Days::new(t);
+        let got = [lifetime.index(t), lifetime.index_shortfall(t), lifetime.mean_freshness(t)];
+        for (got, expected) in got.into_iter().zip(expected) {
+            assert!(
+                got == expected || (got / expected - 1.0).abs() < 1e-11,
+                "{lifetime:?}: {got:e}, not {expected:e}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_value_keeps_eleven_digits() {
+        // Computed with 40 and 80 digits.
+        check(weibull(0.02, 0.58), 1.0, [0.007235206820945471, 1338.152107706077, 0.9874338801277007]);
+        check(weibull(0.3, 1.07), 20.0, [2.9872507655507, 0.013758922026438716, 0.14997387821575434]);
+        check(weibull(0.088, 0.901), 10.0, [2.0923128673778417, 13.514837531989441, 0.7055086897313024]);
+        check(weibull(2.0, 0.72), 1e-06, [4.0068652691541656e-11, 0.47091969741305656, 0.9999443472158162]);
+        check(weibull(1.0, 1.0), 30.0, [0.9999999999970991, 2.900863120340454e-12, 0.03333333333333022]);
+        check(weibull(0.5, 3.0), 0.01, [3.749998928571617e-09, 1.1250836800009405, 0.9999998750000179]);
+        check(gamma(0.3, 1.0), 0.01, [1.4871111470596082e-05, f64::INFINITY, 0.9985064628699204]);
+        check(gamma(0.3, 20.0), 80.0, [10.213557085257749, f64::INFINITY, 0.7447033262857315]);
+        check(gamma(1.5, 1.0), 5.0, [0.8432965103523882, 1.1567034896476118, 0.2367006838144548]);
+        check(gamma(2.5, 20.0), 0.5, [0.014750630146322974, 13.31858270318701, 0.9696365099293761]);
+        check(gamma(2.5, 1.0), 1e-07, [1.2499997083333825e-14, 0.6666666666666542, 0.9999998750000146]);
+        check(
+            gamma(1000000.0, 100000.0),
+            0.3,
+            [0.08008516312127208, 0.019914936878827925, 0.3167378361473012],
+        );
+        check(gamma(50.0, 3.0), 4.0, [0.061224489795918366, 1.6537151046171547e-18, 0.015306122448979591]);
+        check(gamma(0.999999, 2.0), 3.0, [0.6325812037878898, f64::INFINITY, 0.6108607677790906]);
+    }
+
+    #[test]
+    fn the_inverses_undo_the_index_and_its_shortfall() {
+        let lifetimes = [
+            poisson(0.3),
+            weibull(0.088, 0.901),
+            weibull(3.0, 0.58),
+            weibull(0.2, 1.5),
+            gamma(3.0, 5.0),
+            gamma(0.7, 5.0),
+            classes(),
+        ];
+        for lifetime in lifetimes {
+            for t in [1e-6, 0.01, 0.7, 5.0, 40.0, 150.0] {
+                let t = Days::new(t);
+                let (index, shortfall) = (lifetime.index(t), lifetime.index_shortfall(t));
+                let back = if index < shortfall {
+                    lifetime.time_of_index(index)
+                } else {
+                    lifetime.time_of_shortfall(shortfall)
+                };
+                assert!((back.get() / t.get() - 1.0).abs() < 1e-9, "{lifetime:?} at {t:?}: {back:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_threshold_at_the_limit_is_never_reached() {
+        for lifetime in [poisson(2.0), weibull(0.5, 0.7), gamma(2.0, 1.0), classes()] {
+            assert_eq!(lifetime.time_of_index(lifetime.index_limit()), Days::FOREVER);
+            assert_eq!(lifetime.time_of_shortfall(0.0), Days::FOREVER);
+            assert_eq!(lifetime.time_of_index(0.0), Days::ZERO);
+        }
+        assert_eq!(poisson(0.0).time_of_index(0.1), Days::FOREVER);
+        assert_eq!(poisson(0.0).time_of_index(0.0), Days::FOREVER);
+    }
+
+    proptest! {
+        #[test]
+        fn special_cases_are_poisson(rate in 0.01..10.0f64, t in 0.001..50.0f64) {
+            let (time, exact) = (Days::new(t), poisson(rate));
+            let one_class = Lifetime::Classes(vec![(1.0, ChangesPerDay::new(rate))]);
+            let much_data = gamma(1e9 * rate, 1e9);
+            for (lifetime, tolerance) in [(weibull(rate, 1.0), 1e-12), (one_class, 1e-12), (much_data, 1e-6)] {
+                prop_assert!((lifetime.index(time) / exact.index(time) - 1.0).abs() < tolerance);
+                prop_assert!((lifetime.mean_freshness(time) / exact.mean_freshness(time) - 1.0).abs() < tolerance);
+                prop_assert!((lifetime.survival(time) - exact.survival(time)).abs() < tolerance);
+            }
+        }
+
+        #[test]
+        fn the_index_grows(scale in 0.001..10.0f64, shape in 0.2..3.0f64, t in 0.001..10.0f64) {
+            for lifetime in [poisson(scale), weibull(scale, shape), gamma(shape, 1.0 / scale)] {
+                prop_assert!(lifetime.index(Days::new(t)) <= lifetime.index(Days::new(1.1 * t)));
+            }
+        }
+    }
+}

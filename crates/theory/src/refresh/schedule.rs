@@ -196,3 +196,92 @@ fn falling_root(low: f64, function: impl Fn(f64) -> f64) -> f64 {
     }
     if value_low.abs() < value_high.abs() { low } else { high }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::refresh::lifetime::{GammaLifetime, WeibullLifetime};
+    use crate::refresh::{Constraints, Objective, Pages, allocate};
+    use crate::units::ChangesPerDay;
+    use proptest::prelude::*;
+
+    fn poisson(rate: f64) -> LastingPage {
+        LastingPage { lifetime: Lifetime::Poisson(ChangesPerDay::new(rate)), importance: 1.0 }
+    }
+
+    fn frequencies(pages: &[LastingPage], budget: f64) -> Vec<f64> {
+        schedule(pages, VisitsPerDay::new(budget)).into_iter().map(VisitsPerDay::get).collect()
+    }
+
+    #[test]
+    fn a_page_hardly_worth_a_visit_keeps_its_digits() {
+        // The trap of Figure 5.13(b): 1 − μλ of the fast page is 1e-15.
+        let got = frequencies(&[poisson(9.0), poisson(1.0)], 2.0);
+        assert!((got[0] - 0.2358672).abs() < 1e-7, "{got:?}");
+        assert!((got[1] - 1.7641328).abs() < 1e-7, "{got:?}");
+    }
+
+    #[test]
+    fn poisson_pages_are_scheduled_as_the_allocation_says() {
+        let rates: Vec<_> = [0.01, 0.2, 1.0, 1.0, 3.0, 9.0, 40.0].map(ChangesPerDay::new).to_vec();
+        let pages: Vec<_> = rates.iter().map(|rate| poisson(rate.get())).collect();
+        for budget in [0.1, 1.0, 5.0, 30.0] {
+            let exact = Pages { change_rates: &rates, importance: None, costs: None };
+            let exact =
+                allocate(&exact, Objective::Freshness, &Constraints::budget(VisitsPerDay::new(budget)));
+            for (got, exact) in frequencies(&pages, budget).iter().zip(exact.visit_frequencies) {
+                assert!((got - exact.get()).abs() < 1e-9 * budget, "{got} {exact:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn pages_without_a_ceiling_share_a_budget() {
+        let heavy = |shape, exposure| LastingPage {
+            lifetime: Lifetime::Gamma(GammaLifetime::new(shape, Days::new(exposure))),
+            importance: 1.0,
+        };
+        let got = frequencies(&[heavy(0.5, 1.0), heavy(0.9, 30.0), heavy(0.5, 1.0)], 3.0);
+        assert!((got.iter().sum::<f64>() - 3.0).abs() < 1e-12);
+        assert!((got[0] - got[2]).abs() < 1e-12);
+        assert!(got.iter().all(|frequency| *frequency > 0.0));
+    }
+
+    #[test]
+    fn what_gains_nothing_gets_nothing() {
+        let unimportant = LastingPage { importance: 0.0, ..poisson(1.0) };
+        assert_eq!(frequencies(&[poisson(0.0), unimportant.clone(), poisson(2.0)], 1.0), [0.0, 0.0, 1.0]);
+        assert_eq!(frequencies(&[poisson(0.0), unimportant], 1.0), [0.0, 0.0]);
+    }
+
+    proptest! {
+        /// Moving a little of the budget from one page to another gains nothing.
+        #[test]
+        fn the_schedule_cannot_be_improved(
+            models in prop::collection::vec((0.01..5.0f64, 0.4..1.6f64, 0.1..10.0f64), 2..6),
+            budget in 0.05..10.0f64,
+        ) {
+            let pages: Vec<_> = models
+                .iter()
+                .map(|(scale, shape, importance)| LastingPage {
+                    lifetime: Lifetime::Weibull(WeibullLifetime::new(*scale, *shape)),
+                    importance: *importance,
+                })
+                .collect();
+            let best = schedule(&pages, VisitsPerDay::new(budget));
+            let sum: f64 = best.iter().map(|f| f.get()).sum();
+            prop_assert!((sum / budget - 1.0).abs() < 1e-12);
+            let freshness = mean_freshness(&pages, &best).expect("pages count");
+            for from in 0..pages.len() {
+                for to in 0..pages.len() {
+                    let moved = 1e-3 * best[from].get();
+                    let mut other = best.clone();
+                    other[from] = VisitsPerDay::new(best[from].get() - moved);
+                    other[to] = VisitsPerDay::new(other[to].get() + moved);
+                    let changed = mean_freshness(&pages, &other).expect("pages count");
+                    prop_assert!(changed <= freshness + 1e-12);
+                }
+            }
+        }
+    }
+}

@@ -82,15 +82,19 @@ fn around(center: f64, half_width: f64) -> Interval {
     Interval { low: center - half_width, high: center + half_width }
 }
 
-/// The two roots, each written so that nothing cancels: the upper one is a sum, and their product is p²/(1 + z²/n).
+/// The two roots, each written so that nothing cancels: the product of the lower one and `upper` below is p², and the
+/// interval of the unchanged fraction is the mirror image, which is exact at its ends.
 fn wilson(sample: Sample, z: f64) -> Interval {
     let n = sample.sampled() as f64;
     let (p, q) = (sample.changed_fraction(), (sample.sampled() - sample.changed()) as f64 / n);
     let half_width = z * (p * q / n + (z / (2.0 * n)).powi(2)).sqrt();
     let shift = z * z / (2.0 * n);
+    let lower_root = |fraction: f64| {
+        if fraction == 0.0 { 0.0 } else { fraction * fraction / (fraction + shift + half_width) }
+    };
     let upper = p + shift + half_width;
-    let low = if p == 0.0 { 0.0 } else { p * p / upper };
-    Interval { low, high: (upper / (1.0 + 2.0 * shift)).min(1.0) }
+    let high = if p < 0.5 { upper / (1.0 + 2.0 * shift) } else { 1.0 - lower_root(q) };
+    Interval { low: lower_root(p), high }
 }
 
 #[cfg(test)]
