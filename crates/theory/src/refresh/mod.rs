@@ -13,6 +13,7 @@ mod market;
 mod pages;
 mod price;
 mod response;
+mod rough;
 mod tabulated;
 
 pub use allocation::{Allocation, Objective, allocate, proportional, uniform};
