@@ -20,6 +20,7 @@ mod market;
 mod pages;
 mod price;
 mod response;
+mod rough;
 pub mod schedule;
 mod tabulated;
 

@@ -1,5 +1,7 @@
 //! What is planned for, column by column, and the limits within which a plan must stay.
 
+use rayon::prelude::*;
+
 use crate::units::{ChangesPerDay, VisitsPerDay};
 
 /// Pages to plan for: all columns are in the same order and of the same length.
@@ -70,30 +72,30 @@ impl<'a> Pages<'a> {
     pub(super) fn check(&self) {
         if let Some(importance) = self.importance {
             assert_eq!(importance.len(), self.len());
-            assert!(importance.iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
+            assert!(importance.par_iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
         }
         if let Some(costs) = self.costs {
             assert_eq!(costs.len(), self.len());
-            assert!(costs.iter().all(|cost| cost.is_finite() && 0.0 < *cost));
+            assert!(costs.par_iter().all(|cost| cost.is_finite() && 0.0 < *cost));
         }
     }
 
     /// The largest importance.
     pub(super) fn importance_max(&self) -> f64 {
-        self.importance.map_or(1.0, |importance| importance.iter().copied().fold(0.0, f64::max))
+        self.importance.map_or(1.0, |importance| importance.par_iter().copied().reduce(|| 0.0, f64::max))
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn change_rate(&self, page: usize) -> f64 {
         self.change_rates[page].get()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn importance(&self, page: usize) -> f64 {
         self.importance.map_or(1.0, |importance| importance[page])
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn cost(&self, page: usize) -> f64 {
         self.costs.map_or(1.0, |costs| costs[page])
     }
@@ -111,7 +113,7 @@ impl Constraints<'_> {
     pub fn infeasible(&self, pages: &Pages<'_>) -> Option<Infeasible> {
         if let Some(hosts) = self.host_limits {
             assert_eq!(hosts.host_of.len(), pages.len());
-            assert!(hosts.host_of.iter().all(|host| (*host as usize) < hosts.limits.len()));
+            assert!(hosts.host_of.par_iter().all(|host| (*host as usize) < hosts.limits.len()));
         }
         let f_min = self.visit_frequency_min.get();
         if f_min == 0.0 {
