@@ -6,6 +6,7 @@
 //! 120, or limits for 100,000 hosts more than 3 times the solve without limits.
 //!
 //! The number of pages may be given as an argument.
+#![expect(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
 
 mod table;
 

@@ -79,9 +79,9 @@ pub(super) fn search(start: f64, function: impl Fn(f64) -> (f64, f64)) -> f64 {
             break;
         }
         if value > 0.0 {
-            high = x
+            high = x;
         } else {
-            low = x
+            low = x;
         }
         let mut next = x - value / slope;
         if !(low < next && next < high) {

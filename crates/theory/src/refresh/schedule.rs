@@ -183,13 +183,13 @@ fn falling_root(low: f64, function: impl Fn(f64) -> f64) -> f64 {
         if value > 0.0 {
             (low, value_low) = (middle, value);
             if side == 1 {
-                value_high *= 0.5
+                value_high *= 0.5;
             }
             side = 1;
         } else {
             (high, value_high) = (middle, value);
             if side == -1 {
-                value_low *= 0.5
+                value_low *= 0.5;
             }
             side = -1;
         }
