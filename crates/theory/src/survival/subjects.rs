@@ -60,14 +60,14 @@ pub(super) struct Block {
 impl Subjects {
     /// Subjects with a common baseline; one list per covariate, in the order of the lifetimes.
     ///
-    /// Panics without an end, on a list of another length, and on a covariate that is not finite.
+    /// Panics without an end, from 2^31 subjects on, on a list of another length, and on a covariate that is not finite.
     pub fn new<C: AsRef<[f64]>>(lifetimes: &[Lifetime], covariates: &[C]) -> Self {
         Self::stratified(lifetimes, covariates, &vec![0; lifetimes.len()])
     }
 
     /// Subjects with one baseline for each different number in `strata`.
     ///
-    /// Panics without an end, on a list of another length, and on a covariate that is not finite.
+    /// Panics without an end, from 2^31 subjects on, on a list of another length, and on a covariate that is not finite.
     pub fn stratified<C: AsRef<[f64]>>(lifetimes: &[Lifetime], covariates: &[C], strata: &[u32]) -> Self {
         assert!(lifetimes.iter().any(|lifetime| lifetime.ended()));
         assert_eq!(strata.len(), lifetimes.len());
@@ -98,11 +98,11 @@ impl Subjects {
         let first_block = self.blocks.len();
         let mut joining_from = kept.len();
         for same_time in sorted.chunk_by(|a, b| a.time == b.time) {
-            kept.extend(same_time.iter().map(|place| place.subject));
-            let ended = same_time.iter().filter(|place| place.ended).count();
+            kept.extend(same_time.iter().map(|place| place.subject()));
+            let ended = same_time.iter().filter(|place| place.ended()).count();
             if ended > 0 {
                 let (middle, end) = (kept.len() - ended, kept.len());
-                let time = self.lifetimes[same_time[0].subject as usize].time();
+                let time = self.lifetimes[same_time[0].subject() as usize].time();
                 self.blocks.push(Block { time, joining: joining_from..middle, ending: middle..end });
                 joining_from = end;
             }
@@ -166,47 +166,59 @@ struct Place {
     /// Falls as the time rises.
     time: u64,
     stratum: u32,
-    subject: u32,
-    ended: bool,
+    /// The subject's index, doubled, plus one if it ended.
+    subject_and_end: u32,
+}
+
+impl Place {
+    fn subject(self) -> u32 {
+        self.subject_and_end / 2
+    }
+
+    fn ended(self) -> bool {
+        self.subject_and_end % 2 == 1
+    }
 }
 
 /// Subjects by stratum, in each by falling time, at equal times the censored first.
 fn latest_first(lifetimes: &[Lifetime], strata: &[u32]) -> Vec<Place> {
-    let count = u32::try_from(lifetimes.len()).expect("subjects are fewer than 2^32");
-    let place = |subject: u32| {
-        let (lifetime, stratum) = (lifetimes[subject as usize], strata[subject as usize]);
-        Place { time: !ordered_bits(lifetime.time()), stratum, subject, ended: lifetime.ended() }
+    assert!(lifetimes.len() < 1 << 31);
+    let place = |((subject, lifetime), stratum): ((u32, &Lifetime), &u32)| Place {
+        time: !ordered_bits(lifetime.time()),
+        stratum: *stratum,
+        subject_and_end: 2 * subject + u32::from(lifetime.ended()),
     };
-    let mut sorted: Vec<Place> = (0..count).map(place).collect();
-    // From the least to the most important key, each sort keeping the order of the one before.
-    sort_by_digit(&mut sorted, |place| u8::from(place.ended));
-    for byte in 0..8 {
-        sort_by_digit(&mut sorted, |place| (place.time >> (8 * byte)) as u8);
+    let mut sorted: Vec<Place> = (0..).zip(lifetimes).zip(strata).map(place).collect();
+    // Most digits of most data are the same everywhere; the others are sorted from the least to the most important, each
+    // sort keeping the order of the one before.
+    let (time, stratum) = sorted.iter().fold((0, 0), |(time, stratum), place| {
+        (time | (place.time ^ sorted[0].time), stratum | (place.stratum ^ sorted[0].stratum))
+    });
+    let mut spare = vec![Place::default(); sorted.len()];
+    sort_by_digit(&mut sorted, &mut spare, |place| u8::from(place.ended()));
+    for shift in (0..64).step_by(8).filter(|shift| (time >> shift) as u8 != 0) {
+        sort_by_digit(&mut sorted, &mut spare, |place| (place.time >> shift) as u8);
     }
-    for byte in 0..4 {
-        sort_by_digit(&mut sorted, |place| (place.stratum >> (8 * byte)) as u8);
+    for shift in (0..32).step_by(8).filter(|shift| (stratum >> shift) as u8 != 0) {
+        sort_by_digit(&mut sorted, &mut spare, |place| (place.stratum >> shift) as u8);
     }
     sorted
 }
 
-/// Sorts by one digit, stably, in time O(n); at once where all have the same digit, as most digits of most data do.
-fn sort_by_digit(places: &mut Vec<Place>, digit: impl Fn(&Place) -> u8) {
+/// Sorts by one digit, stably, in time O(n). What `spare` holds does not matter; it must be as long.
+fn sort_by_digit(places: &mut Vec<Place>, spare: &mut Vec<Place>, digit: impl Fn(&Place) -> u8) {
     let mut starts = [0; 256];
     places.iter().for_each(|place| starts[usize::from(digit(place))] += 1);
-    if starts.contains(&places.len()) {
-        return;
-    }
     let mut sum = 0;
     for start in &mut starts {
         sum += std::mem::replace(start, sum);
     }
-    let mut sorted = vec![Place::default(); places.len()];
     for place in places.iter() {
         let start = &mut starts[usize::from(digit(place))];
-        sorted[*start] = *place;
+        spare[*start] = *place;
         *start += 1;
     }
-    *places = sorted;
+    std::mem::swap(places, spare);
 }
 
 /// Bits that are ordered as the numbers are.
