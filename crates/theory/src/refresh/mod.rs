@@ -8,16 +8,16 @@
 //! - [`lifetime`] and [`index`]: the index form, visit when the gain of a visit reaches a threshold;
 //! - [`schedule`]: the exact schedule for any lifetime.
 
-mod allocation;
+pub mod allocation;
 pub mod classes;
-mod collection;
+pub mod collection;
 mod host_limits;
 mod incomplete_gamma;
 pub mod index;
 mod inverse;
 pub mod lifetime;
 mod market;
-mod pages;
+pub mod pages;
 mod price;
 mod response;
 mod rough;
