@@ -7,7 +7,7 @@
 mod table;
 
 use freshet_theory::freshness::order::Order;
-use freshet_theory::refresh::classes::ClassHistogram;
+use freshet_theory::refresh::rate_classes::RateClasses;
 use freshet_theory::refresh::{Constraints, Objective, Pages, allocate, evaluate};
 use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 use rand::{Rng, RngExt, SeedableRng};
@@ -22,7 +22,7 @@ fn main() {
     let (rates, importance): (Vec<_>, Vec<_>) = (0..count)
         .map(|_| (ChangesPerDay::new(spread(&mut random, -5.0, 3.0)), spread(&mut random, -1.0, 1.0)))
         .unzip();
-    let mut histogram = ClassHistogram::new();
+    let mut histogram = RateClasses::new(1e-7, 1e5);
     let (counting, ()) = best_of(1, || {
         for (rate, importance) in rates.iter().zip(&importance) {
             histogram.add(*rate, *importance);

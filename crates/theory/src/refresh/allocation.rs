@@ -20,14 +20,16 @@
 //! # Departures
 //! The text gives no way to solve for μ. Its Figure 5.13(b) gives up the fast page at two visits; the optimum visits it 0.236 times.
 
+use super::for_survival::{ForSurvival, LawPages};
 use super::host_limits::{Limited, clear_within_limits};
 use super::market::{Market, Pricing};
-use super::pages::{Constraints, Pages};
+use super::pages::{Constraints, Pages, check_columns};
 use super::price::{Demand, Price, TOLERANCE, clear};
 use super::response::{
     ForAge, ForChanges, ForFreshness, ForHarmonic, Proportional, Response, Scaled, Subset, Uniform,
 };
 use super::rough::{Edge, clear_from};
+use super::survival::law::Survival;
 use crate::numerics::freshness_gain;
 use crate::units::VisitsPerDay;
 
@@ -63,33 +65,42 @@ pub struct Allocation {
 /// Panics if the constraints are [infeasible](Constraints::infeasible), if columns differ in length, or if an importance or a
 /// cost is out of its range.
 pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages, constraints);
+    let plan = Plan::of(pages, constraints);
+    let scaled = plan.scaled(pages);
     match objective {
-        Objective::Freshness => plan.fill(&ForFreshness::new(plan.scaled), Pricing::PerCost),
+        Objective::Freshness => plan.fill(&ForFreshness::new(scaled), Pricing::PerCost),
         Objective::Age => {
-            let allocation = plan.fill(&ForAge::new(plan.scaled), Pricing::PerCost);
+            let allocation = plan.fill(&ForAge::new(scaled), Pricing::PerCost);
             // Age is measured in the unit of time, which scaling has changed.
             Allocation { marginal_gain: allocation.marginal_gain * plan.rate_unit, ..allocation }
         }
-        Objective::Harmonic => plan.fill(&ForHarmonic::new(plan.scaled), Pricing::PerCost),
+        Objective::Harmonic => plan.fill(&ForHarmonic::new(scaled), Pricing::PerCost),
         Objective::Changes if pages.importance.is_none() && pages.costs.is_none() => {
             let allocation = proportional(pages, constraints);
             let changes_per_visit = allocation.marginal_gain;
             Allocation { marginal_gain: freshness_gain(changes_per_visit), ..allocation }
         }
         Objective::Changes => {
-            let allocation = plan.fill(&ForChanges::new(plan.scaled), Pricing::PerCost);
+            let allocation = plan.fill(&ForChanges::new(scaled), Pricing::PerCost);
             Allocation { marginal_gain: allocation.marginal_gain / plan.rate_unit, ..allocation }
         }
     }
+}
+
+/// The allocation with the highest mean freshness of pages that survive by any law.
+///
+/// Panics as [`allocate`] does.
+pub fn allocate_by_law<L: Survival>(pages: &LawPages<'_, L>, constraints: &Constraints<'_>) -> Allocation {
+    let plan = Plan::new(pages.laws.len(), pages.importance, pages.costs, constraints);
+    plan.fill(&ForSurvival::new(pages, plan.rate_unit, plan.importance_unit), Pricing::PerCost)
 }
 
 /// The same frequency for every page, as far as the constraints allow.
 ///
 /// Panics as [`allocate`] does.
 pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages, constraints);
-    plan.fill(&Uniform::new(plan.scaled), Pricing::PerVisit)
+    let plan = Plan::of(pages, constraints);
+    plan.fill(&Uniform::new(plan.scaled(pages)), Pricing::PerVisit)
 }
 
 /// Frequencies proportional to the change rates, as far as the constraints allow. The marginal gain is the common number of
@@ -97,29 +108,43 @@ pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
 ///
 /// Panics as [`allocate`] does.
 pub fn proportional(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages, constraints);
-    let allocation = plan.fill(&Proportional::new(plan.scaled), Pricing::PerVisit);
+    let plan = Plan::of(pages, constraints);
+    let allocation = plan.fill(&Proportional::new(plan.scaled(pages)), Pricing::PerVisit);
     let price = allocation.marginal_gain * plan.importance_unit / plan.rate_unit;
     Allocation { marginal_gain: price, ..allocation }
 }
 
-/// Pages and constraints, checked and in units in which neither the budget nor the largest importance is extreme.
+/// Constraints, checked, and units in which neither the budget nor the largest importance is extreme.
 struct Plan<'a> {
     constraints: &'a Constraints<'a>,
-    scaled: Scaled<'a>,
     rate_unit: f64,
     importance_unit: f64,
     has_costs: bool,
 }
 
 impl<'a> Plan<'a> {
-    fn new(pages: &'a Pages<'a>, constraints: &'a Constraints<'a>) -> Self {
-        pages.check();
-        assert_eq!(constraints.infeasible(pages), None);
-        let rate_unit = unit_of(constraints.visit_budget.get());
-        let importance_unit = unit_of(pages.importance_max());
-        let scaled = Scaled::new(pages, rate_unit, importance_unit);
-        Self { constraints, scaled, rate_unit, importance_unit, has_costs: pages.costs.is_some() }
+    fn new(
+        pages: usize,
+        importance: Option<&[f64]>,
+        costs: Option<&[f64]>,
+        constraints: &'a Constraints<'a>,
+    ) -> Self {
+        let importance_max = check_columns(pages, importance, costs);
+        assert_eq!(constraints.infeasible_for(pages, costs), None);
+        Self {
+            constraints,
+            rate_unit: unit_of(constraints.visit_budget.get()),
+            importance_unit: unit_of(importance_max),
+            has_costs: costs.is_some(),
+        }
+    }
+
+    fn of(pages: &Pages<'_>, constraints: &'a Constraints<'a>) -> Self {
+        Self::new(pages.len(), pages.importance, pages.costs, constraints)
+    }
+
+    fn scaled<'b>(&self, pages: &'b Pages<'b>) -> Scaled<'b> {
+        Scaled::new(pages, self.rate_unit, self.importance_unit)
     }
 
     /// Finds the price and returns the allocation; the marginal gain is right for objectives without a unit of time.

@@ -1,127 +1,138 @@
-//! The index form for the other objectives: visit a page when what a visit gains reaches the common threshold.
+//! When a page is due: the index of each objective, and its inverse.
 //!
-//! For freshness the index is [`super::lifetime::Lifetime::index`]. For the others, with rate λ and time t since the last visit:
+//! Implements the threshold form of the allocation (thesis, section 5.5.4, read as a policy): a page is visited when what one
+//! more visit gains, its *index*, times its importance and divided by its cost, reaches a common price. No schedule is kept; the
+//! price is the budget's. For a page that changes at rate λ and was visited `t` ago, with x = λt:
 //!
-//! > age (thesis, section 5.5.4): t²/2 + (t/λ)e^-λt − (1 − e^-λt)/λ² = t² G(λt)
-//! > harmonic (LambdaCrawl, Kolobov et al. 2019): λt²/(1 + λt), never bounded, so that no page is given up
-//! > changes found: g(λt), the same order as the chance of a change
+//! > freshness g(x)/λ,  age t²/2 + (t/λ)e^-x − (1 − e^-x)/λ²,  harmonic λt²/(1 + x),  changes g(x)
 //!
-//! Each grows with t, and its inverse says when a page is due under a threshold.
+//! where g(x) = 1 − (1 + x)e^-x. Each is the derivative of the objective by the frequency, at the frequency 1/t, so visiting at the
+//! threshold gives the optimal allocation. The index of changes found orders pages as the chance of a change does.
+//! Other laws of survival have their index for freshness in [`super::survival`].
 //!
 //! # Promises
-//! - Twelve digits for λt from 1e-150 on; the inverses undo them.
-//! - A page that never changes is never due.
+//! - Index and inverse keep twelve digits for λt from 1e-100 to 1e100, but for what an index near its ceiling has lost.
+//! - A page that never changes is never due; neither is one at an index above its ceiling.
 
-use super::incomplete_gamma::search;
-use crate::numerics::{age_gain, freshness_gain, freshness_gain_inverse};
+use super::allocation::Objective;
+use super::inverse::AgeCurve;
+use super::survival::law::Survival;
+use super::survival::poisson::PoissonSurvival;
+use crate::numerics::{age_gain, freshness_gain};
 use crate::units::{ChangesPerDay, Days};
 
-/// What a visit gains in age, in days squared.
-pub fn age_index(change_rate: ChangesPerDay, elapsed: Days) -> f64 {
-    let (rate, t) = (change_rate.get(), elapsed.get());
-    if rate == 0.0 { 0.0 } else { t * t * age_gain(rate * t) }
+/// What one more visit to a page of importance one gains when the last one was this long ago.
+pub fn index(objective: Objective, change_rate: ChangesPerDay, since_visit: Days) -> f64 {
+    let (rate, t) = (change_rate.get(), since_visit.get());
+    if rate == 0.0 || t == 0.0 {
+        return 0.0;
+    }
+    let x = rate * t;
+    match objective {
+        Objective::Freshness => PoissonSurvival { change_rate }.index(since_visit),
+        Objective::Age => t * age_gain(x) * t,
+        // λt²/(1 + λt) in a form that does not overflow before its value does.
+        Objective::Harmonic if x < 1.0 => t * (x / (1.0 + x)),
+        Objective::Harmonic => t / (1.0 + 1.0 / x),
+        Objective::Changes => freshness_gain(x),
+    }
 }
 
-/// When the age index reaches a threshold. Panics if that is negative.
-pub fn age_due(change_rate: ChangesPerDay, index: f64) -> Days {
+/// How long after a visit the index of a page of importance one reaches this value; forever if it does not.
+///
+/// Panics if the value is negative or NaN.
+pub fn due_after(objective: Objective, change_rate: ChangesPerDay, index: f64) -> Days {
     assert!(0.0 <= index);
     let rate = change_rate.get();
-    if rate == 0.0 || index == f64::INFINITY {
-        return Days::FOREVER;
-    }
     if index == 0.0 {
         return Days::ZERO;
     }
-    // λt³/3 for short times, t²/2 for long ones; the slope by ln t is t² (1 − e^-λt).
-    let start = ((3.0 * index / rate).ln() / 3.0).max(0.5 * (2.0 * index).ln());
-    Days::new(search(start, |ln_t| {
-        let t = ln_t.exp();
-        let value = t * t * age_gain(rate * t);
-        (value.ln() - index.ln(), t * t * -(-rate * t).exp_m1() / value)
-    }))
-}
-
-/// What a visit gains under the harmonic objective, in days.
-pub fn harmonic_index(change_rate: ChangesPerDay, elapsed: Days) -> f64 {
-    let (rate, t) = (change_rate.get(), elapsed.get());
-    if rate == 0.0 { 0.0 } else { t / (1.0 + 1.0 / (rate * t)) }
-}
-
-/// When the harmonic index reaches a threshold. Panics if that is negative.
-pub fn harmonic_due(change_rate: ChangesPerDay, index: f64) -> Days {
-    assert!(0.0 <= index);
-    let rate = change_rate.get();
     if rate == 0.0 || index == f64::INFINITY {
         return Days::FOREVER;
     }
-    // The positive root of λt² − λvt − v = 0, as a sum of positive terms.
-    Days::new(0.5 * index + (0.25 * index * index + index / rate).sqrt())
+    match objective {
+        Objective::Freshness => PoissonSurvival { change_rate }.due_after(index),
+        Objective::Age => due_by_age(rate, index),
+        // The root of λt² = c(1 + λt).
+        Objective::Harmonic => Days::new(0.5 * index + (0.25 * index * index + index / rate).sqrt()),
+        // The page of rate one has the same index for freshness; its time is counted in changes.
+        Objective::Changes => {
+            let per_change = PoissonSurvival { change_rate: ChangesPerDay::new(1.0) };
+            Days::new(per_change.due_after(index).get() / rate)
+        }
+    }
 }
 
-/// Chance-like gain of a visit in changes found: g(λt), from 0 to 1.
-pub fn changes_index(change_rate: ChangesPerDay, elapsed: Days) -> f64 {
-    let (rate, t) = (change_rate.get(), elapsed.get());
-    if rate == 0.0 { 0.0 } else { freshness_gain(rate * t) }
-}
-
-/// When the changes index reaches a threshold; never from one on. Panics if that is negative.
-pub fn changes_due(change_rate: ChangesPerDay, index: f64) -> Days {
-    assert!(0.0 <= index);
-    let rate = change_rate.get();
-    if rate == 0.0 { Days::FOREVER } else { Days::new(freshness_gain_inverse(index) / rate) }
+fn due_by_age(rate: f64, index: f64) -> Days {
+    let gain = index * rate * rate;
+    let days = if gain < AgeCurve::GAINS.start {
+        (3.0 * index).cbrt() / rate.cbrt()
+    } else if gain >= AgeCurve::GAINS.end {
+        std::f64::consts::SQRT_2 * index.sqrt()
+    } else {
+        AgeCurve::get().at_gain(gain) / rate
+    };
+    Days::new(days)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::refresh::{Constraints, Pages, allocate};
+    use crate::units::VisitsPerDay;
 
-    type Index = fn(ChangesPerDay, Days) -> f64;
-    type Due = fn(ChangesPerDay, f64) -> Days;
-    const PAIRS: [(Index, Due); 3] =
-        [(age_index, age_due), (harmonic_index, harmonic_due), (changes_index, changes_due)];
+    const OBJECTIVES: [Objective; 4] =
+        [Objective::Freshness, Objective::Age, Objective::Harmonic, Objective::Changes];
 
     #[test]
-    fn the_inverses_undo_the_indices() {
-        for (index, due) in PAIRS {
-            for rate in [1e-6, 0.3, 1.0, 50.0] {
-                for x in [1e-8, 1e-3, 0.4, 1.0, 3.0, 8.0] {
-                    let (rate, t) = (ChangesPerDay::new(rate), x / rate);
-                    let back = due(rate, index(rate, Days::new(t))).get();
-                    assert!((back / t - 1.0).abs() < 1e-10, "{rate:?} {t}: {back}");
-                }
+    fn the_inverse_undoes_the_index() {
+        for objective in OBJECTIVES {
+            for exponent in -400..=40 {
+                let (rate, t) = (ChangesPerDay::new(0.3), 10f64.powf(f64::from(exponent) / 20.0));
+                let index = index(objective, rate, Days::new(t));
+                let back = due_after(objective, rate, index).get();
+                assert!(
+                    (back / t - 1.0).abs() < 1e-12 * (0.3 * t).exp(),
+                    "{objective:?}: {t:e} came back as {back:e}"
+                );
             }
         }
     }
 
     #[test]
-    fn a_page_that_never_changes_is_never_due() {
-        for (index, due) in PAIRS {
-            assert_eq!(index(ChangesPerDay::ZERO, Days::new(5.0)), 0.0);
-            assert_eq!(due(ChangesPerDay::ZERO, 0.1), Days::FOREVER);
+    fn the_index_of_an_optimal_interval_is_the_marginal_gain() {
+        let rates = [0.1, 1.0, 2.5, 4.0].map(ChangesPerDay::new);
+        for objective in OBJECTIVES {
+            let budget = Constraints::budget(VisitsPerDay::new(5.0));
+            let allocation = allocate(&Pages::new(&rates), objective, &budget);
+            for (rate, visits) in rates.iter().zip(&allocation.visit_frequencies) {
+                let gain = index(objective, *rate, Days::new(1.0 / visits.get()));
+                assert!((gain / allocation.marginal_gain - 1.0).abs() < 1e-10, "{objective:?}: {gain}");
+            }
         }
     }
 
     #[test]
-    fn the_age_index_is_the_printed_formula_where_that_does_not_cancel() {
-        let (rate, t): (f64, f64) = (0.7, 3.0);
-        let printed = t * t / 2.0 + t / rate * (-rate * t).exp() - (1.0 - (-rate * t).exp()) / (rate * rate);
-        assert!((age_index(ChangesPerDay::new(rate), Days::new(t)) / printed - 1.0).abs() < 1e-12);
+    fn what_never_changes_is_never_due() {
+        for objective in OBJECTIVES {
+            assert_eq!(due_after(objective, ChangesPerDay::ZERO, 1e-9), Days::FOREVER);
+            assert_eq!(index(objective, ChangesPerDay::ZERO, Days::new(1e9)), 0.0);
+            assert_eq!(index(objective, ChangesPerDay::new(1.0), Days::ZERO), 0.0);
+        }
+        assert_eq!(due_after(Objective::Freshness, ChangesPerDay::new(2.0), 0.5), Days::FOREVER);
+        assert_eq!(due_after(Objective::Changes, ChangesPerDay::new(2.0), 1.0), Days::FOREVER);
     }
 
     #[test]
-    fn intervals_of_equal_age_index_are_the_row_of_the_table() {
-        // Table 5.5, row (c): rates 1 to 5 and five visits a day.
-        let frequencies = [
-            0.834_869_990_334_63,
-            0.967_925_287_153_96,
-            1.033_519_797_710_47,
-            1.070_613_142_781_45,
-            1.093_071_782_019_5,
-        ];
-        let threshold = age_index(ChangesPerDay::new(1.0), Days::new(1.0 / frequencies[0]));
-        for (rate, frequency) in (1..=5).zip(frequencies) {
-            let due = age_due(ChangesPerDay::new(f64::from(rate)), threshold).get();
-            assert!((due * frequency - 1.0).abs() < 1e-10, "{rate}: {due}");
+    fn extremes_are_values() {
+        for objective in OBJECTIVES {
+            for rate in [5e-324, 1e-100, 1.0, 1e100, 1.7e308] {
+                for value in [5e-324, 1e-100, 1.0, 1e100, 1.7e308] {
+                    let (rate, value) = (ChangesPerDay::new(rate), Days::new(value));
+                    assert!(!index(objective, rate, value).is_nan());
+                    due_after(objective, rate, value.get());
+                }
+            }
         }
     }
 }

@@ -12,6 +12,7 @@
 //! # Promises
 //! - Relative error below 2e-14 from the smallest argument to the largest, but for what the argument itself has lost.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use super::response::{Block, block_of};
@@ -90,6 +91,8 @@ pub(super) fn log_complement_of_freshness(changes_per_visit: f64) -> f64 {
 pub(super) struct AgeCurve(Tabulated);
 
 impl AgeCurve {
+    /// Gains outside are left to the leading power of the curve: products of their roots would leave the range of a double.
+    pub(super) const GAINS: Range<f64> = 1e-140..1e140;
     /// From this gain on, where x is above 37, what g lacks to one is less than the last digit of x²/2.
     const GAIN_END: f64 = 700.0;
     /// The s of this gain.
@@ -102,7 +105,7 @@ impl AgeCurve {
         &CURVE
     }
 
-    /// Changes per visit `x` with x²/2 − g(x) = `gain`, for gains that are normal numbers.
+    /// Changes per visit `x` with x²/2 − g(x) = `gain`, for gains within [`Self::GAINS`].
     #[inline(always)]
     pub(super) fn at_gain(&self, gain: f64) -> f64 {
         // Both ways are taken and one is chosen: a branch could not be predicted.

@@ -52,6 +52,18 @@ pub enum Infeasible {
     },
 }
 
+/// Panics unless the columns fit together and hold what they may; returns the largest importance.
+pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Option<&[f64]>) -> f64 {
+    if let Some(costs) = costs {
+        assert_eq!(costs.len(), pages);
+        assert!(costs.par_iter().all(|cost| cost.is_finite() && 0.0 < *cost));
+    }
+    let Some(importance) = importance else { return 1.0 };
+    assert_eq!(importance.len(), pages);
+    assert!(importance.par_iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
+    importance.par_iter().copied().reduce(|| 0.0, f64::max)
+}
+
 impl<'a> Pages<'a> {
     /// Pages that all count and cost the same.
     pub fn new(change_rates: &'a [ChangesPerDay]) -> Self {
@@ -66,23 +78,6 @@ impl<'a> Pages<'a> {
     /// Whether there is no page.
     pub fn is_empty(&self) -> bool {
         self.change_rates.is_empty()
-    }
-
-    /// Panics unless the columns fit together and hold what they may.
-    pub(super) fn check(&self) {
-        if let Some(importance) = self.importance {
-            assert_eq!(importance.len(), self.len());
-            assert!(importance.par_iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
-        }
-        if let Some(costs) = self.costs {
-            assert_eq!(costs.len(), self.len());
-            assert!(costs.par_iter().all(|cost| cost.is_finite() && 0.0 < *cost));
-        }
-    }
-
-    /// The largest importance.
-    pub(super) fn importance_max(&self) -> f64 {
-        self.importance.map_or(1.0, |importance| importance.par_iter().copied().reduce(|| 0.0, f64::max))
     }
 
     #[inline(always)]
@@ -111,15 +106,23 @@ impl Constraints<'_> {
     ///
     /// Panics if the columns differ in length or name a host that has no limit.
     pub fn infeasible(&self, pages: &Pages<'_>) -> Option<Infeasible> {
+        self.infeasible_for(pages.len(), pages.costs)
+    }
+
+    /// [`Self::infeasible`] for pages of whom only the number and the costs are known.
+    ///
+    /// Panics as it does.
+    pub fn infeasible_for(&self, pages: usize, costs: Option<&[f64]>) -> Option<Infeasible> {
+        assert!(costs.is_none_or(|costs| costs.len() == pages));
         if let Some(hosts) = self.host_limits {
-            assert_eq!(hosts.host_of.len(), pages.len());
+            assert_eq!(hosts.host_of.len(), pages);
             assert!(hosts.host_of.par_iter().all(|host| (*host as usize) < hosts.limits.len()));
         }
         let f_min = self.visit_frequency_min.get();
         if f_min == 0.0 {
             return None;
         }
-        let needed: f64 = (0..pages.len()).map(|page| pages.cost(page) * f_min).sum();
+        let needed = f_min * costs.map_or(pages as f64, |costs| costs.iter().sum());
         if needed > self.visit_budget.get() {
             return Some(Infeasible::MinimumExceedsBudget {
                 needed: VisitsPerDay::new(needed.min(f64::MAX)),

@@ -17,8 +17,6 @@
 //! - Just under its ceiling a page is asked by the *log complement* −ln(1 − π/ceiling), which keeps its digits where the price
 //!   itself has none left.
 
-use std::ops::Range;
-
 use super::inverse::{AgeCurve, FreshnessCurve, log_complement_of_freshness};
 use super::pages::Pages;
 use crate::units::VisitsPerDay;
@@ -232,8 +230,6 @@ impl<'a> Scaled<'a> {
 
 /// Below this a gain of freshness is left to its leading power: its own value would soon underflow.
 const FRESHNESS_GAIN_MIN: f64 = 1e-280;
-/// Gains of age outside are left to their leading power: products of their roots would leave the range of a double.
-const AGE_GAINS: Range<f64> = 1e-140..1e140;
 
 /// Maximises freshness.
 pub(super) struct ForFreshness<'a> {
@@ -440,11 +436,11 @@ impl Response for ForAge<'_> {
             return Answer::NEVER;
         }
         let gain = price * rate / importance * rate;
-        if gain < AGE_GAINS.start {
+        if gain < AgeCurve::GAINS.start {
             let frequency = rate.cbrt() * (importance / (3.0 * price)).cbrt();
             return Answer { frequency, elasticity: 1.0 / 3.0 };
         }
-        if gain >= AGE_GAINS.end {
+        if gain >= AgeCurve::GAINS.end {
             return Answer { frequency: (importance / (2.0 * price)).sqrt(), elasticity: 0.5 };
         }
         at_age_gain(rate, gain, self.curve.at_gain(gain))
@@ -460,7 +456,7 @@ impl Response for ForAge<'_> {
             (frequencies[page], elasticities[page]) = (answer.frequency, answer.elasticity);
         }
         for (offset, gain) in gains.iter().enumerate() {
-            if !AGE_GAINS.contains(gain) {
+            if !AgeCurve::GAINS.contains(gain) {
                 let answer = self.at_price(first + offset, price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
