@@ -42,7 +42,9 @@ where
     // Weights relative to the largest neither overflow nor vanish together.
     let total: f64 = counted().map(|(importance, _)| importance / largest).sum();
     let mean = |of: fn(FreshnessAndAge) -> f64| -> f64 {
-        counted().map(|(importance, page)| importance / largest / total * of(page)).sum()
+        // What counts at all counts a little, so that an infinite age is not multiplied by zero.
+        let weight = |importance: f64| (importance / largest / total).max(f64::MIN_POSITIVE);
+        counted().map(|(importance, page)| weight(importance) * of(page)).sum()
     };
     (largest > 0.0).then(|| FreshnessAndAge {
         freshness: mean(|page| page.freshness).min(1.0),
@@ -89,6 +91,7 @@ mod tests {
         let never_visited = page(0.0, f64::INFINITY);
         check(&[(0.0, never_visited), (2.0, page(0.25, 7.0))], Some(page(0.25, 7.0)));
         check(&[(1e-300, never_visited), (2.0, page(1.0, 0.0))], Some(page(1.0, f64::INFINITY)));
+        check(&[(5e-324, never_visited), (1e308, page(1.0, 0.0))], Some(page(1.0, f64::INFINITY)));
     }
 
     #[test]

@@ -20,15 +20,18 @@
 //! # Departures
 //! The text gives no way to solve for μ. Its Figure 5.13(b) gives up the fast page at two visits; the optimum visits it 0.236 times.
 
+use rayon::prelude::*;
+
 use super::for_survival::{ForSurvival, LawPages};
 use super::host_limits::{Limited, clear_within_limits};
 use super::market::{Market, Pricing};
 use super::pages::{Constraints, Pages, check_columns};
-use super::price::{Demand, Price, TOLERANCE, clear};
+use super::price::{Demand, Price, TOLERANCE_OF_FEW, clear};
 use super::response::{
-    ForAge, ForChanges, ForFreshness, ForHarmonic, Proportional, Response, Scaled, Subset, Uniform,
+    ForAge, ForChanges, ForFreshness, ForHarmonic, Proportional, Response, Subset, Uniform,
 };
 use super::rough::{Edge, clear_from};
+use super::scaled::{Scaled, Spread, Units};
 use super::survival::law::Survival;
 use crate::numerics::freshness_gain;
 use crate::units::VisitsPerDay;
@@ -72,7 +75,7 @@ pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constrain
         Objective::Age => {
             let allocation = plan.fill(&ForAge::new(scaled), Pricing::PerCost);
             // Age is measured in the unit of time, which scaling has changed.
-            Allocation { marginal_gain: allocation.marginal_gain * plan.rate_unit, ..allocation }
+            Allocation { marginal_gain: allocation.marginal_gain * plan.units.rate, ..allocation }
         }
         Objective::Harmonic => plan.fill(&ForHarmonic::new(scaled), Pricing::PerCost),
         Objective::Changes if pages.importance.is_none() && pages.costs.is_none() => {
@@ -82,7 +85,7 @@ pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constrain
         }
         Objective::Changes => {
             let allocation = plan.fill(&ForChanges::new(scaled), Pricing::PerCost);
-            Allocation { marginal_gain: allocation.marginal_gain / plan.rate_unit, ..allocation }
+            Allocation { marginal_gain: allocation.marginal_gain / plan.units.rate, ..allocation }
         }
     }
 }
@@ -91,8 +94,9 @@ pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constrain
 ///
 /// Panics as [`allocate`] does.
 pub fn allocate_by_law<L: Survival>(pages: &LawPages<'_, L>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages.laws.len(), pages.importance, pages.costs, constraints);
-    plan.fill(&ForSurvival::new(pages, plan.rate_unit, plan.importance_unit), Pricing::PerCost)
+    // The rates of a law are its own business; its times are bounded by it.
+    let plan = Plan::new(pages.laws.len(), pages.importance, pages.costs, Spread::ONE, constraints);
+    plan.fill(&ForSurvival::new(pages, plan.units), Pricing::PerCost)
 }
 
 /// The same frequency for every page, as far as the constraints allow.
@@ -110,15 +114,14 @@ pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
 pub fn proportional(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
     let plan = Plan::of(pages, constraints);
     let allocation = plan.fill(&Proportional::new(plan.scaled(pages)), Pricing::PerVisit);
-    let price = allocation.marginal_gain * plan.importance_unit / plan.rate_unit;
+    let price = allocation.marginal_gain * plan.units.importance / plan.units.rate;
     Allocation { marginal_gain: price, ..allocation }
 }
 
-/// Constraints, checked, and units in which neither the budget nor the largest importance is extreme.
+/// Constraints, checked, and the units of the plan.
 struct Plan<'a> {
     constraints: &'a Constraints<'a>,
-    rate_unit: f64,
-    importance_unit: f64,
+    units: Units,
     has_costs: bool,
 }
 
@@ -127,61 +130,47 @@ impl<'a> Plan<'a> {
         pages: usize,
         importance: Option<&[f64]>,
         costs: Option<&[f64]>,
+        rates: Spread,
         constraints: &'a Constraints<'a>,
     ) -> Self {
-        let importance_max = check_columns(pages, importance, costs);
+        let importances = check_columns(pages, importance, costs);
         assert_eq!(constraints.infeasible_for(pages, costs), None);
-        Self {
-            constraints,
-            rate_unit: unit_of(constraints.visit_budget.get()),
-            importance_unit: unit_of(importance_max),
-            has_costs: costs.is_some(),
-        }
+        let units = Units::new(constraints.visit_budget.get(), rates, importances);
+        Self { constraints, units, has_costs: costs.is_some() }
     }
 
     fn of(pages: &Pages<'_>, constraints: &'a Constraints<'a>) -> Self {
-        Self::new(pages.len(), pages.importance, pages.costs, constraints)
+        let rates = Spread::of(pages.change_rates.par_iter().map(|rate| rate.get()));
+        Self::new(pages.len(), pages.importance, pages.costs, rates, constraints)
     }
 
     fn scaled<'b>(&self, pages: &'b Pages<'b>) -> Scaled<'b> {
-        Scaled::new(pages, self.rate_unit, self.importance_unit)
+        Scaled { pages, units: self.units }
     }
 
     /// Finds the price and returns the allocation; the marginal gain is right for objectives without a unit of time.
     fn fill<R: Response>(&self, response: &R, pricing: Pricing) -> Allocation {
+        let Units { rate, importance, .. } = self.units;
         let pricing = if self.has_costs { pricing } else { Pricing::PerVisit };
-        let frequency_min = self.constraints.visit_frequency_min.get() * self.rate_unit;
+        let frequency_min = self.units.frequency(self.constraints.visit_frequency_min.get());
         let mut market = Market { response, pricing, spends_cost: self.has_costs, frequency_min };
-        let budget = self.constraints.visit_budget.get() * self.rate_unit;
+        let budget = self.units.frequency(self.constraints.visit_budget.get());
         let mut visit_frequencies = vec![VisitsPerDay::new(frequency_min); response.pages()];
         let (price, saturated_hosts) = match self.constraints.host_limits {
             None => (clear_alone(&mut market, budget, &mut visit_frequencies), Vec::new()),
             Some(hosts) => {
-                let limits = hosts.limits.iter().map(|limit| limit.get() * self.rate_unit).collect();
+                let limits = hosts.limits.iter().map(|limit| self.units.frequency(limit.get())).collect();
                 let mut limited = Limited::new(market, hosts.host_of, limits, self.has_costs);
                 clear_within_limits(&mut limited, budget, &mut visit_frequencies)
             }
         };
-        if self.rate_unit != 1.0 {
+        if !self.units.are_ordinary() {
             for frequency in &mut visit_frequencies {
-                *frequency = VisitsPerDay::new((frequency.get() / self.rate_unit).min(f64::MAX));
+                *frequency = VisitsPerDay::new((frequency.get() / rate).min(f64::MAX));
             }
         }
-        Allocation {
-            visit_frequencies,
-            marginal_gain: (price.value * self.rate_unit / self.importance_unit).min(f64::MAX),
-            saturated_hosts,
-        }
-    }
-}
-
-/// The power of two that brings `value` near one; one for zero, and for all that is not extreme.
-fn unit_of(value: f64) -> f64 {
-    const ORDINARY: std::ops::Range<f64> = 1e-60..1e60;
-    if value == 0.0 || ORDINARY.contains(&value) {
-        1.0
-    } else {
-        (-value.log2().floor().clamp(-1000.0, 1000.0)).exp2()
+        let marginal_gain = (price.value * rate / importance).min(f64::MAX);
+        Allocation { visit_frequencies, marginal_gain, saturated_hosts }
     }
 }
 
@@ -195,7 +184,9 @@ fn clear_alone<R: Response>(
         return Price::plain(0.0);
     }
     if market.response.pages() <= MANY {
-        return clear(market, budget, 1.0, TOLERANCE, frequencies);
+        let price = clear(market, budget, 1.0, TOLERANCE_OF_FEW, frequencies);
+        fit(market, budget, frequencies);
+        return price;
     }
     let start = Price::plain(start(market, budget));
     let total = market.at(&start, frequencies);
@@ -204,6 +195,26 @@ fn clear_alone<R: Response>(
     let mut edge = Edge { demand: &mut market.of(&subset), pages: pages.len() };
     clear_from(market, &mut edge, (start, total), budget, frequencies)
 }
+
+/// Shares the budget in proportion when no price has done so: with laws so extreme that the demand jumps over the budget from
+/// one double to the next, and with no page near a ceiling.
+fn fit<R: Response>(market: &Market<'_, R>, budget: f64, frequencies: &mut [VisitsPerDay]) {
+    let largest = frequencies.iter().map(|frequency| frequency.get()).fold(0.0, f64::max);
+    let part = |page: usize, frequency: &VisitsPerDay| {
+        if largest > 0.0 { frequency.get() / largest } else { f64::from(u8::from(market.is_worth(page))) }
+    };
+    let parts: Vec<f64> = frequencies.iter().enumerate().map(|(page, f)| part(page, f)).collect();
+    let sum: f64 = parts.iter().enumerate().map(|(page, part)| market.weight(page) * part).sum();
+    let is_off = ((largest / budget) * sum - 1.0).abs() > FIT_TOLERANCE;
+    if is_off && sum.is_finite() && market.frequency_min == 0.0 {
+        for (frequency, part) in frequencies.iter_mut().zip(parts) {
+            *frequency = VisitsPerDay::new(part * (budget / sum));
+        }
+    }
+}
+
+/// A demand further than this from the budget was not found by any price.
+const FIT_TOLERANCE: f64 = 1e-9;
 
 /// A price to begin with: the one that clears a sample of the pages, found from that of a smaller sample.
 pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {

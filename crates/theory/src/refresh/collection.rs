@@ -23,7 +23,7 @@ use crate::units::VisitsPerDay;
 /// Panics if columns differ in length, or if an importance or a cost is out of its range.
 pub fn evaluate(pages: &Pages<'_>, visit_frequencies: &[VisitsPerDay], order: Order) -> FreshnessAndAge {
     assert_eq!(pages.len(), visit_frequencies.len());
-    let largest = check_columns(pages.len(), pages.importance, pages.costs);
+    let largest = check_columns(pages.len(), pages.importance, pages.costs).max;
     let chunk = |(chunk, visit_frequencies): (usize, &[VisitsPerDay])| {
         let page = |(page, visit_frequency): (usize, &VisitsPerDay)| {
             let change_rate = pages.change_rates[page];
@@ -31,7 +31,8 @@ pub fn evaluate(pages: &Pages<'_>, visit_frequencies: &[VisitsPerDay], order: Or
         };
         let pages: Vec<_> = (chunk * CHUNK..).zip(visit_frequencies).map(page).collect();
         // Relative to the largest, importances neither overflow nor vanish together.
-        let importance = pages.iter().map(|(importance, _)| importance / largest).sum();
+        let importance =
+            pages.iter().map(|(importance, _)| importance / largest).sum::<f64>().max(f64::MIN_POSITIVE);
         collection_mean(pages.iter().copied()).map(|mean| (importance, mean))
     };
     let chunks: Vec<_> = visit_frequencies.par_chunks(CHUNK).enumerate().filter_map(chunk).collect();

@@ -7,6 +7,7 @@
 //! - With the Poisson law the answers are those of the objective freshness.
 
 use super::response::{Answer, Ceiling, Response};
+use super::scaled::Units;
 use super::survival::law::Survival;
 use crate::units::{Days, VisitsPerDay};
 
@@ -44,24 +45,23 @@ impl<L: Survival> LawPages<'_, L> {
 /// Maximises the mean freshness.
 pub(super) struct ForSurvival<'a, L> {
     pages: &'a LawPages<'a, L>,
-    rate_unit: f64,
-    importance_unit: f64,
+    units: Units,
 }
 
 impl<'a, L: Survival> ForSurvival<'a, L> {
-    pub(super) fn new(pages: &'a LawPages<'a, L>, rate_unit: f64, importance_unit: f64) -> Self {
-        Self { pages, rate_unit, importance_unit }
+    pub(super) fn new(pages: &'a LawPages<'a, L>, units: Units) -> Self {
+        Self { pages, units }
     }
 
     #[inline]
     fn law(&self, page: usize) -> L {
         let law = self.pages.laws[page];
-        if self.rate_unit == 1.0 { law } else { law.in_units_of(self.rate_unit) }
+        if self.units.rate == 1.0 { law } else { law.in_units_of(self.units.rate) }
     }
 
     #[inline]
     fn importance(&self, page: usize) -> f64 {
-        self.pages.importance.map_or(1.0, |importance| importance[page]) * self.importance_unit
+        self.units.importance(self.pages.importance.map_or(1.0, |importance| importance[page]))
     }
 }
 

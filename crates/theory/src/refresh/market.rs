@@ -78,7 +78,12 @@ impl<R: Response> Market<'_, R> {
 
     /// Whether any page is worth a visit at a price low enough.
     pub(super) fn has_worth(&self) -> bool {
-        (0..self.response.pages()).any(|page| self.ceiling(page).value > 0.0)
+        (0..self.response.pages()).any(|page| self.is_worth(page))
+    }
+
+    /// Whether the page is worth a visit at a price low enough.
+    pub(super) fn is_worth(&self, page: usize) -> bool {
+        self.ceiling(page).value > 0.0
     }
 
     /// The common price at which the page is given up.

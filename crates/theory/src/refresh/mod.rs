@@ -6,6 +6,7 @@
 //! - `response`: how often one page is worth a visit at a price, for each objective;
 //! - `price`: the price at which all pages together take the budget;
 //! - `rough`: the same for many pages, in few passes;
+//! - `scaled`: units in which no number of a plan is extreme;
 //! - `market`: many pages that answer to one price;
 //! - `host_limits`: the price under limits per host;
 //! - `inverse`: the curves of freshness and age, kept as tables by `tabulated`;
@@ -28,6 +29,7 @@ mod price;
 pub mod rate_classes;
 mod response;
 mod rough;
+mod scaled;
 pub mod survival;
 mod tabulated;
 

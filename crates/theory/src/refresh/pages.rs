@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::scaled::Spread;
 use crate::units::{ChangesPerDay, VisitsPerDay};
 
 /// Pages to plan for: all columns are in the same order and of the same length.
@@ -52,16 +53,16 @@ pub enum Infeasible {
     },
 }
 
-/// Panics unless the columns fit together and hold what they may; returns the largest importance.
-pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Option<&[f64]>) -> f64 {
+/// Panics unless the columns fit together and hold what they may; returns the spread of the importances.
+pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Option<&[f64]>) -> Spread {
     if let Some(costs) = costs {
         assert_eq!(costs.len(), pages);
         assert!(costs.par_iter().all(|cost| cost.is_finite() && 0.0 < *cost));
     }
-    let Some(importance) = importance else { return 1.0 };
+    let Some(importance) = importance else { return Spread::ONE };
     assert_eq!(importance.len(), pages);
     assert!(importance.par_iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
-    importance.par_iter().copied().reduce(|| 0.0, f64::max)
+    Spread::of(importance.par_iter().copied())
 }
 
 impl<'a> Pages<'a> {

@@ -97,6 +97,9 @@ pub(super) trait Demand {
     fn log_complement(&self, page: usize, frequency: f64) -> f64;
 }
 
+/// The demand of few pages may differ from the budget by this part of it; the sum of more could not be told so exactly.
+pub(super) const TOLERANCE_OF_FEW: f64 = 1e-14;
+
 /// The demand may differ from the budget by this part of it.
 pub(super) const TOLERANCE: f64 = 1e-12;
 

@@ -18,7 +18,7 @@
 //!   itself has none left.
 
 use super::inverse::{AgeCurve, FreshnessCurve, log_complement_of_freshness};
-use super::pages::Pages;
+use super::scaled::Scaled;
 use crate::units::VisitsPerDay;
 
 /// What a page answers to a price.
@@ -185,46 +185,6 @@ impl<R: Response> Response for Subset<'_, R> {
     #[inline]
     fn log_complement(&self, page: usize, frequency: f64) -> f64 {
         self.response.log_complement(self.pages[page] as usize, frequency)
-    }
-}
-
-/// Pages in units in which neither the budget nor the largest importance is extreme, so that nothing overflows on the way.
-///
-/// The units are powers of two: the change of units loses no digit.
-#[derive(Clone, Copy)]
-pub(super) struct Scaled<'a> {
-    pages: &'a Pages<'a>,
-    rate_unit: f64,
-    importance_unit: f64,
-}
-
-/// Scaled rates are kept within these bounds, at the price of digits that no budget can make visible.
-const RATE_BOUNDS: (f64, f64) = (1e-290, 1e290);
-
-impl<'a> Scaled<'a> {
-    pub(super) fn new(pages: &'a Pages<'a>, rate_unit: f64, importance_unit: f64) -> Self {
-        Self { pages, rate_unit, importance_unit }
-    }
-
-    #[inline(always)]
-    fn rate(&self, page: usize) -> f64 {
-        let rate = self.pages.change_rate(page);
-        if self.rate_unit == 1.0 || rate == 0.0 {
-            rate
-        } else {
-            (rate * self.rate_unit).clamp(RATE_BOUNDS.0, RATE_BOUNDS.1)
-        }
-    }
-
-    #[inline(always)]
-    fn importance(&self, page: usize) -> f64 {
-        self.pages.importance(page) * self.importance_unit
-    }
-
-    /// Rates and importances of a block of pages.
-    #[inline(always)]
-    fn block(&self, first: usize) -> (Block, Block) {
-        (block_of(|offset| self.rate(first + offset)), block_of(|offset| self.importance(first + offset)))
     }
 }
 

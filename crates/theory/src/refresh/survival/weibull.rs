@@ -14,6 +14,8 @@
 //! # Departures
 //! None. (The table of the text for two databases belongs to a plan for 152; it is no optimum for the two alone.)
 
+use std::ops::RangeInclusive;
+
 use super::incomplete_gamma::{Gamma, kummer};
 use super::law::Survival;
 use crate::units::Days;
@@ -25,9 +27,10 @@ pub struct WeibullSurvival {
     shape: f64,
 }
 
-/// Where the logarithm of λ^(1/γ) is further from zero than this it is taken to be there: the times that belong to it would
-/// leave the range of a double.
-const LOG_RATE_MAX: f64 = 600.0;
+/// The index of laws with shapes beyond is that of the law at the bound: their gamma functions would leave the range of a double.
+const INDEX_SHAPES: RangeInclusive<f64> = 1e-3..=1e3;
+/// The logarithm of a ceiling is kept within this of zero, so that there is one.
+const LOG_CEILING_MAX: f64 = 690.0;
 /// From this logarithm of a part of the ceiling on, what is missing to it decides.
 const NEAR_CEILING: f64 = -0.35;
 
@@ -43,22 +46,23 @@ impl WeibullSurvival {
         Self { log_scale: scale.ln(), shape }
     }
 
+    /// The law whose index is taken.
+    #[inline]
+    fn bounded(&self) -> Self {
+        let shape = self.shape.clamp(*INDEX_SHAPES.start(), *INDEX_SHAPES.end());
+        Self { log_scale: self.log_scale, shape }
+    }
+
     /// z = λ t^γ.
     #[inline]
     fn exposure(&self, time: Days) -> f64 {
         (self.log_scale + self.shape * time.get().ln()).exp()
     }
 
-    /// ln λ^(1/γ), the logarithm of a rate per day.
-    #[inline]
-    fn log_rate(&self) -> f64 {
-        (self.log_scale / self.shape).clamp(-LOG_RATE_MAX, LOG_RATE_MAX)
-    }
-
     /// The time at which z has this logarithm.
     #[inline]
     fn time_of(&self, log_exposure: f64) -> Days {
-        Days::new((log_exposure / self.shape - self.log_rate()).exp())
+        Days::new(((log_exposure - self.log_scale) / self.shape).exp())
     }
 
     /// The gamma distribution of shape 1 + 1/γ, in which the index is a probability.
@@ -70,7 +74,7 @@ impl WeibullSurvival {
     /// The logarithm of the ceiling.
     #[inline]
     fn log_ceiling(&self, gamma: &Gamma) -> f64 {
-        gamma.ln_gamma() - self.log_rate()
+        gamma.ln_gamma() - self.log_scale / self.shape
     }
 }
 
@@ -91,23 +95,26 @@ impl Survival for WeibullSurvival {
         if z == f64::INFINITY {
             return 0.0;
         }
-        (self.index(visit_interval) / visit_interval.get() + (-z).exp()).min(1.0)
+        // V/t + S, with V/t = Γ(1 + a) P(1 + a, z)/z^a.
+        let gamma = self.gamma();
+        ((gamma.ln_gamma() - a * z.ln() + gamma.log_below(z).value).exp() + (-z).exp()).min(1.0)
     }
 
     fn index(&self, since_visit: Days) -> f64 {
-        let z = self.exposure(since_visit);
+        let law = self.bounded();
+        let (gamma, z) = (law.gamma(), law.exposure(since_visit));
         if z == 0.0 {
-            return 0.0;
+            0.0
+        } else if z > 1e300 {
+            self.index_ceiling()
+        } else {
+            (law.log_ceiling(&gamma) + gamma.log_below(z).value).exp()
         }
-        if z > 1e300 {
-            return self.index_ceiling();
-        }
-        let gamma = self.gamma();
-        (self.log_ceiling(&gamma) + gamma.log_below(z).value).exp()
     }
 
     fn index_ceiling(&self) -> f64 {
-        self.log_ceiling(&self.gamma()).exp()
+        let law = self.bounded();
+        law.log_ceiling(&law.gamma()).clamp(-LOG_CEILING_MAX, LOG_CEILING_MAX).exp()
     }
 
     fn due_after(&self, index: f64) -> Days {
@@ -125,39 +132,47 @@ impl Survival for WeibullSurvival {
         if log_complement == 0.0 || log_complement == f64::INFINITY {
             return Days::new(log_complement);
         }
-        self.time_of(self.gamma().inverse_of_log_above(log_complement).ln())
+        let law = self.bounded();
+        law.time_of(law.gamma().inverse_of_log_above(log_complement).ln())
     }
 
     fn log_complement(&self, since_visit: Days) -> f64 {
-        let z = self.exposure(since_visit);
-        if z == 0.0 || z > 1e300 { z } else { self.gamma().log_above(z).value }
+        let law = self.bounded();
+        let z = law.exposure(since_visit);
+        if z == 0.0 || z > 1e300 { z } else { law.gamma().log_above(z).value }
     }
 
     fn growth(&self, since_visit: Days, index: f64) -> f64 {
-        let (gamma, z) = (self.gamma(), self.exposure(since_visit));
+        let law = self.bounded();
+        let (gamma, z) = (law.gamma(), law.exposure(since_visit));
         if z == 0.0 {
-            return 1.0 + self.shape;
+            return 1.0 + law.shape;
         }
-        self.shape * (gamma.log_mass(z, z.ln()) + self.log_ceiling(&gamma) - index.ln()).exp()
+        law.shape * (gamma.log_mass(z, z.ln()) + law.log_ceiling(&gamma) - index.ln()).exp()
     }
 
     #[inline]
     fn due_near(&self, index: f64, guess: Days) -> (Days, f64) {
-        let gamma = self.gamma();
-        let log_below = index.ln() - self.log_ceiling(&gamma);
+        let law = self.bounded();
+        let gamma = law.gamma();
+        let log_below = index.ln() - law.log_ceiling(&gamma);
+        if log_below >= 0.0 {
+            return (Days::FOREVER, f64::INFINITY);
+        }
         let z = if log_below > NEAR_CEILING {
             gamma.inverse_of_log_above(-(-log_below.exp()).ln_1p())
         } else if guess < Days::FOREVER {
-            gamma.inverse_of_log_below(log_below, self.exposure(guess))
+            gamma.inverse_of_log_below(log_below, law.exposure(guess))
         } else {
             gamma.inverse_of_log_below(log_below, gamma.start(log_below))
         };
         let log_z = z.ln();
-        (self.time_of(log_z), self.shape * (gamma.log_mass(z, log_z) - log_below).exp())
+        (law.time_of(log_z), law.shape * (gamma.log_mass(z, log_z) - log_below).exp())
     }
 
     fn in_units_of(&self, unit: f64) -> Self {
-        Self { log_scale: self.log_scale + self.shape * unit.ln(), shape: self.shape }
+        let law = self.bounded();
+        Self { log_scale: law.log_scale + law.shape * unit.ln(), shape: law.shape }
     }
 }
 

@@ -1,0 +1,125 @@
+//! Units in which no number of a plan is extreme, so that nothing overflows or vanishes on the way to the price.
+//!
+//! When all rates are within 1e40 of the budget, either way, all importances within 1e40 of the largest, and budget and largest importance
+//! within 1e40 of one, the numbers stay as they are. Otherwise they are taken in units in which the budget and the largest
+//! importance are near one. The units are powers of two: the change of units loses no digit. What is further than 1e100 away from
+//! the budget, or from the largest importance, is taken to be just there: it decides no digit of any other page.
+//!
+//! # Promises
+//! - Any rates, importances and budgets give a plan that spends the budget.
+
+use rayon::prelude::*;
+
+use super::pages::Pages;
+use super::response::{Block, block_of};
+
+/// The smallest number above zero, and the largest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spread {
+    pub(super) min: f64,
+    pub(super) max: f64,
+}
+
+impl Spread {
+    /// Of a column that is left out.
+    pub(super) const ONE: Self = Self { min: 1.0, max: 1.0 };
+    const NONE: Self = Self { min: f64::INFINITY, max: 0.0 };
+
+    /// Of all numbers, none of which is negative.
+    pub(super) fn of(numbers: impl ParallelIterator<Item = f64>) -> Self {
+        let one = |number: f64| Self { min: if number > 0.0 { number } else { f64::INFINITY }, max: number };
+        let both = |a: Self, b: Self| Self { min: a.min.min(b.min), max: a.max.max(b.max) };
+        numbers.map(one).reduce(|| Self::NONE, both)
+    }
+}
+
+/// The units of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    /// What a rate or a frequency is multiplied with.
+    pub(super) rate: f64,
+    /// What an importance is multiplied with.
+    pub(super) importance: f64,
+    is_ordinary: bool,
+}
+
+/// Numbers within this factor of each other are ordinary.
+const ORDINARY: f64 = 1e40;
+/// Numbers further from the budget, or from the largest importance, are taken to be there.
+const EXTREME: f64 = 1e100;
+
+impl Units {
+    /// Units for a budget, with the spread of rates and importances.
+    pub(super) fn new(budget: f64, rates: Spread, importances: Spread) -> Self {
+        let near_one = |number: f64| 1.0 / ORDINARY < number && number < ORDINARY;
+        let is_ordinary = near_one(budget)
+            && near_one(importances.max)
+            && rates.max < budget * ORDINARY
+            && budget < rates.min * ORDINARY
+            && importances.max < importances.min * ORDINARY;
+        if is_ordinary {
+            return Self { rate: 1.0, importance: 1.0, is_ordinary };
+        }
+        Self { rate: to_one(budget), importance: to_one(importances.max), is_ordinary }
+    }
+
+    /// A rate in these units.
+    #[inline(always)]
+    pub(super) fn rate(&self, rate: f64) -> f64 {
+        if self.is_ordinary || rate == 0.0 { rate } else { (rate * self.rate).clamp(1.0 / EXTREME, EXTREME) }
+    }
+
+    /// An importance in these units.
+    #[inline(always)]
+    pub(super) fn importance(&self, importance: f64) -> f64 {
+        if self.is_ordinary || importance == 0.0 {
+            importance
+        } else {
+            (importance * self.importance).max(1.0 / EXTREME)
+        }
+    }
+
+    /// A frequency in these units.
+    pub(super) fn frequency(&self, frequency: f64) -> f64 {
+        (frequency * self.rate).min(f64::MAX)
+    }
+
+    /// Whether numbers are as they came.
+    pub(super) fn are_ordinary(&self) -> bool {
+        self.is_ordinary
+    }
+}
+
+/// The power of two that brings `number` near one; one for zero.
+fn to_one(number: f64) -> f64 {
+    if number == 0.0 { 1.0 } else { (-number.log2().floor().clamp(-1000.0, 1000.0)).exp2() }
+}
+
+/// Pages in the units of a plan.
+#[derive(Clone, Copy)]
+pub(super) struct Scaled<'a> {
+    pub(super) pages: &'a Pages<'a>,
+    pub(super) units: Units,
+}
+
+impl Scaled<'_> {
+    #[inline(always)]
+    pub(super) fn rate(&self, page: usize) -> f64 {
+        self.units.rate(self.pages.change_rate(page))
+    }
+
+    #[inline(always)]
+    pub(super) fn importance(&self, page: usize) -> f64 {
+        self.units.importance(self.pages.importance(page))
+    }
+
+    /// Rates and importances of a block of pages.
+    #[inline(always)]
+    pub(super) fn block(&self, first: usize) -> (Block, Block) {
+        if self.units.are_ordinary() {
+            let rates = block_of(|offset| self.pages.change_rate(first + offset));
+            return (rates, block_of(|offset| self.pages.importance(first + offset)));
+        }
+        (block_of(|offset| self.rate(first + offset)), block_of(|offset| self.importance(first + offset)))
+    }
+}
