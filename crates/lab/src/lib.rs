@@ -1,0 +1,7 @@
+//! The lab: the crawler's own policies, measured.
+//!
+//! A policy is the same code whether the pages are on the Web, in a recorded history or in a simulation; web and clock are
+//! what differ. In reading order: [`history`] is the recorded web, [`replay`] runs policies against it.
+
+pub mod history;
+pub mod replay;
