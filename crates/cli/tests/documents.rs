@@ -7,7 +7,10 @@ use std::path::Path;
 fn named_paths(text: &str) -> impl Iterator<Item = &str> {
     let quoted = text.split('`').skip(1).step_by(2);
     quoted.filter(|word| {
-        word.starts_with("crates/") || word.starts_with("docs/") || word.starts_with("./") || word.ends_with(".md")
+        word.starts_with("crates/")
+            || word.starts_with("docs/")
+            || word.starts_with("./")
+            || word.ends_with(".md")
     })
 }
 
