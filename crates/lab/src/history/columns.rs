@@ -1,95 +1,121 @@
 //! Columns of a Parquet file, by name; what is missing or of another type is named.
+//!
+//! # Promises
+//! - Only the columns that are asked for are read.
+//! - Whole numbers may be of any width; how another program stored its texts (as a dictionary, with long offsets) does not
+//!   matter.
 
 use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use arrow_array::cast::AsArray as _;
-use arrow_array::types::{Int8Type, Int16Type, Int32Type, Int64Type};
-use arrow_array::{Array as _, ArrayRef, RecordBatch};
-use arrow_schema::DataType;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_array::types::{
+    ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type,
+};
+use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Schema};
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
 /// Rows that are read at a time.
 const ROWS_PER_BATCH: usize = 65_536;
 
 /// One batch of rows of a file.
-pub(super) struct Rows<'a> {
-    path: &'a Path,
+pub(super) struct Rows {
     batch: RecordBatch,
+    /// Rows of the file before this batch.
+    before: usize,
 }
 
-/// Reads a Parquet file batch by batch.
-pub(super) fn read(path: &Path, mut take: impl FnMut(&Rows<'_>) -> Result<()>) -> Result<()> {
+/// Reads the named columns of a Parquet file batch by batch.
+pub(super) fn read(path: &Path, names: &[&str], mut take: impl FnMut(&Rows) -> Result<()>) -> Result<()> {
     let name = path.display();
-    let file = File::open(path).with_context(|| format!("cannot open {name}"))?;
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .and_then(|builder| builder.with_batch_size(ROWS_PER_BATCH).build())
-        .with_context(|| format!("{name} cannot be read as Parquet"))?;
-    for batch in reader {
-        let batch = batch.with_context(|| format!("{name} cannot be read as Parquet"))?;
-        take(&Rows { path, batch }).with_context(|| format!("{name} does not hold what it should"))?;
+    let file = File::open(path).with_context(|| {
+        format!("cannot open {name}: a data directory holds sites.parquet, pages.parquet and changes.parquet")
+    })?;
+    let not_parquet = || format!("{name} cannot be read as Parquet");
+    // What another program noted about its own types is passed over: the types of the file itself are fewer.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let builder =
+        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).with_context(not_parquet)?;
+    for column in names {
+        require(builder.schema(), column).with_context(|| name.to_string())?;
+    }
+    let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
+    let reader = builder.with_projection(mask).with_batch_size(ROWS_PER_BATCH).build();
+    let mut before = 0;
+    for batch in reader.with_context(not_parquet)? {
+        let rows = Rows { batch: batch.with_context(not_parquet)?, before };
+        take(&rows).with_context(|| name.to_string())?;
+        before += rows.len();
     }
     Ok(())
 }
 
-impl Rows<'_> {
+/// It is an error that names what is there when a column is not.
+fn require(schema: &Schema, name: &str) -> Result<()> {
+    let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+    if columns.contains(&name) {
+        return Ok(());
+    }
+    Err(anyhow!("the column `{name}` is missing; there are: {}", columns.join(", ")))
+}
+
+impl Rows {
     /// Number of rows.
     pub(super) fn len(&self) -> usize {
         self.batch.num_rows()
     }
 
-    fn column(&self, name: &str) -> Result<&ArrayRef> {
-        self.batch.column_by_name(name).ok_or_else(|| {
-            let schema = self.batch.schema();
-            let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-            anyhow!("column `{name}` is missing; there are: {}", columns.join(", "))
-        })
+    /// A row as it is counted in the whole file, from one.
+    pub(super) fn number(&self, row: usize) -> usize {
+        self.before + row + 1
     }
 
-    /// Whole numbers of any width; none where a value is null.
-    pub(super) fn optional_integers(&self, name: &str) -> Result<Vec<Option<i64>>> {
-        let column = self.column(name)?;
-        Ok(match column.data_type() {
-            DataType::Int8 => {
-                column.as_primitive::<Int8Type>().iter().map(|value| value.map(i64::from)).collect()
-            }
-            DataType::Int16 => {
-                column.as_primitive::<Int16Type>().iter().map(|value| value.map(i64::from)).collect()
-            }
-            DataType::Int32 => {
-                column.as_primitive::<Int32Type>().iter().map(|value| value.map(i64::from)).collect()
-            }
-            DataType::Int64 => column.as_primitive::<Int64Type>().iter().collect(),
-            other => bail!("column `{name}` should hold whole numbers, but holds {other}"),
-        })
+    fn column(&self, name: &str) -> &ArrayRef {
+        self.batch.column_by_name(name).expect("`read` has checked that the column is there")
     }
 
     /// Whole numbers of any width; a null is an error that names its row.
     pub(super) fn integers(&self, name: &str) -> Result<Vec<i64>> {
-        let values = self.optional_integers(name)?;
-        let missing =
-            |row| anyhow!("{}: column `{name}` is null in row {row} of a batch", self.path.display());
-        values.into_iter().enumerate().map(|(row, value)| value.ok_or_else(|| missing(row))).collect()
+        let column = self.column(name);
+        if let Some(row) = (0..column.len()).find(|row| column.is_null(*row)) {
+            bail!("the column `{name}` is null in row {}", self.number(row));
+        }
+        Ok(match column.data_type() {
+            DataType::Int8 => widened::<Int8Type>(column),
+            DataType::Int16 => widened::<Int16Type>(column),
+            DataType::Int32 => widened::<Int32Type>(column),
+            DataType::Int64 => widened::<Int64Type>(column),
+            DataType::UInt8 => widened::<UInt8Type>(column),
+            DataType::UInt16 => widened::<UInt16Type>(column),
+            DataType::UInt32 => widened::<UInt32Type>(column),
+            other => bail!("the column `{name}` should hold whole numbers, but holds {other}"),
+        })
     }
 
     /// Truth values; null counts as false.
     pub(super) fn flags(&self, name: &str) -> Result<Vec<bool>> {
-        let column = self.column(name)?;
+        let column = self.column(name);
         let Some(flags) = column.as_boolean_opt() else {
-            bail!("column `{name}` should hold true and false, but holds {}", column.data_type());
+            bail!("the column `{name}` should hold true and false, but holds {}", column.data_type());
         };
         Ok(flags.iter().map(|flag| flag.unwrap_or(false)).collect())
     }
 
-    /// Texts; null counts as empty.
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<String>> {
-        let column = self.column(name)?;
-        let text = |value: Option<&str>| value.unwrap_or_default().to_owned();
-        Ok(match column.data_type() {
-            DataType::Utf8 => column.as_string::<i32>().iter().map(text).collect(),
-            DataType::LargeUtf8 => column.as_string::<i64>().iter().map(text).collect(),
-            other => bail!("column `{name}` should hold text, but holds {other}"),
+    /// Texts; a null has the value of an empty text.
+    pub(super) fn texts(&self, name: &str) -> Result<&StringArray> {
+        let column = self.column(name);
+        column.as_string_opt::<i32>().ok_or_else(|| {
+            anyhow!("the column `{name}` should hold text, but holds {}", column.data_type())
         })
     }
+}
+
+fn widened<T: ArrowPrimitiveType>(column: &ArrayRef) -> Vec<i64>
+where
+    T::Native: Into<i64>,
+{
+    column.as_primitive::<T>().values().iter().map(|value| (*value).into()).collect()
 }
