@@ -3,6 +3,7 @@
 //! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
 
 mod eval;
+mod lab;
 
 use std::io;
 use std::process::ExitCode;
@@ -21,6 +22,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     Eval(eval::EvalOptions),
+    Lab(Box<lab::LabOptions>),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
 fn run(command_line: CommandLine) -> anyhow::Result<()> {
     match command_line.command {
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
+        Command::Lab(options) => lab::run(&options),
     }
 }
 

@@ -107,9 +107,9 @@ impl Rows {
     /// Texts; a null has the value of an empty text.
     pub(super) fn texts(&self, name: &str) -> Result<&StringArray> {
         let column = self.column(name);
-        column.as_string_opt::<i32>().ok_or_else(|| {
-            anyhow!("the column `{name}` should hold text, but holds {}", column.data_type())
-        })
+        column
+            .as_string_opt::<i32>()
+            .ok_or_else(|| anyhow!("the column `{name}` should hold text, but holds {}", column.data_type()))
     }
 }
 

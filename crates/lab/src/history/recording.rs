@@ -176,9 +176,8 @@ impl Recording {
             let changes = site.pages.iter().flat_map(|page| &page.events).filter(modified);
             changes.map(|event| event.time).max().unwrap_or(0)
         };
-        let alive = |site: &RecordedSite| {
-            site.pages.iter().filter(|page| page.last_seen().is_none()).count() as i32
-        };
+        let alive =
+            |site: &RecordedSite| site.pages.iter().filter(|page| page.last_seen().is_none()).count() as i32;
         table([
             ("site_id", Arc::new(Int16Array::from_iter_values(0..sites.len() as i16))),
             ("name", texts(sites.iter().map(|site| site.name.as_str()))),
@@ -192,10 +191,7 @@ impl Recording {
             ("alive", Arc::new(Int32Array::from_iter_values(sites.iter().map(alive)))),
             ("changes", count(|event| event.kind == EventKind::Modified)),
             ("mass_changes", count(|event| event.kind == EventKind::Modified && event.mass)),
-            (
-                "commits",
-                Arc::new(Int32Array::from_iter_values(sites.iter().map(|site| site.commits as i32))),
-            ),
+            ("commits", Arc::new(Int32Array::from_iter_values(sites.iter().map(|site| site.commits as i32)))),
             ("head", texts(sites.iter().map(|site| site.head.as_str()))),
             ("last_change", Arc::new(Int64Array::from_iter_values(sites.iter().map(last_change)))),
         ])
@@ -216,7 +212,9 @@ impl Recording {
             (
                 "size",
                 Arc::new(
-                    pages().map(|page| page.size.map(|size| size.min(i32::MAX as u64) as i32)).collect::<Int32Array>(),
+                    pages()
+                        .map(|page| page.size.map(|size| size.min(i32::MAX as u64) as i32))
+                        .collect::<Int32Array>(),
                 ),
             ),
             ("initial", Arc::new(BooleanArray::from_iter(pages().map(|page| Some(page.initial))))),
@@ -299,7 +297,14 @@ mod tests {
     use super::*;
 
     fn page(path: &str, events: Vec<Event>) -> RecordedPage {
-        RecordedPage { path: path.to_owned(), first_seen: 10, initial: true, size: None, moved_from: None, events }
+        RecordedPage {
+            path: path.to_owned(),
+            first_seen: 10,
+            initial: true,
+            size: None,
+            moved_from: None,
+            events,
+        }
     }
 
     fn site() -> RecordedSite {
@@ -338,7 +343,8 @@ mod tests {
     fn a_history_is_not_overwritten() {
         let place = tempfile::tempdir().expect("a directory");
         Recording { sites: vec![site()] }.write(place.path()).expect("it is written");
-        let error = Recording { sites: vec![site()] }.write(place.path()).expect_err("one is there").to_string();
+        let error =
+            Recording { sites: vec![site()] }.write(place.path()).expect_err("one is there").to_string();
         assert!(error.contains("already holds a history"), "{error}");
     }
 

@@ -221,7 +221,12 @@ impl Numbers {
         let mut sorted: Vec<_> = ids.into_iter().zip(0..).collect();
         sorted.sort_unstable();
         if let Some(pair) = sorted.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            bail!("`{column}` {} occurs twice: in row {} and row {}", pair[0].0, pair[0].1 + 1, pair[1].1 + 1);
+            bail!(
+                "`{column}` {} occurs twice: in row {} and row {}",
+                pair[0].0,
+                pair[0].1 + 1,
+                pair[1].1 + 1
+            );
         }
         Ok(Self { same: None, sorted })
     }

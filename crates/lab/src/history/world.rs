@@ -190,12 +190,8 @@ impl World {
             *first = (*first).min(page as u32);
         }
         let link = |(from, to): &(u32, u32)| (first_life[*from as usize], first_life[*to as usize]);
-        self.links = tables
-            .links
-            .iter()
-            .map(link)
-            .filter(|(from, to)| *from != u32::MAX && *to != u32::MAX)
-            .collect();
+        self.links =
+            tables.links.iter().map(link).filter(|(from, to)| *from != u32::MAX && *to != u32::MAX).collect();
     }
 }
 
@@ -279,8 +275,7 @@ pub(crate) mod tests {
     /// One site observed from day 0 to day 100, with pages first seen on these days and changes on these days.
     fn tables(first_seen: &[i64], changes: &[(u32, i64, ChangeKind, bool)]) -> Tables {
         let seconds = |day: i64| day * 86_400;
-        let site =
-            SiteRow { name: "a".to_owned(), family: "git".to_owned(), start: 0, end: seconds(100) };
+        let site = SiteRow { name: "a".to_owned(), family: "git".to_owned(), start: 0, end: seconds(100) };
         let mut tables = Tables { sites: vec![site], ..Tables::default() };
         for (page, day) in first_seen.iter().enumerate() {
             tables.pages.push(PageRow { site: 0, first_seen: seconds(*day) });

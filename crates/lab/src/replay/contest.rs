@@ -10,7 +10,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use freshet_crawl::policy::Form;
+use super::interim::Form;
 
 use super::contestant::Contestant;
 use super::oracle::Ceiling;
@@ -96,8 +96,7 @@ impl Contest {
 
     /// The forms that take part.
     fn forms(&self) -> Vec<Form> {
-        let takes_part =
-            |form: &Form| self.contestants.iter().any(|contestant| contestant.form() == *form);
+        let takes_part = |form: &Form| self.contestants.iter().any(|contestant| contestant.form() == *form);
         [Form::Cycle, Form::Steady].into_iter().filter(takes_part).collect()
     }
 

@@ -7,8 +7,9 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::interim::{Form, PolicyName, Setting};
 use anyhow::{Result, anyhow, ensure};
-use freshet_crawl::policy::{Form, Policy, PolicyName, Setting};
+use freshet_crawl::policy::Policy;
 use freshet_theory::units::Days;
 
 use super::oracle::{Ceiling, Oracle};
@@ -43,7 +44,7 @@ impl Contestant {
             return Ok(Self::all());
         }
         let mut contestants: Vec<Self> = Vec::new();
-        for name in split_names(names) {
+        for name in names.split(',').map(str::trim) {
             let contestant: Self = name.parse()?;
             ensure!(!contestants.contains(&contestant), "the policy `{name}` is named twice");
             contestants.push(contestant);
@@ -80,20 +81,6 @@ impl Contestant {
     }
 }
 
-/// Splits at commas that are not within brackets: the parts of a mixture have commas of their own.
-fn split_names(names: &str) -> Vec<&str> {
-    let mut depth = 0;
-    let at_border = |character: char| {
-        match character {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            _ => {}
-        }
-        character == ',' && depth == 0
-    };
-    names.split(at_border).map(str::trim).collect()
-}
-
 /// The names of the ceilings.
 const CEILINGS: [(&str, Contestant); 6] = [
     ("rate-oracle:changes", Contestant::RateOracle(Ceiling::Changes)),
@@ -124,7 +111,8 @@ impl fmt::Display for Contestant {
         if let Self::Policy(name) = self {
             return name.fmt(formatter);
         }
-        let (name, _) = CEILINGS.iter().find(|(_, ceiling)| ceiling == self).expect("every ceiling has a name");
+        let (name, _) =
+            CEILINGS.iter().find(|(_, ceiling)| ceiling == self).expect("every ceiling has a name");
         formatter.pad(name)
     }
 }
@@ -149,10 +137,5 @@ mod tests {
         let error = Contestant::parse_list("oracle,oracle").expect_err("twice").to_string();
         assert!(error.contains("named twice"), "{error}");
         assert!(Contestant::parse_list("").is_err());
-    }
-
-    #[test]
-    fn commas_within_brackets_do_not_split() {
-        assert_eq!(split_names("a, b(c,d),e"), ["a", "b(c,d)", "e"]);
     }
 }

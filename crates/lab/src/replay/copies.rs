@@ -126,7 +126,8 @@ mod tests {
         ];
         assert_eq!(findings, expected);
         let qualities = copies.finish(5).qualities();
-        let freshness: Vec<_> = qualities.iter().map(|quality| quality.map(|quality| quality.freshness)).collect();
+        let freshness: Vec<_> =
+            qualities.iter().map(|quality| quality.map(|quality| quality.freshness)).collect();
         assert_eq!(freshness, [Some(0.5), Some(1.0), Some(1.0), Some(0.5), None]);
     }
 }

@@ -15,6 +15,7 @@ pub mod contest;
 pub mod contestant;
 pub mod copies;
 pub mod importance;
+pub mod interim;
 pub mod oracle;
 pub mod rate_oracle;
 pub mod run;

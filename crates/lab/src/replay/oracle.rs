@@ -153,7 +153,8 @@ impl Policy for Oracle<'_> {
                 // It stays where it waits: nothing was altered.
                 Outcome::Unchanged => {}
                 Outcome::Changed => {
-                    let later = &self.stage.changes(page as usize)[self.next_change[page as usize] as usize..];
+                    let later =
+                        &self.stage.changes(page as usize)[self.next_change[page as usize] as usize..];
                     let seen = later.partition_point(|change| *change <= self.now) as u32;
                     self.next_change[page as usize] += seen;
                     self.expect(page);

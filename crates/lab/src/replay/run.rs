@@ -10,7 +10,8 @@
 
 use std::time::{Duration, Instant};
 
-use freshet_crawl::policy::{Catalogue, Form, Observation, PageId, Policy, SiteId};
+use super::interim::Form;
+use freshet_crawl::policy::{Catalogue, Observation, PageId, Policy, SiteId};
 use freshet_theory::sample::fairness;
 use freshet_theory::units::Days;
 
@@ -204,7 +205,8 @@ impl<'a> Driver<'a> {
 fn fairness_by_cycle(stage: &Stage<'_>, first_visit: &[u32]) -> Vec<Option<f64>> {
     let mut cycles = vec![fairness::Cycle::default(); stage.cycles()];
     for (page, visit) in first_visit.iter().enumerate() {
-        let first_change = stage.changes(page).first().copied().unwrap_or(f64::INFINITY).min(stage.died(page));
+        let first_change =
+            stage.changes(page).first().copied().unwrap_or(f64::INFINITY).min(stage.died(page));
         if let Some(cycle) = cycles.get_mut(stage.first_cycle_after(first_change) - 1) {
             cycle.changed.push(page);
         }

@@ -83,8 +83,8 @@ impl Score {
         let mean = |value: &dyn Fn(&Run) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
         let figure = |value: &dyn Fn(&[Cycle]) -> Option<f64>| mean_figure(runs, value);
         let means = runs.iter().filter_map(|run| change_ratio(&run.cycles));
-        let (low, high) =
-            means.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (low.min(mean), high.max(mean)));
+        let (low, high) = means
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), mean| (low.min(mean), high.max(mean)));
         let downloads = mean(&|run| count(run, |cycle| cycle.downloads));
         let seconds = mean(&|run| run.policy_time.as_secs_f64());
         Self {

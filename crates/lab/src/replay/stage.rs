@@ -251,7 +251,8 @@ impl<'a> Stage<'a> {
 
     fn downloads_until(&self, cycle: usize, step: usize, steps: usize) -> usize {
         let (before, after) = (self.allowed[cycle - 1], self.allowed[cycle]);
-        let allowed = if step == steps { after } else { before + (after - before) * step as f64 / steps as f64 };
+        let allowed =
+            if step == steps { after } else { before + (after - before) * step as f64 / steps as f64 };
         allowed.round() as usize
     }
 }
@@ -284,7 +285,10 @@ pub(crate) mod tests {
         );
         let stage = Stage::new(&world, setting(10.0, 0.5)).expect("a stage");
         assert_eq!((0..=4).map(|cycle| stage.known(cycle)).collect::<Vec<_>>(), [1, 1, 3, 3, 4]);
-        assert_eq!((stage.address(1).1, stage.discovered(1), stage.changes(1)), ("/new", 2, [21.0].as_slice()));
+        assert_eq!(
+            (stage.address(1).1, stage.discovered(1), stage.changes(1)),
+            ("/new", 2, [21.0].as_slice())
+        );
         assert_eq!(stage.changes_total(), 3);
     }
 

@@ -87,7 +87,9 @@ pub(super) fn content_root(pages: &[FilePage]) -> String {
 /// A file's name without the extension of a page.
 pub(super) fn without_extension(file: &str) -> &str {
     match file.rsplit_once('.') {
-        Some((stem, extension)) if EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)) => stem,
+        Some((stem, extension)) if EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)) => {
+            stem
+        }
         _ => file,
     }
 }
@@ -121,7 +123,15 @@ pub(super) mod tests {
         for file in ["a.md", "docs/b.RST", "x/y z/c.html", "README.md"] {
             assert!(is_page(file), "{file}");
         }
-        for file in ["a.png", ".github/a.md", "docs/.hidden.md", "_layouts/a.html", "md", ".md", "a/node_modules/b.md"] {
+        for file in [
+            "a.png",
+            ".github/a.md",
+            "docs/.hidden.md",
+            "_layouts/a.html",
+            "md",
+            ".md",
+            "a/node_modules/b.md",
+        ] {
             assert!(!is_page(file), "{file}");
         }
     }
@@ -134,7 +144,13 @@ pub(super) mod tests {
     #[test]
     fn the_content_root_is_no_part_of_a_path() {
         check(
-            &["content/en/_index.md", "content/en/docs/a.md", "content/en/docs/b/index.md", "content/en/x.html", "README.md"],
+            &[
+                "content/en/_index.md",
+                "content/en/docs/a.md",
+                "content/en/docs/b/index.md",
+                "content/en/x.html",
+                "README.md",
+            ],
             &["/", "/docs/a", "/docs/b", "/x", "/README.md"],
         );
         check(&["a.md", "b/c.md"], &["/a", "/b/c"]);

@@ -69,7 +69,8 @@ fn folder(path: &str) -> &str {
 /// Whether it begins like `https:` or `mailto:`.
 fn has_scheme(target: &str) -> bool {
     let scheme = |before: &str| {
-        !before.is_empty() && before.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
+        !before.is_empty()
+            && before.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
     };
     target.split_once(':').is_some_and(|(before, _)| scheme(before))
 }
@@ -145,7 +146,15 @@ mod tests {
 
     #[test]
     fn what_is_no_page_of_the_site_is_no_link() {
-        for target in ["https://example.org/docs/a", "mailto:a@b", "//example.org/", "#part", "", "no.md", "../../../../x"] {
+        for target in [
+            "https://example.org/docs/a",
+            "mailto:a@b",
+            "//example.org/",
+            "#part",
+            "",
+            "no.md",
+            "../../../../x",
+        ] {
             check("content/docs/a.md", target, None);
         }
         check("content/docs/a.md", "a.md", None);

@@ -160,12 +160,15 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// Commits on these days; each file with its content before and after, `-` for none.
-    fn lives(commits: &[(i64, &[(&str, &str, &str)])]) -> Lives {
+    /// A file with its content before and after, `-` for none.
+    type Change<'a> = (&'a str, &'a str, &'a str);
+
+    /// Commits on these days.
+    fn lives(commits: &[(i64, &[Change<'_>])]) -> Lives {
         let mut lives = Lives::default();
         let blob = |name: &str| (name != "-").then(|| name.to_owned());
         for (day, files) in commits {
-            let change = |(file, before, after): &(&str, &str, &str)| FileChange {
+            let change = |(file, before, after): &Change<'_>| FileChange {
                 file: (*file).to_owned(),
                 before: blob(before),
                 after: blob(after),
@@ -203,12 +206,15 @@ mod tests {
 
     #[test]
     fn a_short_absence_is_folded() {
-        let same = lives(&[(1, &[("a.md", "-", "x")]), (5, &[("a.md", "x", "-")]), (33, &[("a.md", "-", "x")])]);
+        let same =
+            lives(&[(1, &[("a.md", "-", "x")]), (5, &[("a.md", "x", "-")]), (33, &[("a.md", "-", "x")])]);
         assert!(events(&same, 0).is_empty());
         assert!(same.pages[0].alive);
-        let other = lives(&[(1, &[("a.md", "-", "x")]), (5, &[("a.md", "x", "-")]), (9, &[("a.md", "-", "y")])]);
+        let other =
+            lives(&[(1, &[("a.md", "-", "x")]), (5, &[("a.md", "x", "-")]), (9, &[("a.md", "-", "y")])]);
         assert_eq!(events(&other, 0), [(9, EventKind::Modified)]);
-        let long = lives(&[(1, &[("a.md", "-", "x")]), (5, &[("a.md", "x", "-")]), (34, &[("a.md", "-", "x")])]);
+        let long =
+            lives(&[(1, &[("a.md", "-", "x")]), (5, &[("a.md", "x", "-")]), (34, &[("a.md", "-", "x")])]);
         assert_eq!(events(&long, 0), [(5, EventKind::Deleted), (34, EventKind::Recreated)]);
     }
 
@@ -226,7 +232,8 @@ mod tests {
 
     #[test]
     fn time_never_goes_back() {
-        let lives = lives(&[(5, &[("a.md", "-", "x")]), (3, &[("a.md", "x", "y")]), (6, &[("a.md", "y", "z")])]);
+        let lives =
+            lives(&[(5, &[("a.md", "-", "x")]), (3, &[("a.md", "x", "y")]), (6, &[("a.md", "y", "z")])]);
         assert_eq!(events(&lives, 0), [(5, EventKind::Modified), (6, EventKind::Modified)]);
         assert_eq!((lives.start / DAY, lives.end / DAY), (5, 6));
     }

@@ -49,7 +49,7 @@ pub(super) fn parse(mut log: impl BufRead, mut take: impl FnMut(Commit)) -> Resu
             let Some(commit) = &mut commit else { bail!("a file comes before the first commit: {text:?}") };
             let (before, after) = parse_entry(entry)?;
             if !next_piece(&mut log, &mut piece)? {
-                bail!("the log of `git` ends before the path of {entry:?}");
+                bail!("the log of `git` ends before the path of a file");
             }
             let file = String::from_utf8_lossy(&piece).into_owned();
             commit.files.push(FileChange { file, before, after });
@@ -100,7 +100,11 @@ mod tests {
     }
 
     fn file(path: &str, before: Option<&str>, after: Option<&str>) -> FileChange {
-        FileChange { file: path.to_owned(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+        FileChange {
+            file: path.to_owned(),
+            before: before.map(str::to_owned),
+            after: after.map(str::to_owned),
+        }
     }
 
     #[test]
@@ -116,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_path_is_only_ever_a_path() {
-        let commits = commits("\u{2}c 1\0:0 100644 0 aa A\0\u{2}x 5\0:0 100644 0 bb A\0:1 2 3 4 M\0").expect("a log");
+        let commits =
+            commits("\u{2}c 1\0:0 100644 0 aa A\0\u{2}x 5\0:0 100644 0 bb A\0:1 2 3 4 M\0").expect("a log");
         assert_eq!(commits.len(), 1);
         assert_eq!(commits[0].files[0].file, "\u{2}x 5");
         assert_eq!(commits[0].files[1].file, ":1 2 3 4 M");
@@ -124,7 +129,8 @@ mod tests {
 
     #[test]
     fn a_log_of_another_kind_is_an_error() {
-        for log in ["hello\0", ":0 0 a b M\0a\0", "\u{2}c\0", "\u{2}c 1\0:0 0\0a\0", "\u{2}c 1\0:0 0 a b M\0"] {
+        for log in ["hello\0", ":0 0 a b M\0a\0", "\u{2}c\0", "\u{2}c 1\0:0 0\0a\0", "\u{2}c 1\0:0 0 a b M\0"]
+        {
             assert!(commits(log).is_err(), "{log:?}");
         }
         assert!(commits("").expect("nothing").is_empty());

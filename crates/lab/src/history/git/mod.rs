@@ -30,7 +30,7 @@ pub fn record(clone: &Path) -> Result<RecordedSite> {
     let context = || format!("cannot read the history of {}", clone.display());
     let mut lives = Lives::default();
     repository.first_parent_log(|commit| lives.absorb(&commit)).with_context(context)?;
-    let Lives { pages, start, end, commits, head } = lives;
+    let Lives { pages, start, end, commits, head, .. } = lives;
     ensure!(
         !pages.is_empty(),
         "{} holds no page: no file with one of the extensions {} was ever committed",
@@ -38,7 +38,7 @@ pub fn record(clone: &Path) -> Result<RecordedSite> {
         address::EXTENSIONS.join(", ")
     );
     let paths = address::paths(&pages);
-    let (sizes, links) = read_heads(&repository, &pages, &paths).with_context(context)?;
+    let Heads { sizes, links } = read_heads(&repository, &pages, &paths).with_context(context)?;
     let pages = pages.into_iter().zip(paths).zip(sizes);
     let recorded = |((page, path), size): ((FilePage, String), Option<u64>)| RecordedPage {
         path,
@@ -60,25 +60,28 @@ pub fn record(clone: &Path) -> Result<RecordedSite> {
     })
 }
 
-/// Sizes of the sources of the pages that are there at the end, and the links between these.
-fn read_heads(
-    repository: &Repository,
-    pages: &[FilePage],
-    paths: &[String],
-) -> Result<(Vec<Option<u64>>, Vec<(usize, usize)>)> {
+/// What the sources at the end tell.
+struct Heads {
+    /// Bytes of the source of each page; none if it is gone.
+    sizes: Vec<Option<u64>>,
+    /// Links between pages.
+    links: Vec<(usize, usize)>,
+}
+
+/// Reads the sources of the pages that are there at the end.
+fn read_heads(repository: &Repository, pages: &[FilePage], paths: &[String]) -> Result<Heads> {
     let alive: Vec<usize> = (0..pages.len()).filter(|page| pages[*page].alive).collect();
     let blobs: Vec<&str> = alive.iter().map(|page| pages[*page].blob.as_str()).collect();
     let site_map = links::SiteMap::new(pages, paths);
-    let mut sizes = vec![None; pages.len()];
-    let mut found = Vec::new();
+    let mut heads = Heads { sizes: vec![None; pages.len()], links: Vec::new() };
     repository.blobs(&blobs, |number, size, text| {
         let page = alive[number];
-        sizes[page] = Some(size);
+        heads.sizes[page] = Some(size);
         for target in targets::targets(&pages[page].file, text) {
-            found.extend(site_map.resolve(page, target).map(|to| (page, to)));
+            heads.links.extend(site_map.resolve(page, target).map(|to| (page, to)));
         }
     })?;
-    found.sort_unstable();
-    found.dedup();
-    Ok((sizes, found))
+    heads.links.sort_unstable();
+    heads.links.dedup();
+    Ok(heads)
 }

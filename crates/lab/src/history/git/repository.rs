@@ -143,7 +143,11 @@ fn name_of_origin(origin: &str) -> Option<String> {
 }
 
 /// Reads the answers of `cat-file --batch`: a line `<id> <type> <size>`, the bytes, and a line end.
-fn read_blobs(mut answers: impl BufRead, blobs: &[&str], mut take: impl FnMut(usize, u64, &str)) -> Result<()> {
+fn read_blobs(
+    mut answers: impl BufRead,
+    blobs: &[&str],
+    mut take: impl FnMut(usize, u64, &str),
+) -> Result<()> {
     let mut head = String::new();
     let mut bytes = Vec::new();
     for (number, blob) in blobs.iter().enumerate() {

@@ -130,7 +130,8 @@ mod tests {
     fn restructured_text_links_are_found() {
         check("a.rst", "see `b <b.html>`_ and :doc:`/c` and :doc:`the d <d>`", &["b.html", "d", "/c"]);
         check("a.rst", ".. _name: ../e.html\n", &["../e.html"]);
-        let toctree = ".. toctree::\n   :maxdepth: 2\n\n   intro\n   Title <guide/start>\n\nnext\n   indented";
+        let toctree =
+            ".. toctree::\n   :maxdepth: 2\n\n   intro\n   Title <guide/start>\n\nnext\n   indented";
         check("a.rst", toctree, &["intro", "guide/start"]);
     }
 

@@ -31,7 +31,8 @@ const NORMAL: (f64, f64) = (0.5, 0.3);
 pub(super) fn v_shape(synthetic: &Synthetic, chance: &mut ChaCha8Rng) -> Vec<RecordedPage> {
     let sites = Beta::new(V_SHAPE.0, V_SHAPE.1).expect("the shapes are positive");
     let fraction = sites.sample(chance).clamp(V_ENDS.0, V_ENDS.1);
-    let pages = Beta::new(V_LIKENESS * fraction, V_LIKENESS * (1.0 - fraction)).expect("the shapes are positive");
+    let pages =
+        Beta::new(V_LIKENESS * fraction, V_LIKENESS * (1.0 - fraction)).expect("the shapes are positive");
     let probabilities: Vec<f64> = (0..synthetic.pages_per_site).map(|_| pages.sample(chance)).collect();
     record(synthetic, &probabilities, chance)
 }

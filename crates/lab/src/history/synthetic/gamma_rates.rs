@@ -56,7 +56,12 @@ pub(super) fn pages(synthetic: &Synthetic, chance: &mut ChaCha8Rng) -> Vec<Recor
 }
 
 /// One page with its birth, its changes while it lives, and its death.
-fn live(synthetic: &Synthetic, page: usize, changes: &[(f64, bool)], chance: &mut ChaCha8Rng) -> RecordedPage {
+fn live(
+    synthetic: &Synthetic,
+    page: usize,
+    changes: &[(f64, bool)],
+    chance: &mut ChaCha8Rng,
+) -> RecordedPage {
     let later = chance.random::<f64>() < BORN_LATER;
     let born = if later { chance.random::<f64>() * synthetic.days } else { 0.0 };
     let wait: f64 = Exp1.sample(chance);
@@ -113,7 +118,11 @@ fn moments(rate: f64, days: f64, chance: &mut ChaCha8Rng) -> Vec<f64> {
 }
 
 /// The moments at which a page takes part.
-fn part_of<'a>(moments: &'a [f64], probability: f64, chance: &'a mut ChaCha8Rng) -> impl Iterator<Item = f64> + 'a {
+fn part_of<'a>(
+    moments: &'a [f64],
+    probability: f64,
+    chance: &'a mut ChaCha8Rng,
+) -> impl Iterator<Item = f64> + 'a {
     moments.iter().copied().filter(move |_| chance.random::<f64>() < probability)
 }
 

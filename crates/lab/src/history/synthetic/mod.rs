@@ -117,7 +117,12 @@ mod tests {
         for model in [Model::VShape, Model::Normal, Model::Gamma] {
             let events = |synthetic: Synthetic| -> Vec<_> {
                 let recording = synthetic.record();
-                recording.sites.iter().flat_map(|site| &site.pages).flat_map(|page| page.events.clone()).collect()
+                recording
+                    .sites
+                    .iter()
+                    .flat_map(|site| &site.pages)
+                    .flat_map(|page| page.events.clone())
+                    .collect()
             };
             assert_eq!(events(synthetic(model)), events(synthetic(model)));
             assert_ne!(events(synthetic(model)), events(Synthetic { seed: 8, ..synthetic(model) }));
