@@ -4,6 +4,7 @@
 
 mod eval;
 mod lab;
+mod plan;
 
 use std::io;
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ use clap::{Parser, Subcommand};
 
 /// Keeps a local copy of the Web fresh on a fixed download budget.
 #[derive(Parser)]
-#[command(name = "freshet", version, about, disable_help_subcommand = true)]
+#[command(name = "freshet", version, disable_help_subcommand = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -23,6 +24,7 @@ struct CommandLine {
 enum Command {
     Eval(eval::EvalOptions),
     Lab(Box<lab::LabOptions>),
+    Plan(Box<plan::PlanOptions>),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
     match command_line.command {
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
         Command::Lab(options) => lab::run(&options),
+        Command::Plan(options) => plan::run(&options),
     }
 }
 

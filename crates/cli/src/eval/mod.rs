@@ -190,7 +190,7 @@ mod tests {
         check_error(br#"{"id": "a", "fn": "freshness_age", "args": [1]}"#, &json!("a"), "args");
         check_error(
             br#"{"id": "a", "fn": "freshness_age", "args": {"lambda": 1e999, "f": 1}}"#,
-            json!("a"),
+            &json!("a"),
             "args",
         );
         check_error(br#"{"id": "a", "fn": "freshness_age"}"#, &json!("a"), "lambda");

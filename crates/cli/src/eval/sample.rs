@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Function;
 use super::answer::{Answer, number};
-use super::arguments::{Arguments, Count, NonNegative};
+use super::arguments::{Arguments, Count, Id, NonNegative};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -210,8 +210,8 @@ fn evaluate_change_ratio(arguments: &Arguments<'_>) -> Answer {
 }
 
 fn evaluate_fairness(arguments: &Arguments<'_>) -> Answer {
-    let changed: Vec<Vec<String>> = arguments.get("changed")?;
-    let visited: Vec<Vec<String>> = arguments.get("visited")?;
+    let changed: Vec<Vec<Id>> = arguments.get("changed")?;
+    let visited: Vec<Vec<Id>> = arguments.get("visited")?;
     if changed.len() != visited.len() {
         return Err(format!(
             "argument `visited`: {} cycles for {} in `changed`",
@@ -220,7 +220,7 @@ fn evaluate_fairness(arguments: &Arguments<'_>) -> Answer {
         ));
     }
     let mut numbers = HashMap::new();
-    let mut numbered = |pages: Vec<String>| -> Vec<usize> {
+    let mut numbered = |pages: Vec<Id>| -> Vec<usize> {
         pages
             .into_iter()
             .map(|page| {

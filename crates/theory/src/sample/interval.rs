@@ -82,17 +82,15 @@ fn around(center: f64, half_width: f64) -> Interval {
     Interval { low: center - half_width, high: center + half_width }
 }
 
-/// The two roots, each written so that nothing cancels: their product is p²/(1 + z²/n), and the interval of the
-/// unchanged fraction is the mirror image.
+/// The two roots, each written so that nothing cancels: the upper one is a sum, and their product is p²/(1 + z²/n).
 fn wilson(sample: Sample, z: f64) -> Interval {
     let n = sample.sampled() as f64;
     let (p, q) = (sample.changed_fraction(), (sample.sampled() - sample.changed()) as f64 / n);
     let half_width = z * (p * q / n + (z / (2.0 * n)).powi(2)).sqrt();
     let shift = z * z / (2.0 * n);
-    let lower_root = |fraction: f64| {
-        if fraction == 0.0 { 0.0 } else { fraction * fraction / (fraction + shift + half_width) }
-    };
-    Interval { low: lower_root(p), high: 1.0 - lower_root(q) }
+    let upper = p + shift + half_width;
+    let low = if p == 0.0 { 0.0 } else { p * p / upper };
+    Interval { low, high: (upper / (1.0 + 2.0 * shift)).min(1.0) }
 }
 
 #[cfg(test)]
