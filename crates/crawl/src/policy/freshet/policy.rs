@@ -1,7 +1,7 @@
 //! The cycle that joins samples and history.
 //!
 //! A cycle spends its downloads in a batch of sentinels and twelve more. Each batch is the sample for the next: groups with
-//! surprising changes rise at once, groups without sink; that is the adaptive policy of [sample] with a prior.
+//! surprising changes rise at once, groups without sink; that is the adaptive policy of the text **sample** with a prior.
 //!
 //! > sentinels: of every site of n pages the best ⌊0.7 √(n r)⌋, r = downloads per page and cycle; at most a tenth of the downloads
 //! > batches: the pages with the largest index, not yet visited in this cycle; absorb, calibrate, recompute the clocks
@@ -45,7 +45,7 @@ const CLOCK_MOVED: f32 = 0.25;
 /// Pages that a group must have on average for `fresh` to trust past bursts less.
 const SOFT_PAGES_PER_GROUP: f64 = 4.0;
 /// Pages with which a directory is a group of its own.
-const GROUP_PAGES_MIN: usize = 4;
+pub(super) const GROUP_PAGES_MIN: usize = 4;
 /// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 12%.
 const CLASS_STEP: f32 = 0.113;
 /// ln of the smallest constant part that is told apart.
