@@ -107,7 +107,7 @@ pub fn freshness_gain_inverse_of_complement(complement: f64) -> f64 {
 #[inline]
 pub fn changes_given_changed(expected_changes: f64) -> f64 {
     debug_assert!(0.0 <= expected_changes);
-    if expected_changes < 1e-9 { 1.0 } else { expected_changes / -(-expected_changes).exp_m1() }
+    if expected_changes == 0.0 { 1.0 } else { expected_changes / -(-expected_changes).exp_m1() }
 }
 
 /// Below this `x` the series are used; with the coefficients below they are exact to the last digit there.
