@@ -1,0 +1,302 @@
+//! The price under limits per host: saturated hosts get their own, higher price.
+//!
+//! A host whose pages would take more than its limit at the price of the plan is *saturated*: it takes its limit, its pages share
+//! it at a price of their own, and the others share the rest of the budget. The demand of all hosts, each cut at its limit, falls
+//! as the price rises, so one search over the price finds the saturated hosts too; no rounds are needed. Each
+//! saturated host is then a plan of its own. Without costs it does not depend on the rest. With costs the price of the plan times the cost of the
+//! page stays part of its price, and the saturated hosts are solved again in each pass.
+//!
+//! # Promises
+//! - A saturated host takes its limit, an unsaturated one no more.
+//! - Both searches are those of [`super::price`], with the same digits.
+
+use rayon::prelude::*;
+
+use super::allocation::start;
+use super::market::{Market, Pricing};
+use super::price::{Demand, Price, Reference, TOLERANCE, Total, clear};
+use super::response::{Response, Subset};
+
+/// A market whose pages belong to hosts with limits.
+pub(super) struct Limited<'a, R> {
+    market: Market<'a, R>,
+    host_of: &'a [u32],
+    limits: Vec<f64>,
+    has_costs: bool,
+}
+
+/// What the pages of one host take at the price of the plan.
+#[derive(Clone, Copy, Default)]
+struct HostTotal {
+    visits: f64,
+    spent: f64,
+    slope: f64,
+}
+
+impl<'a, R: Response> Limited<'a, R> {
+    /// `limits` are visits a day of each host, in the unit of the market's frequencies.
+    pub(super) fn new(market: Market<'a, R>, host_of: &'a [u32], limits: Vec<f64>, has_costs: bool) -> Self {
+        Self { market, host_of, limits, has_costs }
+    }
+
+    /// What each host would take at this price if it had no limit.
+    fn host_totals(&self, price: &Price, frequencies: &mut [f64]) -> Vec<HostTotal> {
+        let hosts = self.limits.len();
+        // Each group has sums of its own for all hosts; they never take more memory than the frequencies do thrice.
+        let groups = (frequencies.len() / hosts.max(1)).clamp(1, GROUPS_MAX);
+        let group_size = frequencies.len().div_ceil(groups).max(1);
+        let groups =
+            frequencies.par_chunks_mut(group_size).zip(self.host_of.par_chunks(group_size)).enumerate();
+        let sums: Vec<_> = groups
+            .map(|(group, (frequencies, host_of))| {
+                let mut totals = vec![HostTotal::default(); hosts];
+                for ((page, frequency), host) in (group * group_size..).zip(frequencies).zip(host_of) {
+                    let answer = self.market.answer(page, price, *frequency);
+                    *frequency = answer.frequency;
+                    let spent = self.market.weight(page) * answer.frequency;
+                    let total = &mut totals[*host as usize];
+                    total.visits += answer.frequency;
+                    total.spent += spent;
+                    total.slope += spent * answer.elasticity;
+                }
+                totals
+            })
+            .collect();
+        let mut sums = sums.into_iter();
+        let mut totals = sums.next().unwrap_or_default();
+        for group in sums {
+            for (total, part) in totals.iter_mut().zip(group) {
+                total.visits += part.visits;
+                total.spent += part.spent;
+                total.slope += part.slope;
+            }
+        }
+        totals
+    }
+
+    /// How a saturated host prices its visits when the plan has `price`.
+    fn host_pricing(&self, price: f64) -> Pricing {
+        match self.market.pricing {
+            Pricing::PerCost if self.has_costs => Pricing::OnTopOf(price),
+            _ => Pricing::PerVisit,
+        }
+    }
+
+    /// The market of one host, with the prices it has when the plan has `price`.
+    fn host_market<'b>(&self, pages: &'b Subset<'b, R>, price: f64) -> Market<'b, Subset<'b, R>> {
+        let pricing = self.host_pricing(price);
+        Market { response: pages, pricing, spends_cost: false, frequency_min: self.market.frequency_min }
+    }
+
+    /// The price at which a host takes its limit, when the plan has `price`, and its frequencies.
+    fn clear_host(&self, pages: &[u32], limit: f64, price: f64) -> (Price, Vec<f64>) {
+        let subset = Subset { response: self.market.response, pages };
+        let market = self.host_market(&subset, price);
+        let mut frequencies = vec![market.frequency_min; pages.len()];
+        if market.spent_at_least() >= limit || !market.has_worth() {
+            return (Price::plain(f64::INFINITY), frequencies);
+        }
+        let start = if price > 0.0 { price } else { 1.0 };
+        let price = clear(&market, limit, start, TOLERANCE, &mut frequencies);
+        (price, frequencies)
+    }
+
+    /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
+    fn saturated_total(&self, pages: &[u32], limit: f64, price: f64) -> Total {
+        let (own, frequencies) = self.clear_host(pages, limit, price);
+        let subset = Subset { response: self.market.response, pages };
+        let market = self.host_market(&subset, price);
+        // With f' = df/dπ and the sum of visits fixed, the surcharge moves by −Σ c f'/Σ f' per unit of the price.
+        let (mut spent, mut sum, mut by_cost, mut by_cost_twice) = (0.0, 0.0, 0.0, 0.0);
+        for (page, frequency) in frequencies.iter().enumerate() {
+            let cost = subset.cost(page);
+            let visit_price = price * cost + own.value;
+            let answer = market.answer(page, &Price::plain(own.value), *frequency);
+            // The elasticity is that of the surcharge alone; f' is the same for both parts of the price.
+            let steepness =
+                if own.value > 0.0 { answer.frequency * answer.elasticity / own.value } else { 0.0 };
+            let steepness = if visit_price.is_finite() { steepness } else { 0.0 };
+            spent += cost * frequency;
+            sum += steepness;
+            by_cost += cost * steepness;
+            by_cost_twice += cost * cost * steepness;
+        }
+        let slope = if sum > 0.0 { price * (by_cost_twice - by_cost * by_cost / sum).max(0.0) } else { 0.0 };
+        Total { spent, slope }
+    }
+}
+
+/// Groups of pages that are summed by host on their own; more would only add memory.
+const GROUPS_MAX: usize = 16;
+
+impl<R: Response> Demand for Limited<'_, R> {
+    fn at(&self, price: &Price, frequencies: &mut [f64]) -> Total {
+        let totals = self.host_totals(price, frequencies);
+        let is_over = |host: usize| totals[host].visits > self.limits[host];
+        let within = |host: usize| Total { spent: totals[host].spent, slope: totals[host].slope };
+        if !self.has_costs {
+            let cut = |host| {
+                if is_over(host) { Total { spent: self.limits[host], slope: 0.0 } } else { within(host) }
+            };
+            return (0..totals.len()).map(cut).sum();
+        }
+        let groups = Groups::of(self.host_of, self.limits.len(), is_over);
+        let totals: Vec<_> = (0..totals.len())
+            .into_par_iter()
+            .map(|host| {
+                if is_over(host) {
+                    self.saturated_total(groups.pages(host), self.limits[host], price.value)
+                } else {
+                    within(host)
+                }
+            })
+            .collect();
+        totals.into_iter().sum()
+    }
+
+    fn references(&self, low: f64, high: f64) -> Vec<Reference> {
+        self.market.references(low, high)
+    }
+
+    fn weight(&self, page: usize) -> f64 {
+        self.market.weight(page)
+    }
+
+    fn log_complement(&self, page: usize, frequency: f64) -> f64 {
+        self.market.log_complement(page, frequency)
+    }
+}
+
+/// The pages of the wanted hosts, host by host.
+struct Groups {
+    pages: Vec<u32>,
+    /// Where the pages of each host begin, and at the end where the last ones end.
+    starts: Vec<u32>,
+}
+
+impl Groups {
+    fn of(host_of: &[u32], hosts: usize, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let wanted: Vec<bool> = (0..hosts).map(is_wanted).collect();
+        let mut starts = vec![0u32; hosts + 1];
+        for host in host_of {
+            starts[*host as usize + 1] += u32::from(wanted[*host as usize]);
+        }
+        for host in 0..hosts {
+            starts[host + 1] += starts[host];
+        }
+        let mut next = starts.clone();
+        let mut pages = vec![0u32; starts[hosts] as usize];
+        for (page, host) in (0u32..).zip(host_of) {
+            let host = *host as usize;
+            if wanted[host] {
+                pages[next[host] as usize] = page;
+                next[host] += 1;
+            }
+        }
+        Self { pages, starts }
+    }
+
+    fn pages(&self, host: usize) -> &[u32] {
+        &self.pages[self.starts[host] as usize..self.starts[host + 1] as usize]
+    }
+}
+
+/// The price of the plan, the saturated hosts, and the frequencies of all pages.
+pub(super) fn clear_within_limits<R: Response>(
+    limited: &Limited<'_, R>,
+    budget: f64,
+    frequencies: &mut [f64],
+) -> (Price, Vec<u32>) {
+    let market = &limited.market;
+    if market.spent_at_least() >= budget || !market.has_worth() {
+        return (Price::plain(0.0), Vec::new());
+    }
+    if spends_less_than(limited, budget) {
+        // The budget does not bind: every host takes its limit, and one more visit in the budget gains nothing.
+        let saturated: Vec<bool> = vec![true; limited.limits.len()];
+        let named = share_limits(limited, 0.0, &saturated, frequencies);
+        return (Price::plain(0.0), named);
+    }
+    let price = clear(limited, budget, start(market, budget), TOLERANCE, frequencies);
+    let totals = visits_per_host(limited, frequencies);
+    let saturated: Vec<bool> = totals
+        .iter()
+        .zip(&limited.limits)
+        .map(|(visits, limit)| *visits > limit * (1.0 - TOLERANCE))
+        .collect();
+    let named = share_limits(limited, price.value, &saturated, frequencies);
+    (price, named)
+}
+
+/// Whether all hosts at their limits cost less than the budget.
+fn spends_less_than<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
+    let market = &limited.market;
+    let hosts = limited.limits.len();
+    let mut least_cost = vec![f64::INFINITY; hosts];
+    let mut at_minimum = vec![0.0; hosts];
+    for (page, host) in limited.host_of.iter().enumerate() {
+        let host = *host as usize;
+        at_minimum[host] += market.weight(page) * market.frequency_min;
+        if market.response.ceiling(page).value > 0.0 {
+            least_cost[host] = least_cost[host].min(market.weight(page));
+        }
+    }
+    let least_spent = |host: usize| {
+        if least_cost[host] == f64::INFINITY {
+            at_minimum[host]
+        } else {
+            least_cost[host] * limited.limits[host]
+        }
+    };
+    if (0..hosts).map(least_spent).sum::<f64>() > budget {
+        return false;
+    }
+    if !limited.has_costs {
+        return true;
+    }
+    let groups = Groups::of(limited.host_of, hosts, |_| true);
+    let spent = |host: usize| {
+        let pages = groups.pages(host);
+        let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0);
+        pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f).sum::<f64>()
+    };
+    (0..hosts).into_par_iter().map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
+}
+
+fn visits_per_host<R: Response>(limited: &Limited<'_, R>, frequencies: &[f64]) -> Vec<f64> {
+    let mut visits = vec![0.0; limited.limits.len()];
+    for (host, frequency) in limited.host_of.iter().zip(frequencies) {
+        visits[*host as usize] += frequency;
+    }
+    visits
+}
+
+/// Shares the limit of each saturated host among its pages; returns the hosts that have any page worth a visit.
+fn share_limits<R: Response>(
+    limited: &Limited<'_, R>,
+    price: f64,
+    saturated: &[bool],
+    frequencies: &mut [f64],
+) -> Vec<u32> {
+    let groups = Groups::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
+    let prices: Vec<Option<Price>> = (0..saturated.len())
+        .into_par_iter()
+        .map(|host| {
+            saturated[host].then(|| limited.clear_host(groups.pages(host), limited.limits[host], price).0)
+        })
+        .collect();
+    let all = Market { pricing: limited.host_pricing(price), spends_cost: false, ..limited.market };
+    let chunks = frequencies.par_chunks_mut(CHUNK).zip(limited.host_of.par_chunks(CHUNK)).enumerate();
+    chunks.for_each(|(chunk, (frequencies, host_of))| {
+        for ((page, frequency), host) in (chunk * CHUNK..).zip(frequencies).zip(host_of) {
+            if let Some(price) = &prices[*host as usize] {
+                *frequency = all.answer(page, price, *frequency).frequency;
+            }
+        }
+    });
+    let has_pages = |host: &usize| prices[*host].is_some() && !groups.pages(*host).is_empty();
+    (0..saturated.len()).filter(has_pages).map(|host| host as u32).collect()
+}
+
+/// Pages per chunk of the last pass.
+const CHUNK: usize = 8192;

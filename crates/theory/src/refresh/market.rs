@@ -1,0 +1,199 @@
+//! Many pages that answer to one price: the demand of a plan, or of one host within it.
+//!
+//! The pages are visited in chunks of fixed size, in parallel when there are several, and the sums of the chunks are added in
+//! order. The page's price per visit is its cost times the common price (optimal policies), the common price itself
+//! (policies that do not weigh costs), or, within a saturated host, the price of the plan for its cost plus what the host's limit adds.
+//!
+//! # Promises
+//! - The result does not depend on the number of threads.
+
+use rayon::prelude::*;
+
+use super::price::{Demand, Price, Reference, Total};
+use super::response::{Answer, Ceiling, Response};
+
+/// How the common price becomes the price of a visit to a page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Pricing {
+    /// Every visit has the common price.
+    PerVisit,
+    /// A visit has the common price times its cost.
+    PerCost,
+    /// A visit has this price times its cost, plus the common price.
+    OnTopOf(f64),
+}
+
+/// Pages that answer to one price.
+#[derive(Clone, Copy)]
+pub(super) struct Market<'a, R> {
+    pub(super) response: &'a R,
+    pub(super) pricing: Pricing,
+    /// Whether a visit takes its cost from the budget, or just one.
+    pub(super) spends_cost: bool,
+    /// Every page is visited at least this often.
+    pub(super) frequency_min: f64,
+}
+
+/// Pages per chunk: enough to hide the handing out of chunks, few enough that all threads have work to the end.
+const CHUNK: usize = 8192;
+
+impl<R: Response> Market<'_, R> {
+    /// Price of a visit as factor × common price + base.
+    #[inline]
+    fn terms(&self, page: usize) -> (f64, f64) {
+        match self.pricing {
+            Pricing::PerVisit => (1.0, 0.0),
+            Pricing::PerCost => (self.response.cost(page), 0.0),
+            Pricing::OnTopOf(price) => (1.0, price * self.response.cost(page)),
+        }
+    }
+
+    /// What the pages take when each is visited as seldom as allowed.
+    pub(super) fn spent_at_least(&self) -> f64 {
+        if self.frequency_min == 0.0 {
+            return 0.0;
+        }
+        (0..self.response.pages()).map(|page| self.weight(page)).sum::<f64>() * self.frequency_min
+    }
+
+    /// Whether any page is worth a visit at a price low enough.
+    pub(super) fn has_worth(&self) -> bool {
+        (0..self.response.pages()).any(|page| self.ceiling(page).value > 0.0)
+    }
+
+    /// The common price at which the page is given up.
+    #[inline]
+    pub(super) fn ceiling(&self, page: usize) -> Ceiling {
+        let (factor, base) = self.terms(page);
+        let own = self.response.ceiling(page);
+        let own = if base == 0.0 { own } else { own.without(base) };
+        if factor == 1.0 { own } else { own.per(factor) }
+    }
+
+    /// How often a page is visited at a common price, and how that changes with the price.
+    #[inline]
+    pub(super) fn answer(&self, page: usize, price: &Price, guess: f64) -> Answer {
+        let answer = match price.under {
+            None => self.at_price(page, price.value, guess),
+            Some(_) => self.near_ceiling(page, price, guess),
+        };
+        if answer.frequency > self.frequency_min {
+            answer
+        } else {
+            Answer { frequency: self.frequency_min, elasticity: 0.0 }
+        }
+    }
+
+    #[inline]
+    fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
+        let (factor, base) = self.terms(page);
+        if base == 0.0 {
+            return self.response.at_price(page, factor * price, guess);
+        }
+        let Answer { frequency, elasticity } = self.response.at_price(page, price + base, guess);
+        Answer { frequency, elasticity: elasticity * (price / (price + base)) }
+    }
+
+    /// Where more than half of the ceiling is reached, what is missing to it is taken from the difference of the ceilings.
+    fn near_ceiling(&self, page: usize, price: &Price, guess: f64) -> Answer {
+        let Some(under) = price.under else { return self.at_price(page, price.value, guess) };
+        let (factor, base) = self.terms(page);
+        let visit_ceiling = self.response.ceiling(page).value;
+        if factor * price.value + base < 0.5 * visit_ceiling {
+            return self.at_price(page, price.value, guess);
+        }
+        let above = self.ceiling(page).above(under.ceiling);
+        let part = factor * under.ceiling.value / visit_ceiling;
+        let log_complement = if above < 0.0 {
+            f64::INFINITY
+        } else if above == 0.0 {
+            under.log_complement - part.ln()
+        } else {
+            -(factor * above / visit_ceiling + part * (-under.log_complement).exp()).ln()
+        };
+        if log_complement == f64::INFINITY {
+            return Answer::NEVER;
+        }
+        Answer { frequency: self.response.under_ceiling(page, log_complement.max(0.0)), elasticity: 0.0 }
+    }
+
+    fn chunk(&self, first: usize, price: &Price, frequencies: &mut [f64]) -> Total {
+        let mut total = Total::default();
+        for (page, frequency) in (first..).zip(frequencies) {
+            let answer = self.answer(page, price, *frequency);
+            *frequency = answer.frequency;
+            let spent = self.weight(page) * answer.frequency;
+            total.spent += spent;
+            total.slope += spent * answer.elasticity;
+        }
+        total
+    }
+
+    fn references_in_chunk(&self, first: usize, last: usize, low: f64, high: f64) -> Vec<Reference> {
+        let mut found = Vec::new();
+        let mut above: Option<Reference> = None;
+        for page in first..last {
+            let ceiling = self.ceiling(page);
+            if 0.0 < ceiling.value && low <= ceiling.value && ceiling.value < f64::INFINITY {
+                let reference = Reference { ceiling, page };
+                if ceiling.value <= high {
+                    found.push(reference);
+                } else if above.is_none_or(|above| ceiling < above.ceiling) {
+                    above = Some(reference);
+                }
+            }
+        }
+        found.extend(above);
+        one_per_ceiling(found)
+    }
+}
+
+impl<R: Response> Demand for Market<'_, R> {
+    fn at(&self, price: &Price, frequencies: &mut [f64]) -> Total {
+        if frequencies.len() <= CHUNK {
+            return self.chunk(0, price, frequencies);
+        }
+        let chunks = frequencies.par_chunks_mut(CHUNK).enumerate();
+        let totals: Vec<_> = chunks.map(|(index, chunk)| self.chunk(index * CHUNK, price, chunk)).collect();
+        totals.into_iter().sum()
+    }
+
+    fn references(&self, low: f64, high: f64) -> Vec<Reference> {
+        let pages = self.response.pages();
+        let chunks: Vec<_> = (0..pages.div_ceil(CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let first = chunk * CHUNK;
+                self.references_in_chunk(first, (first + CHUNK).min(pages), low, high)
+            })
+            .collect();
+        let mut all = one_per_ceiling(chunks.concat());
+        // Of those above `high`, one per chunk, only the lowest is wanted.
+        let inside = all.partition_point(|reference| reference.ceiling.value <= high);
+        all.truncate(inside + 1);
+        all
+    }
+
+    #[inline]
+    fn weight(&self, page: usize) -> f64 {
+        if self.spends_cost { self.response.cost(page) } else { 1.0 }
+    }
+
+    fn log_complement(&self, page: usize, frequency: f64) -> f64 {
+        let (_, base) = self.terms(page);
+        let ceiling = self.response.ceiling(page).value;
+        let own =
+            if frequency == 0.0 { f64::INFINITY } else { self.response.log_complement(page, frequency) };
+        if base == 0.0 { own } else { own - (ceiling / (ceiling - base)).ln() }
+    }
+}
+
+/// Sorts by ceiling and keeps the first page of each.
+fn one_per_ceiling(mut references: Vec<Reference>) -> Vec<Reference> {
+    references.sort_by(|a, b| {
+        let order = a.ceiling.partial_cmp(&b.ceiling).expect("a ceiling is a number");
+        order.then(a.page.cmp(&b.page))
+    });
+    references.dedup_by(|later, first| later.ceiling == first.ceiling);
+    references
+}

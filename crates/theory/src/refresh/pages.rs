@@ -1,0 +1,137 @@
+//! What is planned for, column by column, and the limits within which a plan must stay.
+
+use crate::units::{ChangesPerDay, VisitsPerDay};
+
+/// Pages to plan for: all columns are in the same order and of the same length.
+#[derive(Clone, Copy, Debug)]
+pub struct Pages<'a> {
+    /// How often each page changes.
+    pub change_rates: &'a [ChangesPerDay],
+    /// How much each page counts; all count the same when left out. Finite and not negative.
+    pub importance: Option<&'a [f64]>,
+    /// What one visit takes from the budget, in ordinary visits; one when left out. Finite and above zero.
+    pub costs: Option<&'a [f64]>,
+}
+
+/// How many visits a day each host bears.
+#[derive(Clone, Copy, Debug)]
+pub struct HostLimits<'a> {
+    /// Host of each page, as an index into `limits`.
+    pub host_of: &'a [u32],
+    /// Most visits a day to the pages of each host together, whatever they cost.
+    pub limits: &'a [VisitsPerDay],
+}
+
+/// The limits of a plan.
+#[derive(Clone, Copy, Debug)]
+pub struct Constraints<'a> {
+    /// Visits a day to spend, each counted with its cost.
+    pub visit_budget: VisitsPerDay,
+    /// Every page is visited at least this often.
+    pub visit_frequency_min: VisitsPerDay,
+    /// Limits per host; none when left out.
+    pub host_limits: Option<HostLimits<'a>>,
+}
+
+/// Why no plan can satisfy the constraints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Infeasible {
+    /// Visiting every page as seldom as allowed already costs more than the budget.
+    MinimumExceedsBudget {
+        /// What the minimum costs.
+        needed: VisitsPerDay,
+    },
+    /// Visiting every page of a host as seldom as allowed already exceeds the limit of the host.
+    MinimumExceedsHostLimit {
+        /// The first such host.
+        host: u32,
+        /// Visits a day that the minimum asks of the host.
+        needed: VisitsPerDay,
+    },
+}
+
+impl<'a> Pages<'a> {
+    /// Pages that all count and cost the same.
+    pub fn new(change_rates: &'a [ChangesPerDay]) -> Self {
+        Self { change_rates, importance: None, costs: None }
+    }
+
+    /// Number of pages.
+    pub fn len(&self) -> usize {
+        self.change_rates.len()
+    }
+
+    /// Whether there is no page.
+    pub fn is_empty(&self) -> bool {
+        self.change_rates.is_empty()
+    }
+
+    /// Panics unless the columns fit together and hold what they may.
+    pub(super) fn check(&self) {
+        if let Some(importance) = self.importance {
+            assert_eq!(importance.len(), self.len());
+            assert!(importance.iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
+        }
+        if let Some(costs) = self.costs {
+            assert_eq!(costs.len(), self.len());
+            assert!(costs.iter().all(|cost| cost.is_finite() && 0.0 < *cost));
+        }
+    }
+
+    /// The largest importance.
+    pub(super) fn importance_max(&self) -> f64 {
+        self.importance.map_or(1.0, |importance| importance.iter().copied().fold(0.0, f64::max))
+    }
+
+    #[inline]
+    pub(super) fn change_rate(&self, page: usize) -> f64 {
+        self.change_rates[page].get()
+    }
+
+    #[inline]
+    pub(super) fn importance(&self, page: usize) -> f64 {
+        self.importance.map_or(1.0, |importance| importance[page])
+    }
+
+    #[inline]
+    pub(super) fn cost(&self, page: usize) -> f64 {
+        self.costs.map_or(1.0, |costs| costs[page])
+    }
+}
+
+impl Constraints<'_> {
+    /// A budget and nothing else.
+    pub fn budget(visit_budget: VisitsPerDay) -> Self {
+        Self { visit_budget, visit_frequency_min: VisitsPerDay::ZERO, host_limits: None }
+    }
+
+    /// Why no plan for these pages satisfies the constraints, or `None` when there is one.
+    ///
+    /// Panics if the columns differ in length or name a host that has no limit.
+    pub fn infeasible(&self, pages: &Pages<'_>) -> Option<Infeasible> {
+        if let Some(hosts) = self.host_limits {
+            assert_eq!(hosts.host_of.len(), pages.len());
+            assert!(hosts.host_of.iter().all(|host| (*host as usize) < hosts.limits.len()));
+        }
+        let f_min = self.visit_frequency_min.get();
+        if f_min == 0.0 {
+            return None;
+        }
+        let needed: f64 = (0..pages.len()).map(|page| pages.cost(page) * f_min).sum();
+        if needed > self.visit_budget.get() {
+            return Some(Infeasible::MinimumExceedsBudget {
+                needed: VisitsPerDay::new(needed.min(f64::MAX)),
+            });
+        }
+        let hosts = self.host_limits?;
+        let mut pages_of = vec![0u32; hosts.limits.len()];
+        hosts.host_of.iter().for_each(|host| pages_of[*host as usize] += 1);
+        pages_of.iter().zip(hosts.limits).enumerate().find_map(|(host, (pages, limit))| {
+            let needed = f64::from(*pages) * f_min;
+            (needed > limit.get()).then(|| Infeasible::MinimumExceedsHostLimit {
+                host: host as u32,
+                needed: VisitsPerDay::new(needed.min(f64::MAX)),
+            })
+        })
+    }
+}

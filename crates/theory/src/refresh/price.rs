@@ -1,0 +1,279 @@
+//! The price of a visit at which what the pages ask for equals the budget.
+//!
+//! Implements the search for the Lagrange multiplier μ of the thesis, section 5.5.4 (Problem 5.1). The demand falls as the
+//! price rises, and is nearly a power of the price over wide ranges, so the search runs in logarithms of both: Newton's method,
+//! from the second pass on a cubic through the last two passes, and halving when neither makes progress.
+//!
+//! Where the last pages that are visited at all are just under their ceiling, the demand jumps between two neighbouring
+//! doubles: with change rates 9 and 1 and two visits, 1 − μλ/w of the fast page is 1e-15, and its share is off in the third
+//! digit when μ is rounded. Then the page with the lowest ceiling above the price becomes the *reference*, and the search runs on its
+//! own frequency: its log complement says how far the price is below its ceiling, and the exact differences of ceilings say
+//! it for all others. Pages of equal ceiling share as their rates are.
+//!
+//! # Promises
+//! - The demand at the price found is within 1e-13 of the budget, so that no page is off by more than that part of the budget.
+//! - This holds for equal and nearly equal ceilings too.
+
+use super::response::Ceiling;
+
+/// A price, with more digits than a double has when it is just under the ceiling of some page.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Price {
+    /// The price to double precision.
+    pub(super) value: f64,
+    /// Where it lies under the ceiling of the reference page.
+    pub(super) under: Option<Under>,
+}
+
+/// A place under a ceiling: the price ceiling · (1 − e^-`log_complement`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Under {
+    pub(super) ceiling: Ceiling,
+    pub(super) log_complement: f64,
+}
+
+impl Price {
+    /// A price that needs no more digits.
+    pub(super) fn plain(value: f64) -> Self {
+        Self { value, under: None }
+    }
+
+    fn under(ceiling: Ceiling, log_complement: f64) -> Self {
+        let value = -ceiling.value * (-log_complement).exp_m1();
+        Self { value, under: Some(Under { ceiling, log_complement }) }
+    }
+}
+
+/// What all pages together take at a price.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Total {
+    /// What their visits cost.
+    pub(super) spent: f64,
+    /// By how much that falls per unit of the logarithm of the price.
+    pub(super) slope: f64,
+}
+
+impl std::iter::Sum for Total {
+    fn sum<I: Iterator<Item = Self>>(totals: I) -> Self {
+        totals.fold(Self::default(), |sum, part| Self {
+            spent: sum.spent + part.spent,
+            slope: sum.slope + part.slope,
+        })
+    }
+}
+
+/// A page whose frequency can stand for the price, and what is needed for it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reference {
+    /// The price at which the page is given up.
+    pub(super) ceiling: Ceiling,
+    /// The page.
+    pub(super) page: usize,
+}
+
+/// Pages that answer to a common price.
+pub(super) trait Demand {
+    /// What the pages take at this price; their frequencies replace those of an earlier price.
+    fn at(&self, price: &Price, frequencies: &mut [f64]) -> Total;
+
+    /// One reference for each ceiling from `low` to `high`, and one for the lowest above, in rising order.
+    fn references(&self, low: f64, high: f64) -> Vec<Reference>;
+
+    /// What one visit to the page takes from the budget.
+    fn weight(&self, page: usize) -> f64;
+
+    /// The log complement of the price at which the page is visited this often.
+    fn log_complement(&self, page: usize, frequency: f64) -> f64;
+}
+
+/// The demand may differ from the budget by this part of it.
+pub(super) const TOLERANCE: f64 = 1e-13;
+
+/// Finds the price at which `demand` spends the budget, beginning at `start`, and leaves the frequencies at this price.
+///
+/// The demand must exceed the budget at a price low enough.
+pub(super) fn clear(
+    demand: &impl Demand,
+    budget: f64,
+    start: f64,
+    tolerance: f64,
+    frequencies: &mut [f64],
+) -> Price {
+    let mut search = Search { low: 0.0, high: f64::INFINITY, last: None, before: None };
+    let mut price = start;
+    for pass in 0..PASSES_MAX {
+        let total = demand.at(&Price::plain(price), frequencies);
+        if (total.spent - budget).abs() <= tolerance * budget {
+            return Price::plain(price);
+        }
+        search.note(price, &total, budget);
+        let next = search.next();
+        if (pass >= PATIENCE || next.is_none())
+            && let Some(price) = under_a_ceiling(demand, budget, tolerance, &search, frequencies)
+        {
+            return price;
+        }
+        let Some(next) = next else { break };
+        price = next;
+    }
+    // No ceiling is near and the neighbouring doubles do no better: the demand is exact as far as it can be computed.
+    demand.at(&Price::plain(price), frequencies);
+    Price::plain(price)
+}
+
+/// Passes after which the search turns to the ceilings.
+const PATIENCE: usize = 14;
+/// Passes after which the search stops whatever it has: halving alone needs 64 once both ends are known.
+const PASSES_MAX: usize = 300;
+
+/// One pass: the price, and the logarithm of demand by budget with its slope in the logarithm of the price.
+#[derive(Clone, Copy)]
+struct Pass {
+    price: f64,
+    excess: f64,
+    slope: f64,
+}
+
+/// What is known of the price.
+struct Search {
+    low: f64,
+    high: f64,
+    last: Option<Pass>,
+    before: Option<Pass>,
+}
+
+impl Search {
+    fn note(&mut self, price: f64, total: &Total, budget: f64) {
+        if total.spent > budget {
+            self.low = price;
+        } else {
+            self.high = price;
+        }
+        self.before = self.last;
+        let pass = Pass { price, excess: (total.spent / budget).ln(), slope: -total.slope / total.spent };
+        self.last = Some(pass);
+    }
+
+    /// The next price to try, strictly within what is known; nothing when no double is left there.
+    fn next(&self) -> Option<f64> {
+        let inside = |price: &f64| self.low < *price && *price < self.high && price.is_finite();
+        let last = self.last.expect("a pass was made").usable();
+        let before = self.before.and_then(Pass::usable);
+        let stuck = matches!((last, self.before), (Some(last), Some(before))
+            if last.excess.abs() > 0.25 * before.excess.abs());
+        let by_slope = match (before, last) {
+            (Some(before), Some(last)) if !stuck => Some(before.cubic(last)).filter(inside),
+            _ => None,
+        };
+        by_slope
+            .or_else(|| last.filter(|_| !stuck).map(Pass::newton).filter(inside))
+            .or_else(|| Some(self.middle()).filter(inside))
+    }
+
+    fn middle(&self) -> f64 {
+        const STRIDE: f64 = 64.0;
+        if self.high == f64::INFINITY {
+            self.low * STRIDE
+        } else if self.low == 0.0 {
+            self.high / STRIDE
+        } else if self.high > 2.0 * self.low {
+            self.low.sqrt() * self.high.sqrt()
+        } else {
+            self.low + 0.5 * (self.high - self.low)
+        }
+    }
+}
+
+impl Pass {
+    fn usable(self) -> Option<Self> {
+        (self.excess.is_finite() && self.slope < 0.0 && self.slope.is_finite()).then_some(self)
+    }
+
+    fn newton(self) -> f64 {
+        self.price * (-self.excess / self.slope).exp()
+    }
+
+    /// The logarithm of the price as the cubic in the excess that has the values and slopes of two passes, at excess zero.
+    fn cubic(self, last: Self) -> f64 {
+        let width = last.excess - self.excess;
+        let t = -self.excess / width;
+        let (u, y) = (1.0 - t, (self.price / last.price).ln());
+        let step = y * (1.0 + 2.0 * t) * u * u + width * t * u * (u / self.slope - t / last.slope);
+        last.price * step.exp()
+    }
+}
+
+/// Searches on the frequency of a reference page; nothing when no page is near its ceiling.
+fn under_a_ceiling(
+    demand: &impl Demand,
+    budget: f64,
+    tolerance: f64,
+    search: &Search,
+    frequencies: &mut [f64],
+) -> Option<Price> {
+    const SLACK: f64 = 8.0 * f64::EPSILON;
+    let references = demand.references(search.low * (1.0 - SLACK), search.high * (1.0 + SLACK));
+    let too_low = |reference: &Reference, frequencies: &mut [f64]| {
+        demand.at(&Price::under(reference.ceiling, f64::INFINITY), frequencies).spent > budget
+    };
+    let first = references.partition_point(|reference| too_low(reference, frequencies));
+    let reference = references.get(first)?;
+    // The demand when the reference page gets this much.
+    let mut at = |frequency: f64| {
+        let log_complement = demand.log_complement(reference.page, frequency).max(0.0);
+        let price = Price::under(reference.ceiling, log_complement);
+        (price, demand.at(&price, frequencies).spent - budget)
+    };
+    let (price, excess) = at(0.0);
+    if excess.abs() <= tolerance * budget {
+        return Some(price);
+    }
+    let all_that_is_left = -excess / demand.weight(reference.page);
+    Some(own_frequency(at, (0.0, excess), all_that_is_left, tolerance * budget))
+}
+
+/// Regula falsi with the ends weighed as by Illinois, on the frequency of the reference page.
+fn own_frequency(
+    mut at: impl FnMut(f64) -> (Price, f64),
+    mut low: (f64, f64),
+    frequency_max: f64,
+    tolerance: f64,
+) -> Price {
+    let (mut price, excess) = at(frequency_max);
+    let mut high = (frequency_max, excess);
+    // A page alone takes all that is left; under a host's limit its own visits may count for less, and the price must fall further.
+    while high.1 < -tolerance && high.0 < FREQUENCY_MAX {
+        low = high;
+        high.0 *= 8.0;
+        (price, high.1) = at(high.0);
+    }
+    if high.1.abs() <= tolerance {
+        return price;
+    }
+    for pass in 0..OWN_PASSES_MAX {
+        let secant = low.0 + (high.0 - low.0) * (low.1 / (low.1 - high.1));
+        // Every fourth pass halves, so that a bent demand cannot keep one end for ever.
+        let frequency = if pass % 4 == 3 { low.0 + 0.5 * (high.0 - low.0) } else { secant };
+        if !(low.0 < frequency && frequency < high.0) {
+            break;
+        }
+        let excess;
+        (price, excess) = at(frequency);
+        if excess.abs() <= tolerance {
+            return price;
+        }
+        if excess < 0.0 {
+            low = (frequency, excess);
+            high.1 *= 0.5;
+        } else {
+            high = (frequency, excess);
+            low.1 *= 0.5;
+        }
+    }
+    price
+}
+
+/// No frequency is searched above this, in units in which the budget is near one.
+const FREQUENCY_MAX: f64 = 1e250;
+/// Passes of the search on one frequency: halving alone would end within four times 64.
+const OWN_PASSES_MAX: usize = 260;
