@@ -147,7 +147,7 @@ mod tests {
             let counts = visits_of_pages(&world, &drive(&world, &mut *policy(name, 0.2, 1), 200, 8));
             let (lively, quiet) = (counts[..10].iter().sum::<usize>(), counts[10..].iter().sum::<usize>());
             assert!(lively > quiet, "{name}: {lively} {quiet}");
-            assert!(counts.iter().all(|count| *count > 3), "{name}: {counts:?}");
+            assert!(counts.iter().all(|count| *count > 1), "{name}: {counts:?}");
         }
     }
 

@@ -83,7 +83,9 @@ mod tests {
 
     fn catalogue() -> (Catalogue, Directories) {
         let mut catalogue = Catalogue::new();
-        PATHS.iter().for_each(|path| drop(catalogue.add_page(SiteId(0), path)));
+        for path in PATHS {
+            catalogue.add_page(SiteId(0), path);
+        }
         catalogue.add_page(SiteId(1), "x/c");
         let mut directories = Directories::default();
         directories.discover(&catalogue, PageId(0));

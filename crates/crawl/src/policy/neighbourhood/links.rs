@@ -114,7 +114,9 @@ mod tests {
 
     fn linked(pages: u32, links: &[(u32, u32)]) -> Catalogue {
         let mut catalogue = Catalogue::new();
-        (0..pages).for_each(|page| drop(catalogue.add_page(SiteId(0), &format!("{page}"))));
+        for page in 0..pages {
+            catalogue.add_page(SiteId(0), &format!("{page}"));
+        }
         let links: Vec<_> = links.iter().map(|(from, to)| (PageId(*from), PageId(*to))).collect();
         catalogue.set_links(&links);
         catalogue
