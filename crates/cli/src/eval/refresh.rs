@@ -10,7 +10,11 @@ use super::arguments::{Arguments, NonNegative, Positive};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[
-    Function { name: "optimal_freshness", arguments: "lambda[], total, weights?[]", evaluate: optimal_freshness },
+    Function {
+        name: "optimal_freshness",
+        arguments: "lambda[], total, weights?[]",
+        evaluate: optimal_freshness,
+    },
     Function { name: "optimal_age", arguments: "lambda[], total, weights?[]", evaluate: optimal_age },
 ];
 
@@ -32,5 +36,7 @@ fn optimal(arguments: &Arguments<'_>, objective: Objective) -> Answer {
     let Allocation { visit_frequencies, .. } =
         refresh::allocate(&pages, objective, &Constraints::budget(VisitsPerDay::new(total.0)));
     let q = refresh::evaluate(&pages, &visit_frequencies, VisitOrder::Fixed);
-    Ok(json!({"f": numbers(visit_frequencies.iter().map(|f| f.get())), "freshness": number(q.freshness), "age": number(q.age.get())}))
+    Ok(
+        json!({"f": numbers(visit_frequencies.iter().map(|f| f.get())), "freshness": number(q.freshness), "age": number(q.age.get())}),
+    )
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use freshet_lab::history::{Mass, Tables, Window, World};
 use freshet_lab::replay::contest::Outcome;
 use freshet_lab::replay::stage::{Setting, Told};
-use freshet_lab::replay::{Contest, Contestant, Stage};
+use freshet_lab::replay::{Contest, Entry, Stage};
 
 use super::span::parse_days;
 use super::{progress, replay_figures, replay_json, replay_text};
@@ -77,7 +77,7 @@ pub(crate) struct ReplayOptions {
 }
 
 /// Policies that are compared when none are named: one of each kind.
-const DEFAULT_POLICIES: &str = "freshet";
+const DEFAULT_POLICIES: &str = "round-robin,greedy,frequency,nutch,optimal,freshet";
 
 const AFTER_HELP: &str = "Examples:
   freshet lab replay --data histories --family git --budget 0.1 --policy round-robin,greedy,freshet
@@ -127,7 +127,7 @@ pub(super) struct Replay<'a> {
 
 /// Runs the command.
 pub(super) fn run(options: &ReplayOptions) -> Result<()> {
-    let contestants = Contestant::parse_list(&options.policy)?;
+    let entries = Entry::parse_list(&options.policy)?;
     let world = read_world(options)?;
     let setting = Setting {
         cycle_days: options.cycle,
@@ -138,7 +138,7 @@ pub(super) fn run(options: &ReplayOptions) -> Result<()> {
         },
     };
     let stage = Stage::new(&world, setting)?;
-    let contest = Contest { contestants, seeds: options.seeds, threads: options.thread_count() };
+    let contest = Contest { entries, seeds: options.seeds, threads: options.thread_count() };
     let bar = progress::steps("replaying", contest.work(&stage) as u64);
     let outcome = contest.hold(&stage, &|| bar.inc(1));
     bar.finish_and_clear();

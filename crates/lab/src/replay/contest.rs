@@ -10,9 +10,9 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::interim::Form;
+use freshet_crawl::policy::Form;
 
-use super::contestant::Contestant;
+use super::contestant::{Contestant, Entry};
 use super::oracle::Ceiling;
 use super::run::{Run, run};
 use super::score::Score;
@@ -21,8 +21,8 @@ use super::stage::Stage;
 /// Who is to be compared, and how often each runs.
 #[derive(Clone, Debug)]
 pub struct Contest {
-    /// The contestants.
-    pub contestants: Vec<Contestant>,
+    /// Who takes part.
+    pub entries: Vec<Entry>,
     /// Runs of each, with the seeds from one on.
     pub seeds: u64,
     /// Runs that go at once.
@@ -61,42 +61,42 @@ struct Job<'a> {
 impl Contest {
     /// Cycles of all runs together: what `done` will count.
     pub fn work(&self, stage: &Stage<'_>) -> usize {
-        self.jobs(&self.all_contestants()).len() * stage.cycles()
+        self.jobs(&self.all_entries()).len() * stage.cycles()
     }
 
     /// Holds the contest; `done` is called after every cycle of every run. Panics without a seed.
     pub fn hold(&self, stage: &Stage<'_>, done: &(dyn Fn() + Sync)) -> Outcome {
         assert!(self.seeds > 0);
-        let all = self.all_contestants();
+        let all = self.all_entries();
         let jobs = self.jobs(&all);
         let mut runs = run_all(stage, &jobs, self.threads, done).into_iter();
         let mut scores: Vec<Score> = all
             .iter()
-            .map(|contestant| {
-                let runs: Vec<Run> = runs.by_ref().take(self.runs_of(contestant) as usize).collect();
-                Score::of(contestant.to_string(), &runs)
+            .map(|entry| {
+                let runs: Vec<Run> = runs.by_ref().take(self.runs_of(&entry.contestant) as usize).collect();
+                Score::of(entry.name.clone(), &runs)
             })
             .collect();
-        let mut extra = scores.split_off(self.contestants.len()).into_iter();
+        let mut extra = scores.split_off(self.entries.len()).into_iter();
         let oracles = self.forms().into_iter().map(|form| {
             let mut next = || extra.next().expect("both oracles of each form were run");
             Oracles { form, changes: next(), fresh: next() }
         });
         let oracles = oracles.collect();
-        Outcome { scores, forms: self.contestants.iter().map(Contestant::form).collect(), oracles }
+        Outcome { scores, forms: self.entries.iter().map(|entry| entry.contestant.form()).collect(), oracles }
     }
 
-    /// The contestants, and behind them two oracles for each form.
-    fn all_contestants(&self) -> Vec<Contestant> {
+    /// The entries, and behind them two oracles for each form.
+    fn all_entries(&self) -> Vec<Entry> {
         let oracles = self.forms().into_iter().flat_map(|form| {
-            [Ceiling::Changes, Ceiling::Fresh].map(|ceiling| Contestant::Oracle(ceiling, form))
+            [Ceiling::Changes, Ceiling::Fresh].map(|ceiling| Contestant::Oracle(ceiling, form).into())
         });
-        self.contestants.iter().cloned().chain(oracles).collect()
+        self.entries.iter().cloned().chain(oracles).collect()
     }
 
     /// The forms that take part.
     fn forms(&self) -> Vec<Form> {
-        let takes_part = |form: &Form| self.contestants.iter().any(|contestant| contestant.form() == *form);
+        let takes_part = |form: &Form| self.entries.iter().any(|entry| entry.contestant.form() == *form);
         [Form::Cycle, Form::Steady].into_iter().filter(takes_part).collect()
     }
 
@@ -104,11 +104,11 @@ impl Contest {
         if contestant.has_chance() { self.seeds } else { 1 }
     }
 
-    fn jobs<'a>(&self, contestants: &'a [Contestant]) -> Vec<Job<'a>> {
-        contestants
-            .iter()
-            .flat_map(|contestant| (1..=self.runs_of(contestant)).map(move |seed| Job { contestant, seed }))
-            .collect()
+    fn jobs<'a>(&self, entries: &'a [Entry]) -> Vec<Job<'a>> {
+        let jobs = |Entry { contestant, .. }: &'a Entry| {
+            (1..=self.runs_of(contestant)).map(move |seed| Job { contestant, seed })
+        };
+        entries.iter().flat_map(jobs).collect()
     }
 }
 

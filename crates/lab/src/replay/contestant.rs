@@ -7,9 +7,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::interim::{Form, PolicyName, Setting};
-use anyhow::{Result, anyhow, ensure};
-use freshet_crawl::policy::Policy;
+use anyhow::{Result, anyhow, bail};
+use freshet_crawl::policy::{Form, Policy, PolicyName, Setting};
 use freshet_theory::units::Days;
 
 use super::oracle::{Ceiling, Oracle};
@@ -28,6 +27,40 @@ pub enum Contestant {
     Oracle(Ceiling, Form),
 }
 
+/// Who takes part, under which name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// The name as it was written: `freshet` stays `freshet`.
+    pub name: String,
+    /// Who it is.
+    pub contestant: Contestant,
+}
+
+impl From<Contestant> for Entry {
+    fn from(contestant: Contestant) -> Self {
+        Self { name: contestant.to_string(), contestant }
+    }
+}
+
+impl Entry {
+    /// Reads names with commas between them, or `all`. Each may occur once.
+    pub fn parse_list(names: &str) -> Result<Vec<Self>> {
+        if names.trim() == "all" {
+            return Ok(Contestant::all().into_iter().map(Self::from).collect());
+        }
+        let mut entries: Vec<Self> = Vec::new();
+        for name in names.split(',').map(str::trim) {
+            let contestant: Contestant = name.parse()?;
+            let twice = entries.iter().find(|entry| entry.contestant == contestant);
+            if let Some(Self { name: first, .. }) = twice {
+                bail!("the policy `{name}` is named twice: `{first}` is the same");
+            }
+            entries.push(Self { name: name.to_owned(), contestant });
+        }
+        Ok(entries)
+    }
+}
+
 impl Contestant {
     /// Every representative policy and all ceilings of cycle policies.
     pub fn all() -> Vec<Self> {
@@ -36,20 +69,6 @@ impl Contestant {
         let rate_oracles = ceilings.map(Self::RateOracle);
         let oracles = ceilings.map(|ceiling| Self::Oracle(ceiling, Form::Cycle));
         policies.chain(rate_oracles).chain(oracles).collect()
-    }
-
-    /// Reads names with commas between them, or `all`. Each may occur once.
-    pub fn parse_list(names: &str) -> Result<Vec<Self>> {
-        if names.trim() == "all" {
-            return Ok(Self::all());
-        }
-        let mut contestants: Vec<Self> = Vec::new();
-        for name in names.split(',').map(str::trim) {
-            let contestant: Self = name.parse()?;
-            ensure!(!contestants.contains(&contestant), "the policy `{name}` is named twice");
-            contestants.push(contestant);
-        }
-        Ok(contestants)
     }
 
     /// How it is driven.
@@ -132,10 +151,15 @@ mod tests {
 
     #[test]
     fn an_unknown_name_is_named_with_the_choices() {
-        let error = Contestant::parse_list("oracle,magic").expect_err("no policy").to_string();
+        let error = Entry::parse_list("oracle,magic").expect_err("no policy").to_string();
         assert!(error.contains("magic") && error.contains("rate-oracle:fresh"), "{error}");
-        let error = Contestant::parse_list("oracle,oracle").expect_err("twice").to_string();
+        let entries = Entry::parse_list("freshet, greedy").expect("two policies");
+        assert_eq!(
+            entries.iter().map(|entry| entry.name.as_str()).collect::<Vec<_>>(),
+            ["freshet", "greedy"]
+        );
+        let error = Entry::parse_list("rate-oracle,rate-oracle:changes").expect_err("twice").to_string();
         assert!(error.contains("named twice"), "{error}");
-        assert!(Contestant::parse_list("").is_err());
+        assert!(Entry::parse_list("").is_err());
     }
 }

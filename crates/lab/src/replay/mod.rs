@@ -15,7 +15,6 @@ pub mod contest;
 pub mod contestant;
 pub mod copies;
 pub mod importance;
-pub mod interim;
 pub mod oracle;
 pub mod rate_oracle;
 pub mod run;
@@ -24,6 +23,6 @@ pub mod stage;
 pub mod timeline;
 
 pub use contest::Contest;
-pub use contestant::Contestant;
+pub use contestant::{Contestant, Entry};
 pub use score::{Range, Score};
 pub use stage::Stage;

@@ -10,8 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::interim::Form;
-use freshet_crawl::policy::{Catalogue, Observation, PageId, Policy, SiteId};
+use freshet_crawl::policy::{Catalogue, Form, Observation, PageId, Policy, SiteId};
 use freshet_theory::sample::fairness;
 use freshet_theory::units::Days;
 

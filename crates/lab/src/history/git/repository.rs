@@ -27,6 +27,7 @@ impl Repository {
         ensure!(path.exists(), "the clone {name} does not exist");
         ensure!(path.is_dir(), "{name} is not a directory: give the directory of a clone");
         let repository = Self { path: path.to_owned() };
+        repository.ask(&["--version"])?;
         repository.ask(&["rev-parse", "--git-dir"]).with_context(|| {
             format!("{name} is not the clone of a repository: make one with `git clone URL {name}`")
         })?;
