@@ -100,7 +100,8 @@ fn a_replay_answers_in_json() {
         ];
         assert_eq!(keys(policy), expected.into());
         assert_eq!(keys(&policy["change_ratio"]), ["mean", "ranges", "spread"].into());
-        assert_eq!(keys(&policy["change_ratio"]["ranges"]), ["1-3", "4-10", "11-25", "26-50"].into());
+        assert_eq!(keys(&policy["change_ratio"]["ranges"]), ["1-3", "4-10", "11-25", "26-50", "51-"].into());
+        assert_eq!(policy["change_ratio"]["ranges"]["51-"], Value::Null, "there are 26 cycles");
         for part in ["freshness", "weighted_change_ratio", "fairness"] {
             let value = policy[part].as_f64().expect("a number");
             assert!((0.0..=1.0).contains(&value), "{part} {value}");

@@ -70,14 +70,16 @@ fn by_grid(stage: &Stage<'_>, visits: &[(usize, f64)]) -> (f64, f64) {
     const MOMENTS_PER_CYCLE: usize = 280;
     let cycle_days = stage.setting().cycle_days;
     let moments = stage.cycles() * MOMENTS_PER_CYCLE;
+    let mut times = vec![Vec::new(); stage.pages()];
+    visits.iter().for_each(|(page, time)| times[*page].push(*time));
     let (mut freshness, mut age) = (0.0, 0.0);
     for moment in 0..moments {
         let now = (moment as f64 + 0.5) * cycle_days / MOMENTS_PER_CYCLE as f64;
         let (mut held, mut fresh, mut days) = (0.0, 0.0, 0.0);
         for page in 0..stage.pages() {
             let copied = stage.cycle_end(stage.discovered(page));
-            let of_page = visits.iter().filter(|(visited, time)| *visited == page && *time <= now);
-            let last = of_page.map(|(_, time)| *time).fold(copied, f64::max);
+            let visits_so_far = times[page].partition_point(|time| *time <= now);
+            let last = times[page][..visits_so_far].last().copied().unwrap_or(copied);
             if now < copied || stage.died(page) <= last {
                 continue;
             }

@@ -39,7 +39,7 @@ fn entry(score: &Score, changes_total: usize) -> Value {
     let ranges: Map<String, Value> = RANGES
         .iter()
         .zip(score.change_ratio.ranges)
-        .filter_map(|(range, value)| Some((range.name(), json!(value?))))
+        .map(|(range, value)| (range.name(), json!(value)))
         .collect();
     json!({
         "policy": score.name,

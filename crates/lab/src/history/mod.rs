@@ -2,7 +2,7 @@
 //!
 //! In reading order:
 //! - [`texts`]: many short texts in one piece of memory;
-//! - [`columns`]: columns of a Parquet file, named when they are wrong;
+//! - `columns`: columns of a Parquet file, named when they are wrong;
 //! - [`tables`]: the four tables of a data directory;
 //! - [`world`]: a window of them, aligned, ready to be replayed;
 //! - [`recording`]: a history in the making, and the files it is written to;

@@ -200,7 +200,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// [sample], section 4.7, after every cycle. Only the first change and the first visit of a page matter.
+/// **sample**, section 4.7, after every cycle. Only the first change and the first visit of a page matter.
 fn fairness_by_cycle(stage: &Stage<'_>, first_visit: &[u32]) -> Vec<Option<f64>> {
     let mut cycles = vec![fairness::Cycle::default(); stage.cycles()];
     for (page, visit) in first_visit.iter().enumerate() {

@@ -1,10 +1,10 @@
 //! What is said of a policy in the end: means over cycles and over several runs.
 //!
-//! - **ChangeRatio** of a cycle ([sample], section 2.2): downloads that found a change, over downloads allowed. A policy that leaves
+//! - **ChangeRatio** of a cycle (**sample**, section 2.2): downloads that found a change, over downloads allowed. A policy that leaves
 //!   downloads unused loses them. Of a range of cycles: the mean over its cycles.
 //! - **weighted ChangeRatio**: the same with the importance of pages.
 //! - **freshness** and **age** (thesis, definitions 5.1 to 5.3): averages over time, see [`super::timeline`].
-//! - **fairness** ([sample], section 4.7): of the pages that changed, the part that was visited, by the end.
+//! - **fairness** (**sample**, section 4.7): of the pages that changed, the part that was visited, by the end.
 //! - **changes found**: visits that found a change, beside the changes there were; several changes between two visits
 //!   are found once.
 //! - **policy time**: seconds for a million downloads.

@@ -2,12 +2,12 @@
 //!
 //! Each commit on the first-parent line of the checked-out branch that altered a file is a change of its page, at the commit's
 //! time: a merge counts when it is merged, as the site would publish it. In reading order:
-//! - [`repository`]: a clone, asked through the `git` program;
-//! - [`log`]: what the commits did to files;
-//! - [`lives`]: from what happened to files to what happened to pages;
-//! - [`address`]: which files are pages, and under which path;
-//! - [`targets`]: what a source text links to;
-//! - [`links`]: which page a link means.
+//! - `repository`: a clone, asked through the `git` program;
+//! - `log`: what the commits did to files;
+//! - `lives`: from what happened to files to what happened to pages;
+//! - `address`: which files are pages, and under which path;
+//! - `targets`: what a source text links to;
+//! - `links`: which page a link means.
 
 mod address;
 mod links;

@@ -1,6 +1,6 @@
-//! Sites by the part of their pages that changes in a cycle: the ρ of [sample].
+//! Sites by the part of their pages that changes in a cycle: the ρ of **sample**.
 //!
-//! In every period of [`PERIOD`] days a page changes with its probability, at any moment of the period. In [sample], section 4.8, ρ is
+//! In every period of [`PERIOD`] days a page changes with its probability, at any moment of the period. In **sample**, section 4.8, ρ is
 //! N(0.5, 0.3), and all pages of a site are alike; for the V shape of section 4.1, Figure 5, ρ is drawn from Beta(0.35, 0.6), and the
 //! pages of a site from Beta(3ρ, 3(1 − ρ)), so that a page's own history says something too.
 //!

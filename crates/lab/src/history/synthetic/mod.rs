@@ -1,8 +1,8 @@
 //! Histories from a model: for tests, and for what the texts simulate.
 //!
 //! In reading order:
-//! - [`change_fraction`]: sites by the part of their pages that changes in a cycle, as in [sample];
-//! - [`gamma_rates`]: sites, directories and pages with rates of their own, bursts, sweeps, births and deaths.
+//! - `change_fraction`: sites by the part of their pages that changes in a cycle, as in **sample**;
+//! - `gamma_rates`: sites, directories and pages with rates of their own, bursts, sweeps, births and deaths.
 //!
 //! # Promises
 //! - The same settings and seed give the same history.
@@ -24,9 +24,9 @@ const START: i64 = 1_577_836_800;
 /// How a model's pages change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Model {
-    /// Most sites change hardly at all or nearly everywhere: the V-shaped distribution of [sample], section 4.1.
+    /// Most sites change hardly at all or nearly everywhere: the V-shaped distribution of **sample**, section 4.1.
     VShape,
-    /// The parts of sites that change are spread as N(0.5, 0.3): [sample], section 4.8.
+    /// The parts of sites that change are spread as N(0.5, 0.3): **sample**, section 4.8.
     Normal,
     /// Every page has a rate of its own from a gamma distribution around its directory's, and changes in bursts.
     Gamma,
