@@ -275,7 +275,7 @@ fn sort_pages(site: &mut RecordedSite) {
 }
 
 fn texts<'a>(values: impl Iterator<Item = &'a str>) -> ArrayRef {
-    Arc::new(StringArray::from_iter_values(values))
+    Arc::new(StringArray::from(values.collect::<Vec<_>>()))
 }
 
 fn table<const N: usize>(columns: [(&str, ArrayRef); N]) -> RecordBatch {
