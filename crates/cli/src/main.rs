@@ -3,6 +3,7 @@
 //! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
 
 mod eval;
+mod lab;
 mod plan;
 
 use std::io;
@@ -22,6 +23,7 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     Eval(eval::EvalOptions),
+    Lab(Box<lab::LabOptions>),
     Plan(Box<plan::PlanOptions>),
 }
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
 fn run(command_line: CommandLine) -> anyhow::Result<()> {
     match command_line.command {
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
+        Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),
     }
 }
