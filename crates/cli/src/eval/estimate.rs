@@ -206,40 +206,40 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_error(name: &str, args: Value, word: &str) {
-        let error = evaluate(name, &args).expect_err("the arguments are wrong");
+    fn check_error(name: &str, args: &Value, word: &str) {
+        let error = evaluate(name, args).expect_err("the arguments are wrong");
         assert!(error.contains(word), "{error}");
     }
 
     #[test]
     fn what_is_outside_the_domain_is_named() {
-        check_error("estimate_naive", json!({"changes": 0, "accesses": 0, "interval": 1}), "accesses");
-        check_error("estimate_naive", json!({"changes": 3, "accesses": 2, "interval": 1}), "changes");
-        check_error("estimate_log", json!({"changes": 1, "accesses": 2, "interval": 0}), "interval");
-        check_error("estimate_mle", json!({"intervals": [], "changed": []}), "no observations");
-        check_error("estimate_mle", json!({"intervals": [1, 2], "changed": [true]}), "`changed` has 1");
-        check_error("estimate_mle", json!({"intervals": [1, 0], "changed": [true, false]}), "element 1");
-        check_error("estimate_last_modified", json!({"observations": []}), "no observations");
+        check_error("estimate_naive", &json!({"changes": 0, "accesses": 0, "interval": 1}), "accesses");
+        check_error("estimate_naive", &json!({"changes": 3, "accesses": 2, "interval": 1}), "changes");
+        check_error("estimate_log", &json!({"changes": 1, "accesses": 2, "interval": 0}), "interval");
+        check_error("estimate_mle", &json!({"intervals": [], "changed": []}), "no observations");
+        check_error("estimate_mle", &json!({"intervals": [1, 2], "changed": [true]}), "`changed` has 1");
+        check_error("estimate_mle", &json!({"intervals": [1, 0], "changed": [true, false]}), "element 1");
+        check_error("estimate_last_modified", &json!({"observations": []}), "no observations");
         check_error(
             "estimate_last_modified",
-            json!({"observations": [{"since_change": -1, "interval": 1}]}),
+            &json!({"observations": [{"since_change": -1, "interval": 1}]}),
             "since_change",
         );
-        check_error("singularity_constant", json!({"n": 0}), "`n`");
-        check_error("estimator_moments", json!({"estimator": "best", "n": 3, "r": 1}), "estimator");
-        check_error("estimator_moments", json!({"estimator": "log", "n": 3, "r": 0}), "`r`");
-        check_error("estimator_moments", json!({"estimator": "log", "n": 1e13, "r": 1}), "more than");
-        check_error("last_modified_moments", json!({"n": 1e7, "r": 1}), "more than");
-        check_error("bayes_update", json!({"rates": [1], "priors": [0], "observations": []}), "priors");
-        check_error("bayes_update", json!({"rates": [], "priors": [], "observations": []}), "priors");
+        check_error("singularity_constant", &json!({"n": 0}), "`n`");
+        check_error("estimator_moments", &json!({"estimator": "best", "n": 3, "r": 1}), "estimator");
+        check_error("estimator_moments", &json!({"estimator": "log", "n": 3, "r": 0}), "`r`");
+        check_error("estimator_moments", &json!({"estimator": "log", "n": 1e13, "r": 1}), "more than");
+        check_error("last_modified_moments", &json!({"n": 1e7, "r": 1}), "more than");
+        check_error("bayes_update", &json!({"rates": [1], "priors": [0], "observations": []}), "priors");
+        check_error("bayes_update", &json!({"rates": [], "priors": [], "observations": []}), "priors");
         check_error(
             "bayes_update",
-            json!({"rates": [0, 1], "priors": [1, 0], "observations": [{"interval": 1, "changed": true}]}),
+            &json!({"rates": [0, 1], "priors": [1, 0], "observations": [{"interval": 1, "changed": true}]}),
             "impossible",
         );
         check_error(
             "bayes_accuracy",
-            json!({"rates": [1], "priors": [1], "interval": 1, "n": 1e12, "lambda": 1}),
+            &json!({"rates": [1], "priors": [1], "interval": 1, "n": 1e12, "lambda": 1}),
             "`n`",
         );
     }

@@ -1,7 +1,7 @@
 //! `freshet eval`: the formulas of the theory, callable from outside, one JSON object per line.
 //!
 //! In reading order:
-//! - [`line`]: one line of input, bounded in length;
+//! - [`mod@line`]: one line of input, bounded in length;
 //! - [`arguments`]: the arguments of a call, checked and named when wrong;
 //! - [`answer`]: numbers as JSON that reads back unchanged;
 //! - one file per family of functions, each a table of [`Function`]s.
@@ -190,7 +190,7 @@ mod tests {
         check_error(br#"{"id": "a", "fn": "freshness_age", "args": [1]}"#, &json!("a"), "args");
         check_error(
             br#"{"id": "a", "fn": "freshness_age", "args": {"lambda": 1e999, "f": 1}}"#,
-            json!("a"),
+            &json!("a"),
             "args",
         );
         check_error(br#"{"id": "a", "fn": "freshness_age"}"#, &json!("a"), "lambda");

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::Function;
 use super::answer::{Answer, number};
-use super::arguments::{Arguments, Count, NonNegative};
+use super::arguments::{Arguments, Count, Id, NonNegative};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -62,7 +62,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 const EXACT_SAMPLE_MAX: u64 = 1_000_000;
 
 /// Samples and downloads of single sites that one `simulate_policy` may take over all rounds and cycles, some seconds.
-const SIMULATED_VISITS_MAX: u128 = 20_000_000;
+const SIMULATED_VISITS_MAX: u128 = 5_000_000;
 
 fn allocate_greedy(arguments: &Arguments<'_>) -> Answer {
     let Count(budget) = arguments.get("budget")?;
@@ -210,8 +210,8 @@ fn evaluate_change_ratio(arguments: &Arguments<'_>) -> Answer {
 }
 
 fn evaluate_fairness(arguments: &Arguments<'_>) -> Answer {
-    let changed: Vec<Vec<String>> = arguments.get("changed")?;
-    let visited: Vec<Vec<String>> = arguments.get("visited")?;
+    let changed: Vec<Vec<Id>> = arguments.get("changed")?;
+    let visited: Vec<Vec<Id>> = arguments.get("visited")?;
     if changed.len() != visited.len() {
         return Err(format!(
             "argument `visited`: {} cycles for {} in `changed`",
@@ -220,7 +220,7 @@ fn evaluate_fairness(arguments: &Arguments<'_>) -> Answer {
         ));
     }
     let mut numbers = HashMap::new();
-    let mut numbered = |pages: Vec<String>| -> Vec<usize> {
+    let mut numbered = |pages: Vec<Id>| -> Vec<usize> {
         pages
             .into_iter()
             .map(|page| {
@@ -294,4 +294,211 @@ fn rounds_max(run: &Run, pages: u64) -> u64 {
 /// A number, or `null` when it is not defined.
 fn defined(value: Option<f64>) -> Value {
     value.map_or(Value::Null, number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn call(name: &str, args: Value) -> Answer {
+        let Value::Object(args) = args else { panic!("arguments are an object") };
+        let function =
+            FUNCTIONS.iter().find(|function| function.name == name).expect("the function is there");
+        (function.evaluate)(&Arguments::new(&args))
+    }
+
+    #[track_caller]
+    fn check(name: &str, args: Value, expected: Value) {
+        assert_eq!(call(name, args), Ok(expected), "{name}");
+    }
+
+    #[track_caller]
+    fn check_error(name: &str, args: Value, word: &str) {
+        let error = call(name, args).expect_err("the call is wrong");
+        assert!(error.contains(word), "{error}");
+    }
+
+    #[test]
+    fn impossible_counts_are_refused() {
+        let site = |pages, sampled, changed| json!({"pages": pages, "sampled": sampled, "changed": changed});
+        for name in ["allocate_greedy", "allocate_proportional"] {
+            check(name, json!({"sites": [], "budget": 3}), json!([]));
+            check_error(name, json!({"sites": [site(3, 4, 1)], "budget": 1}), "element 0: `sampled` (4)");
+            check_error(name, json!({"sites": [site(3, 1, 2)], "budget": 1}), "`changed` (2)");
+            check_error(name, json!({"sites": [site(3, 1, 1)], "budget": -1}), "`budget`");
+            check_error(name, json!({"sites": 3, "budget": 1}), "`sites`");
+        }
+    }
+
+    #[test]
+    fn a_change_ratio_needs_room_for_the_samples() {
+        let args = |pages, changed, budget, sample, policy: &str| json!({"pages": [pages, 10], "changed": [changed, 1], "budget": budget, "sample": sample, "policy": policy});
+        const NAME: &str = "expected_change_ratio";
+        check_error(NAME, args(10, 5, 9, 5, "greedy"), "`sample`");
+        check_error(NAME, args(10, 5, 9, 5, "round_robin"), "`sample`");
+        check_error(NAME, args(4, 2, 20, 5, "greedy"), "`sample`");
+        check_error(NAME, args(4, 5, 20, 2, "greedy"), "`changed`");
+        check_error(NAME, args(4, 3, 20, 2, "best"), "`policy`");
+        check(NAME, args(10, 5, 0, 0, "greedy"), Value::Null);
+        check(NAME, args(10, 5, 0, 0, "round_robin"), json!(0.3));
+    }
+
+    #[test]
+    fn the_density_needs_both_means() {
+        check("sample_size", json!({"n": 100, "r": 0.25, "top_mean": 0.1, "mean": 0.5}), json!(5.0));
+        check("sample_size", json!({"n": 100, "r": 0.25, "density": null}), json!(5.0));
+        check_error("sample_size", json!({"n": 100, "r": 0.25, "density": 1, "mean": 0.5}), "`top_mean`");
+        check_error("sample_size", json!({"n": 100, "r": 0.25, "density": 1, "top_mean": 0.5}), "`mean`");
+        let equal = json!({"n": 100, "r": 0.25, "density": 1, "top_mean": 0.5, "mean": 0.5});
+        check_error("sample_size", equal, "`top_mean`");
+        check_error("sample_size", json!({"n": -1, "r": 0.25}), "`n`");
+    }
+
+    #[test]
+    fn an_interval_needs_a_sample_and_a_confidence() {
+        for alpha in [0.0, 1.0, -0.5, 1.5] {
+            check_error("proportion_ci", json!({"changed": 1, "sampled": 2, "alpha": alpha}), "`alpha`");
+        }
+        check_error("proportion_ci", json!({"changed": 0, "sampled": 0, "alpha": 0.9}), "`sampled`");
+        check_error("proportion_ci", json!({"changed": 3, "sampled": 2, "alpha": 0.9}), "`changed`");
+        check("proportion_ci", json!({"changed": 0, "sampled": 2, "alpha": 0.9}), json!([0.0, 0.0]));
+    }
+
+    #[test]
+    fn a_threshold_needs_a_site_on_each_side() {
+        let sites = json!([{"sampled": 4, "changed": 1}, {"sampled": 4, "changed": 2}]);
+        for top in [0, 2, 3] {
+            check_error("adaptive_step", json!({"sites": sites, "top": top, "alpha": 0.9}), "`top`");
+        }
+        let unsampled = json!([{"sampled": 4, "changed": 1}, {"sampled": 0, "changed": 0}]);
+        check_error("adaptive_step", json!({"sites": unsampled, "top": 1, "alpha": 0.9}), "`sampled`");
+    }
+
+    #[test]
+    fn what_is_not_defined_is_null() {
+        check("change_ratio", json!({"changed": []}), Value::Null);
+        check("change_ratio", json!({"changed": [true], "weights": [0]}), Value::Null);
+        check("change_ratio", json!({"changed": [true], "weights": [0], "normalize": false}), json!(0.0));
+        check_error("change_ratio", json!({"changed": [true], "weights": [1, 2]}), "`weights`");
+        let nothing = json!({"fairness": [null, 1.0], "revisits": {"0": 1.0, "1": 1.0}});
+        check("fairness", json!({"changed": [[], ["a"]], "visited": [["b"], ["a"]]}), nothing);
+        check("fairness", json!({"changed": [], "visited": []}), json!({"fairness": [], "revisits": {}}));
+        check_error("fairness", json!({"changed": [[]], "visited": []}), "`visited`");
+        let no_budget = json!({"policy": "greedy", "rho": [0.5], "pages": 10, "budget": 0});
+        check("simulate_policy", no_budget, Value::Null);
+    }
+
+    #[test]
+    fn a_simulation_without_end_is_refused() {
+        let args = |policy: &str, pages: f64, cycles: f64, sample: u64| {
+            json!({"policy": policy, "rho": [0.5, 0.1], "pages": pages, "budget": pages, "cycles": cycles,
+                   "sample": sample})
+        };
+        check_error("simulate_policy", args("greedy", 10.0, 1e15, 5), "`cycles`");
+        check_error("simulate_policy", args("adaptive", 1e15, 5.0, 1), "`cycles`");
+        check_error("simulate_policy", args("adaptive", 10.0, 5.0, 0), "`sample`");
+        assert!(call("simulate_policy", args("greedy", 1e15, 5.0, 5)).is_ok());
+        let rho = |rho: Value| json!({"policy": "oracle", "rho": rho, "pages": 1, "budget": 1});
+        check_error("simulate_policy", rho(json!([1.5])), "`rho`");
+        check_error("simulate_policy", rho(json!([])), "`rho`");
+    }
+
+    /// A good call of each function.
+    fn good_calls() -> Vec<(&'static str, Value)> {
+        let sites =
+            json!([{"pages": 20, "sampled": 5, "changed": 3}, {"pages": 30, "sampled": 5, "changed": 5}]);
+        let allocation = json!({"sites": sites, "budget": 12});
+        vec![
+            ("allocate_greedy", allocation.clone()),
+            ("allocate_proportional", allocation),
+            (
+                "expected_change_ratio",
+                json!({"pages": [20, 30], "changed": [5, 9], "budget": 25, "sample": 3, "policy": "proportional"}),
+            ),
+            ("sample_size", json!({"n": 100, "r": 0.2, "density": 1.2, "top_mean": 0.8, "mean": 0.5})),
+            ("proportion_ci", json!({"changed": 7, "sampled": 10, "alpha": 0.9, "method": "wilson"})),
+            ("adaptive_step", json!({"sites": sites, "top": 1, "alpha": 0.9, "method": "wald"})),
+            ("change_ratio", json!({"changed": [true, false], "weights": [1, 2], "normalize": false})),
+            ("fairness", json!({"changed": [["a", "b"], ["c"]], "visited": [["a"], []]})),
+            (
+                "simulate_policy",
+                json!({"policy": "adaptive", "rho": [0.2, 0.9], "pages": 30, "budget": 40, "sample": 3,
+                       "alpha": 0.9, "cycles": 2, "seed": 1, "method": "wilson"}),
+            ),
+        ]
+    }
+
+    /// Replaces the value at a place, counted from the outside in, by another.
+    fn replace(value: &mut Value, place: &mut usize, other: &Value) {
+        if *place == 0 {
+            *value = other.clone();
+        }
+        *place = place.wrapping_sub(1);
+        match value {
+            Value::Array(list) => list.iter_mut().for_each(|element| replace(element, place, other)),
+            Value::Object(members) => members.values_mut().for_each(|member| replace(member, place, other)),
+            _ => {}
+        }
+    }
+
+    fn strange_value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            prop::sample::select(vec![
+                json!(null),
+                json!(true),
+                json!(-1),
+                json!(0),
+                json!(1),
+                json!(2.5),
+                json!(40),
+                json!(1e-308),
+                json!(5e-324),
+                json!(-0.0),
+                json!(1e9),
+                json!(9_007_199_254_740_992u64),
+                json!(1e17),
+                json!(1e308),
+                json!(-1e308),
+                json!(u64::MAX),
+                json!(""),
+                json!("greedy"),
+                json!("oracle"),
+                json!([]),
+                json!([[]]),
+                json!({}),
+                json!([{}]),
+                json!([1e308, 1e308]),
+                json!([0, 0]),
+            ]),
+            any::<f64>().prop_map(|number| json!(number)),
+            (0.0..1.0f64).prop_map(|number| json!(number)),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn no_call_is_too_strange(
+            changes in prop::collection::vec((1usize..16, strange_value()), 0..4),
+        ) {
+            for (name, mut args) in good_calls() {
+                for (place, value) in &changes {
+                    replace(&mut args, &mut place.clone(), value);
+                }
+                if let Ok(value) = call(name, args.clone()) {
+                    let text = value.to_string();
+                    prop_assert!(!text.contains("-inf"), "{name} {args} is {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_good_calls_are_good() {
+        for (name, args) in good_calls() {
+            assert!(call(name, args).is_ok(), "{name}");
+        }
+        assert_eq!(good_calls().len(), FUNCTIONS.len());
+    }
 }

@@ -76,6 +76,7 @@ pub(super) fn poisson_interval(changes: u64, exposure: Days, confidence: Confide
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::ChangesPerDay;
     use proptest::prelude::*;
 
     #[track_caller]
@@ -99,6 +100,21 @@ mod tests {
     fn no_change_and_no_time_are_ordinary() {
         check(0, 10.0, Some(0.0), 0.0, 0.36888794541139364);
         check(0, 0.0, None, 0.0, f64::INFINITY);
+    }
+
+    #[test]
+    fn the_interval_covers_whatever_the_rate() {
+        for rate in [0.05f64, 0.7, 3.0, 20.0] {
+            let mut probability = (-rate).exp();
+            let mut covered = 0.0;
+            for changes in 0u32..200 {
+                let interval =
+                    CompleteHistory::new(changes.into(), Days::new(1.0)).interval(Confidence::new(0.9));
+                covered += if interval.contains(ChangesPerDay::new(rate)) { probability } else { 0.0 };
+                probability *= rate / f64::from(changes + 1);
+            }
+            assert!(covered >= 0.9, "{rate}: {covered}");
+        }
     }
 
     proptest! {

@@ -11,7 +11,7 @@
 //! for the real part of s: the trapezoid rule with step h is exact to about e^(−π²/h).
 //!
 //! # Promises
-//! - Nine digits in both values for any `r` and up to [`VISITS_MAX`] visits.
+//! - Nine digits in both values for any `r` and up to 10^5 visits; eight up to [`VISITS_MAX`].
 //! - The deviation is infinite for two visits, and so is the mean of the plain estimator for one; the corrected
 //!   estimator answers zero to one visit, always.
 //!

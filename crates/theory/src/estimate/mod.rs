@@ -13,6 +13,7 @@
 //! - [`last_modified_quality`]: bias and deviation of that;
 //! - [`bayes`]: the probability of each of several classes of rates;
 //! - [`bayes_accuracy`]: how often the most probable class is the right one;
+//! - [`shared_prior`]: the prior of these classes, learned from many pages at once;
 //! - [`gamma`]: a posterior of the rate that forgets, with a prior shared by similar pages;
 //! - [`look`]: how often to visit in order to learn the rate, and when to change that;
 //! - `binomial`, `quantile` and `root`: the numerics beneath.
@@ -35,3 +36,4 @@ pub mod quality;
 mod quantile;
 pub mod rate;
 mod root;
+pub mod shared_prior;

@@ -1,6 +1,6 @@
 //! Vectors grouped by repeated bisection.
 //!
-//! [neighbours], section 4.3: the whole set is divided in two, then one of the parts, and so on until there are `k`
+//! **neighbours**, section 4.3: the whole set is divided in two, then one of the parts, and so on until there are `k`
 //! clusters; each bisection makes a criterion function locally best. The criterion is the usual one of the program that
 //! the text uses (CLUTO's I₂), for clusters S_r of vectors of length one:
 //!
@@ -30,7 +30,7 @@ use rand::seq::SliceRandom as _;
 use super::vectors::UnitVectors;
 
 /// How often a bisection is tried from new starting vectors.
-const TRIALS: usize = 5;
+const TRIALS: usize = 3;
 
 /// Passes over the vectors that a trial may take; in practice about five until nothing moves.
 const PASSES_MAX: usize = 20;
@@ -89,9 +89,8 @@ pub fn repeated_bisection(vectors: &UnitVectors, clusters: usize, rng: &mut impl
             leaf.division.get_or_insert_with(|| bisector.bisect(&leaf.members, rng));
         }
         let Some(best) = best_leaf(&leaves) else { break };
-        let [first, second] = leaves.swap_remove(best).into_halves();
-        leaves.push(first);
-        leaves.push(second);
+        let division = leaves.swap_remove(best).division.flatten();
+        leaves.extend(division.into_iter().flat_map(|division| division.halves).map(Leaf::new));
     }
     let members = leaves.into_iter().map(|leaf| leaf.members).filter(|members| !members.is_empty());
     Clustering::new(vectors.len(), members.collect())
@@ -113,17 +112,6 @@ impl Leaf {
     fn gain(&self) -> Option<f64> {
         self.division.as_ref()?.as_ref().map(|division| division.gain)
     }
-
-    /// Its two parts, or itself and nothing when it has no division.
-    fn into_halves(self) -> [Self; 2] {
-        let sides = self.division.flatten().map_or_else(Vec::new, |division| division.sides);
-        let half = |side: Side| {
-            let members = self.members.iter().enumerate();
-            let members = members.filter(|(index, _)| sides.get(*index).copied().unwrap_or_default() == side);
-            Self::new(members.map(|(_, &vector)| vector).collect())
-        };
-        [half(0), half(1)]
-    }
 }
 
 /// The leaf whose division adds most, the first of equals.
@@ -137,9 +125,19 @@ type Side = usize;
 
 /// How a set of vectors is divided.
 struct Division {
-    /// The side of each member.
-    sides: Vec<Side>,
+    halves: [Vec<usize>; 2],
+    /// What it adds to the criterion.
     gain: f64,
+}
+
+impl Division {
+    fn new(members: &[usize], sides: &[Side], gain: f64) -> Self {
+        let half = |half: Side| {
+            let members = members.iter().zip(sides).filter(|(_, side)| **side == half);
+            members.map(|(&vector, _)| vector).collect()
+        };
+        Self { halves: [half(0), half(1)], gain }
+    }
 }
 
 /// The sums of the vectors on two sides, in one array that all bisections use.
@@ -181,8 +179,7 @@ impl<'a> Bisector<'a> {
                 break;
             }
         }
-        let gain = self.take_gain(members);
-        Some(Division { sides, gain })
+        Some(Division::new(members, &sides, self.take_gain(members)))
     }
 
     /// Two members: one drawn evenly, the other in proportion to its distance from the first.

@@ -1,6 +1,6 @@
 //! How far clusters are from each other, as ranks.
 //!
-//! [neighbours], section 4.3: for a cluster `f`, the cluster itself has rank 0, the one whose centroid is nearest has
+//! **neighbours**, section 4.3: for a cluster `f`, the cluster itself has rank 0, the one whose centroid is nearest has
 //! rank 1, the second nearest rank 2, and so on. The ranks serve twice: as features that stand for the words of a page,
 //! and as the distance between pages.
 //!

@@ -1,6 +1,6 @@
 //! Neighbours by the group of their features.
 //!
-//! [neighbours], section 4.3: the pages are clustered by their feature vectors; the distance of a page from the sample is
+//! **neighbours**, section 4.3: the pages are clustered by their feature vectors; the distance of a page from the sample is
 //! 0 in the sample's own cluster, 1 in the cluster whose centroid is nearest to it, 2 in the second nearest, and so on.
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! A download cycle made of samples and their neighbours.
 //!
-//! [neighbours], section 3, Algorithms 1 and 2: until the budget is used up, download a page at random and see whether it
+//! **neighbours**, section 3, Algorithms 1 and 2: until the budget is used up, download a page at random and see whether it
 //! has changed; with its download probability, download its neighbours too.
 //!
 //! # Promises

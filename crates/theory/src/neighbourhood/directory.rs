@@ -1,6 +1,6 @@
 //! Neighbours by the directories of their URLs.
 //!
-//! [neighbours], section 4.2, equation 2. For a sample at `http://u_1/…/u_m` and a page at `http://v_1/…/v_n` that agree
+//! **neighbours**, section 4.2, equation 2. For a sample at `http://u_1/…/u_m` and a page at `http://v_1/…/v_n` that agree
 //! in their first `c` parts:
 //!
 //! > [(m − c) + (n − c) − 2] sign(m − n)

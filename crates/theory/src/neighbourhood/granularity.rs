@@ -1,6 +1,6 @@
 //! How far from a changed sample the downloads go.
 //!
-//! The download granularity `d` of [neighbours], section 4. All three kinds of distance are signed, and mean by sign a
+//! The download granularity `d` of **neighbours**, section 4. All three kinds of distance are signed, and mean by sign a
 //! direction: along links or against them, to upper or to lower directories.
 //!
 //! > d ≥ 0 reaches the pages at distances 0 to d, d < 0 those at distances d to −1

@@ -1,4 +1,4 @@
-//! Which other pages are likely to have changed when a sampled page has: the text [neighbours].
+//! Which other pages are likely to have changed when a sampled page has: the text **neighbours**.
 //!
 //! In reading order:
 //! - [`granularity`]: how far from a sample the downloads go;

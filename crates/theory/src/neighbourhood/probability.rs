@@ -1,6 +1,6 @@
 //! Whether a sample has its neighbours downloaded: the download probability.
 //!
-//! The ϕ of [neighbours], section 5. By the status of the sample (equation 3), by its history of `n` cycles (HA,
+//! The ϕ of **neighbours**, section 5. By the status of the sample (equation 3), by its history of `n` cycles (HA,
 //! equations 5 and 6; WHA, equations 5 and 8 with the weights of section 6.2) and by its PageRank (PRA, section 6.2):
 //!
 //! > status 1 if changed, else 0; HA and WHA 1 − e^-λ with λ = Σ I_i / n, λ = Σ w_i I_i, w_i = i/(1 + … + n);

@@ -1,6 +1,6 @@
 //! Sparse vectors of length one, compared by their direction.
 //!
-//! The vectors that [neighbours], section 4.3, groups: of words, of URL words, of features. Their likeness is the cosine
+//! The vectors that **neighbours**, section 4.3, groups: of words, of URL words, of features. Their likeness is the cosine
 //! of the angle between them, as in the clustering program that the text uses.
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! Pages as vectors of their words.
 //!
-//! The word-level vectors of [neighbours], section 4.3: each word of a page weighs
+//! The word-level vectors of **neighbours**, section 4.3: each word of a page weighs
 //!
 //! > tf · idf, with tf its count in the page and idf = ln(pages / pages that have it)
 //!

@@ -10,22 +10,26 @@
 //! is above the minimum, and not more where it is at the minimum.
 //!
 //! # Promises
-//! - The frequencies add up to the budget within 1e-12 of it, unless host limits or a lack of pages worth a visit leave some of it unspent.
-//! - Each frequency is within 1e-12 of the budget of the exact optimum, and has nine digits unless it is below a thousandth
-//!   of a billionth of the budget; this holds with few resources and for equal or nearly equal pages too.
+//! - The frequencies add up to the budget within 2e-12 of it, unless host limits or a lack of pages worth a visit leave
+//!   some of it unspent.
+//! - Each frequency is within 2e-12 of the budget of the exact optimum, also with few resources and for equal or nearly
+//!   equal pages.
 //! - A page that never changes or does not count gets the minimum.
 //! - The result does not depend on the number of threads.
 //!
 //! # Departures
 //! The text gives no way to solve for μ. Its Figure 5.13(b) gives up the fast page at two visits; the optimum visits it 0.236 times.
 
+use super::for_survival::{ForSurvival, LawPages};
 use super::host_limits::{Limited, clear_within_limits};
 use super::market::{Market, Pricing};
-use super::pages::{Constraints, Pages};
-use super::price::{Price, TOLERANCE, clear};
+use super::pages::{Constraints, Pages, check_columns};
+use super::price::{Demand, Price, TOLERANCE, clear};
 use super::response::{
     ForAge, ForChanges, ForFreshness, ForHarmonic, Proportional, Response, Scaled, Subset, Uniform,
 };
+use super::rough::{Edge, clear_from};
+use super::survival::law::Survival;
 use crate::numerics::freshness_gain;
 use crate::units::VisitsPerDay;
 
@@ -61,33 +65,42 @@ pub struct Allocation {
 /// Panics if the constraints are [infeasible](Constraints::infeasible), if columns differ in length, or if an importance or a
 /// cost is out of its range.
 pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages, constraints);
+    let plan = Plan::of(pages, constraints);
+    let scaled = plan.scaled(pages);
     match objective {
-        Objective::Freshness => plan.fill(&ForFreshness(plan.scaled), Pricing::PerCost),
+        Objective::Freshness => plan.fill(&ForFreshness::new(scaled), Pricing::PerCost),
         Objective::Age => {
-            let allocation = plan.fill(&ForAge(plan.scaled), Pricing::PerCost);
+            let allocation = plan.fill(&ForAge::new(scaled), Pricing::PerCost);
             // Age is measured in the unit of time, which scaling has changed.
             Allocation { marginal_gain: allocation.marginal_gain * plan.rate_unit, ..allocation }
         }
-        Objective::Harmonic => plan.fill(&ForHarmonic(plan.scaled), Pricing::PerCost),
+        Objective::Harmonic => plan.fill(&ForHarmonic::new(scaled), Pricing::PerCost),
         Objective::Changes if pages.importance.is_none() && pages.costs.is_none() => {
             let allocation = proportional(pages, constraints);
             let changes_per_visit = allocation.marginal_gain;
             Allocation { marginal_gain: freshness_gain(changes_per_visit), ..allocation }
         }
         Objective::Changes => {
-            let allocation = plan.fill(&ForChanges(plan.scaled), Pricing::PerCost);
+            let allocation = plan.fill(&ForChanges::new(scaled), Pricing::PerCost);
             Allocation { marginal_gain: allocation.marginal_gain / plan.rate_unit, ..allocation }
         }
     }
+}
+
+/// The allocation with the highest mean freshness of pages that survive by any law.
+///
+/// Panics as [`allocate`] does.
+pub fn allocate_by_law<L: Survival>(pages: &LawPages<'_, L>, constraints: &Constraints<'_>) -> Allocation {
+    let plan = Plan::new(pages.laws.len(), pages.importance, pages.costs, constraints);
+    plan.fill(&ForSurvival::new(pages, plan.rate_unit, plan.importance_unit), Pricing::PerCost)
 }
 
 /// The same frequency for every page, as far as the constraints allow.
 ///
 /// Panics as [`allocate`] does.
 pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages, constraints);
-    plan.fill(&Uniform(plan.scaled), Pricing::PerVisit)
+    let plan = Plan::of(pages, constraints);
+    plan.fill(&Uniform::new(plan.scaled(pages)), Pricing::PerVisit)
 }
 
 /// Frequencies proportional to the change rates, as far as the constraints allow. The marginal gain is the common number of
@@ -95,91 +108,130 @@ pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
 ///
 /// Panics as [`allocate`] does.
 pub fn proportional(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::new(pages, constraints);
-    let allocation = plan.fill(&Proportional(plan.scaled), Pricing::PerVisit);
+    let plan = Plan::of(pages, constraints);
+    let allocation = plan.fill(&Proportional::new(plan.scaled(pages)), Pricing::PerVisit);
     let price = allocation.marginal_gain * plan.importance_unit / plan.rate_unit;
     Allocation { marginal_gain: price, ..allocation }
 }
 
-/// Pages and constraints, checked and in units in which the budget and the largest importance are near one.
+/// Constraints, checked, and units in which neither the budget nor the largest importance is extreme.
 struct Plan<'a> {
     constraints: &'a Constraints<'a>,
-    scaled: Scaled<'a>,
     rate_unit: f64,
     importance_unit: f64,
     has_costs: bool,
 }
 
 impl<'a> Plan<'a> {
-    fn new(pages: &'a Pages<'a>, constraints: &'a Constraints<'a>) -> Self {
-        pages.check();
-        assert_eq!(constraints.infeasible(pages), None);
-        let rate_unit = unit_of(constraints.visit_budget.get());
-        let importance_unit = unit_of(pages.importance_max());
-        let scaled = Scaled::new(pages, rate_unit, importance_unit);
-        Self { constraints, scaled, rate_unit, importance_unit, has_costs: pages.costs.is_some() }
+    fn new(
+        pages: usize,
+        importance: Option<&[f64]>,
+        costs: Option<&[f64]>,
+        constraints: &'a Constraints<'a>,
+    ) -> Self {
+        let importance_max = check_columns(pages, importance, costs);
+        assert_eq!(constraints.infeasible_for(pages, costs), None);
+        Self {
+            constraints,
+            rate_unit: unit_of(constraints.visit_budget.get()),
+            importance_unit: unit_of(importance_max),
+            has_costs: costs.is_some(),
+        }
+    }
+
+    fn of(pages: &Pages<'_>, constraints: &'a Constraints<'a>) -> Self {
+        Self::new(pages.len(), pages.importance, pages.costs, constraints)
+    }
+
+    fn scaled<'b>(&self, pages: &'b Pages<'b>) -> Scaled<'b> {
+        Scaled::new(pages, self.rate_unit, self.importance_unit)
     }
 
     /// Finds the price and returns the allocation; the marginal gain is right for objectives without a unit of time.
     fn fill<R: Response>(&self, response: &R, pricing: Pricing) -> Allocation {
+        let pricing = if self.has_costs { pricing } else { Pricing::PerVisit };
         let frequency_min = self.constraints.visit_frequency_min.get() * self.rate_unit;
-        let market = Market { response, pricing, spends_cost: true, frequency_min };
+        let mut market = Market { response, pricing, spends_cost: self.has_costs, frequency_min };
         let budget = self.constraints.visit_budget.get() * self.rate_unit;
-        let mut frequencies = vec![frequency_min; response.pages()];
+        let mut visit_frequencies = vec![VisitsPerDay::new(frequency_min); response.pages()];
         let (price, saturated_hosts) = match self.constraints.host_limits {
-            None => (clear_alone(&market, budget, &mut frequencies), Vec::new()),
+            None => (clear_alone(&mut market, budget, &mut visit_frequencies), Vec::new()),
             Some(hosts) => {
                 let limits = hosts.limits.iter().map(|limit| limit.get() * self.rate_unit).collect();
-                let limited = Limited::new(market, hosts.host_of, limits, self.has_costs);
-                clear_within_limits(&limited, budget, &mut frequencies)
+                let mut limited = Limited::new(market, hosts.host_of, limits, self.has_costs);
+                clear_within_limits(&mut limited, budget, &mut visit_frequencies)
             }
         };
-        let visit_frequency = |frequency: f64| VisitsPerDay::new((frequency / self.rate_unit).min(f64::MAX));
+        if self.rate_unit != 1.0 {
+            for frequency in &mut visit_frequencies {
+                *frequency = VisitsPerDay::new((frequency.get() / self.rate_unit).min(f64::MAX));
+            }
+        }
         Allocation {
-            visit_frequencies: frequencies.into_iter().map(visit_frequency).collect(),
+            visit_frequencies,
             marginal_gain: (price.value * self.rate_unit / self.importance_unit).min(f64::MAX),
             saturated_hosts,
         }
     }
 }
 
-/// The power of two that brings `value` near one; one for zero.
+/// The power of two that brings `value` near one; one for zero, and for all that is not extreme.
 fn unit_of(value: f64) -> f64 {
-    if value == 0.0 { 1.0 } else { (-value.log2().floor().clamp(-1000.0, 1000.0)).exp2() }
+    const ORDINARY: std::ops::Range<f64> = 1e-60..1e60;
+    if value == 0.0 || ORDINARY.contains(&value) {
+        1.0
+    } else {
+        (-value.log2().floor().clamp(-1000.0, 1000.0)).exp2()
+    }
 }
 
 /// The price of a market without limits per host, and the frequencies at this price.
-fn clear_alone<R: Response>(market: &Market<'_, R>, budget: f64, frequencies: &mut [f64]) -> Price {
+fn clear_alone<R: Response>(
+    market: &mut Market<'_, R>,
+    budget: f64,
+    frequencies: &mut [VisitsPerDay],
+) -> Price {
     if market.spent_at_least() >= budget || !market.has_worth() {
         return Price::plain(0.0);
     }
-    clear(market, budget, start(market, budget), TOLERANCE, frequencies)
+    if market.response.pages() <= MANY {
+        return clear(market, budget, 1.0, TOLERANCE, frequencies);
+    }
+    let start = Price::plain(start(market, budget));
+    let total = market.at(&start, frequencies);
+    let pages = market.edge(start.value);
+    let subset = Subset { response: market.response, pages: &pages };
+    let mut edge = Edge { demand: &mut market.of(&subset), pages: pages.len() };
+    clear_from(market, &mut edge, (start, total), budget, frequencies)
 }
 
-/// A price to begin with: the one that clears a sample of the pages, when there are many.
+/// A price to begin with: the one that clears a sample of the pages, found from that of a smaller sample.
 pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {
-    let pages = market.response.pages();
-    if pages <= 4 * SAMPLE {
-        return 1.0;
-    }
-    // Multiples of the golden ratio are spread evenly and have no period in common with the order of the pages.
+    SAMPLES.iter().fold(1.0, |start, size| {
+        let numbers = sample(market.response.pages(), *size);
+        let pages = Subset { response: market.response, pages: &numbers };
+        let mut sampled = market.of(&pages);
+        let budget = budget * (*size as f64 / market.response.pages() as f64);
+        if sampled.spent_at_least() >= budget || !sampled.has_worth() {
+            return start;
+        }
+        clear(&mut sampled, budget, start, SAMPLE_TOLERANCE, &mut vec![VisitsPerDay::ZERO; *size]).value
+    })
+}
+
+/// The numbers of some of the pages, in rising order: multiples of the golden ratio are spread evenly and have no period in
+/// common with the order of the pages.
+fn sample(pages: usize, size: usize) -> Vec<u32> {
     let golden = 0.618_033_988_749_894_9;
     let page = |k: usize| ((k as f64 * golden).fract() * pages as f64) as u32;
-    let sample: Vec<u32> = (0..SAMPLE).map(page).collect();
-    let sampled = Market {
-        response: &Subset { response: market.response, pages: &sample },
-        pricing: market.pricing,
-        spends_cost: market.spends_cost,
-        frequency_min: market.frequency_min,
-    };
-    let budget = budget * (SAMPLE as f64 / pages as f64);
-    if sampled.spent_at_least() >= budget || !sampled.has_worth() {
-        return 1.0;
-    }
-    clear(&sampled, budget, 1.0, SAMPLE_TOLERANCE, &mut vec![0.0; SAMPLE]).value
+    let mut numbers: Vec<u32> = (0..size).map(page).collect();
+    numbers.sort_unstable();
+    numbers
 }
 
-/// Pages in the sample that gives the price to begin with.
-const SAMPLE: usize = 1 << 15;
-/// The sample tells the price to about a hundredth; more digits would be of the sample alone.
-const SAMPLE_TOLERANCE: f64 = 1e-4;
+/// With more pages than this, samples are worth their search.
+const MANY: usize = 100_000;
+/// Pages in the samples that give the price to begin with.
+const SAMPLES: [usize; 2] = [1 << 12, 1 << 16];
+/// The larger sample tells the price to about a hundredth; more digits would be of the sample alone.
+const SAMPLE_TOLERANCE: f64 = 1e-3;

@@ -1,21 +1,23 @@
 //! The price under limits per host: saturated hosts get their own, higher price.
 //!
-//! A host whose pages would take more than its limit at the price of the plan is *saturated*: it takes its limit, its pages share
-//! it at a price of their own, and the others share the rest of the budget. The demand of all hosts, each cut at its limit, falls
-//! as the price rises, so one search over the price finds the saturated hosts too; no rounds are needed. Each
-//! saturated host is then a plan of its own. Without costs it does not depend on the rest. With costs the price of the plan times the cost of the
-//! page stays part of its price, and the saturated hosts are solved again in each pass.
+//! A host whose pages would take more than its limit at the price of the plan is *saturated*: it takes its limit, its pages
+//! share it at a price of their own, and the others share the rest of the budget. The demand of all hosts, each cut at its
+//! limit, falls as the price rises, so one search over the price finds the saturated hosts too; no rounds are needed. Each
+//! saturated host is then a plan of its own. Without costs it does not depend on the rest. With costs, the price of the plan
+//! times the cost of a visit stays part of the price of the visit, and the saturated hosts are solved again in each pass.
 //!
 //! # Promises
 //! - A saturated host takes its limit, an unsaturated one no more.
 //! - Both searches are those of [`super::price`], with the same digits.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
-use super::allocation::start;
-use super::market::{Market, Pricing};
+use super::market::{CHUNK, Market, Pricing};
 use super::price::{Demand, Price, Reference, TOLERANCE, Total, clear};
 use super::response::{Response, Subset};
+use crate::units::VisitsPerDay;
 
 /// A market whose pages belong to hosts with limits.
 pub(super) struct Limited<'a, R> {
@@ -23,6 +25,8 @@ pub(super) struct Limited<'a, R> {
     host_of: &'a [u32],
     limits: Vec<f64>,
     has_costs: bool,
+    /// What each host would take without its limit at the price of the last pass.
+    unlimited: Vec<HostTotal>,
 }
 
 /// What the pages of one host take at the price of the plan.
@@ -36,40 +40,50 @@ struct HostTotal {
 impl<'a, R: Response> Limited<'a, R> {
     /// `limits` are visits a day of each host, in the unit of the market's frequencies.
     pub(super) fn new(market: Market<'a, R>, host_of: &'a [u32], limits: Vec<f64>, has_costs: bool) -> Self {
-        Self { market, host_of, limits, has_costs }
+        Self { market, host_of, limits, has_costs, unlimited: Vec::new() }
     }
 
     /// What each host would take at this price if it had no limit.
-    fn host_totals(&self, price: &Price, frequencies: &mut [f64]) -> Vec<HostTotal> {
+    fn without_limits(&self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Vec<HostTotal> {
         let hosts = self.limits.len();
-        // Each group has sums of its own for all hosts; they never take more memory than the frequencies do thrice.
+        // Each group has sums of its own for all hosts; they never take more memory than three columns of the pages.
         let groups = (frequencies.len() / hosts.max(1)).clamp(1, GROUPS_MAX);
         let group_size = frequencies.len().div_ceil(groups).max(1);
         let groups =
             frequencies.par_chunks_mut(group_size).zip(self.host_of.par_chunks(group_size)).enumerate();
         let sums: Vec<_> = groups
             .map(|(group, (frequencies, host_of))| {
-                let mut totals = vec![HostTotal::default(); hosts];
-                for ((page, frequency), host) in (group * group_size..).zip(frequencies).zip(host_of) {
-                    let answer = self.market.answer(page, price, *frequency);
-                    *frequency = answer.frequency;
-                    let spent = self.market.weight(page) * answer.frequency;
-                    let total = &mut totals[*host as usize];
-                    total.visits += answer.frequency;
-                    total.spent += spent;
-                    total.slope += spent * answer.elasticity;
-                }
-                totals
+                self.group(group * group_size, price, frequencies, host_of)
             })
             .collect();
         let mut sums = sums.into_iter();
-        let mut totals = sums.next().unwrap_or_default();
+        let mut totals = sums.next().unwrap_or_else(|| vec![HostTotal::default(); hosts]);
         for group in sums {
             for (total, part) in totals.iter_mut().zip(group) {
                 total.visits += part.visits;
                 total.spent += part.spent;
                 total.slope += part.slope;
             }
+        }
+        totals
+    }
+
+    fn group(
+        &self,
+        first: usize,
+        price: &Price,
+        frequencies: &mut [VisitsPerDay],
+        host_of: &[u32],
+    ) -> Vec<HostTotal> {
+        let mut totals = vec![HostTotal::default(); self.limits.len()];
+        for ((page, frequency), host) in (first..).zip(frequencies).zip(host_of) {
+            let answer = self.market.answer(page, price, frequency.get());
+            *frequency = answer.visit_frequency();
+            let spent = self.market.weight(page) * answer.frequency;
+            let total = &mut totals[*host as usize];
+            total.visits += answer.frequency;
+            total.spent += spent;
+            total.slope += spent * answer.elasticity;
         }
         totals
     }
@@ -82,22 +96,16 @@ impl<'a, R: Response> Limited<'a, R> {
         }
     }
 
-    /// The market of one host, with the prices it has when the plan has `price`.
-    fn host_market<'b>(&self, pages: &'b Subset<'b, R>, price: f64) -> Market<'b, Subset<'b, R>> {
-        let pricing = self.host_pricing(price);
-        Market { response: pages, pricing, spends_cost: false, frequency_min: self.market.frequency_min }
-    }
-
     /// The price at which a host takes its limit, when the plan has `price`, and its frequencies.
-    fn clear_host(&self, pages: &[u32], limit: f64, price: f64) -> (Price, Vec<f64>) {
+    fn clear_host(&self, pages: &[u32], limit: f64, price: f64) -> (Price, Vec<VisitsPerDay>) {
         let subset = Subset { response: self.market.response, pages };
-        let market = self.host_market(&subset, price);
-        let mut frequencies = vec![market.frequency_min; pages.len()];
+        let mut market = self.market.of_host(&subset, self.host_pricing(price));
+        let mut frequencies = vec![VisitsPerDay::new(market.frequency_min); pages.len()];
         if market.spent_at_least() >= limit || !market.has_worth() {
             return (Price::plain(f64::INFINITY), frequencies);
         }
         let start = if price > 0.0 { price } else { 1.0 };
-        let price = clear(&market, limit, start, TOLERANCE, &mut frequencies);
+        let price = clear(&mut market, limit, start, TOLERANCE, &mut frequencies);
         (price, frequencies)
     }
 
@@ -105,21 +113,20 @@ impl<'a, R: Response> Limited<'a, R> {
     fn saturated_total(&self, pages: &[u32], limit: f64, price: f64) -> Total {
         let (own, frequencies) = self.clear_host(pages, limit, price);
         let subset = Subset { response: self.market.response, pages };
-        let market = self.host_market(&subset, price);
-        // With f' = df/dπ and the sum of visits fixed, the surcharge moves by −Σ c f'/Σ f' per unit of the price.
+        let market = self.market.of_host(&subset, self.host_pricing(price));
+        // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the price.
         let (mut spent, mut sum, mut by_cost, mut by_cost_twice) = (0.0, 0.0, 0.0, 0.0);
         for (page, frequency) in frequencies.iter().enumerate() {
             let cost = subset.cost(page);
-            let visit_price = price * cost + own.value;
-            let answer = market.answer(page, &Price::plain(own.value), *frequency);
-            // The elasticity is that of the surcharge alone; f' is the same for both parts of the price.
-            let steepness =
-                if own.value > 0.0 { answer.frequency * answer.elasticity / own.value } else { 0.0 };
-            let steepness = if visit_price.is_finite() { steepness } else { 0.0 };
-            spent += cost * frequency;
-            sum += steepness;
-            by_cost += cost * steepness;
-            by_cost_twice += cost * cost * steepness;
+            spent += cost * frequency.get();
+            if 0.0 < own.value && own.value < f64::INFINITY {
+                // The elasticity is that of the surcharge alone; f' is the same for both parts of the price.
+                let answer = market.answer(page, &Price::plain(own.value), frequency.get());
+                let steepness = answer.frequency * answer.elasticity / own.value;
+                sum += steepness;
+                by_cost += cost * steepness;
+                by_cost_twice += cost * cost * steepness;
+            }
         }
         let slope = if sum > 0.0 { price * (by_cost_twice - by_cost * by_cost / sum).max(0.0) } else { 0.0 };
         Total { spent, slope }
@@ -130,28 +137,30 @@ impl<'a, R: Response> Limited<'a, R> {
 const GROUPS_MAX: usize = 16;
 
 impl<R: Response> Demand for Limited<'_, R> {
-    fn at(&self, price: &Price, frequencies: &mut [f64]) -> Total {
-        let totals = self.host_totals(price, frequencies);
-        let is_over = |host: usize| totals[host].visits > self.limits[host];
-        let within = |host: usize| Total { spent: totals[host].spent, slope: totals[host].slope };
-        if !self.has_costs {
+    fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
+        self.unlimited = self.without_limits(price, frequencies);
+        let limited = &*self;
+        let is_over = |host: usize| limited.unlimited[host].visits > limited.limits[host];
+        let within = |host: usize| {
+            let HostTotal { spent, slope, .. } = limited.unlimited[host];
+            Total { spent, slope }
+        };
+        let hosts = limited.limits.len();
+        if !limited.has_costs {
             let cut = |host| {
-                if is_over(host) { Total { spent: self.limits[host], slope: 0.0 } } else { within(host) }
+                if is_over(host) { Total { spent: limited.limits[host], slope: 0.0 } } else { within(host) }
             };
-            return (0..totals.len()).map(cut).sum();
+            return (0..hosts).map(cut).sum();
         }
-        let groups = Groups::of(self.host_of, self.limits.len(), is_over);
-        let totals: Vec<_> = (0..totals.len())
-            .into_par_iter()
-            .map(|host| {
-                if is_over(host) {
-                    self.saturated_total(groups.pages(host), self.limits[host], price.value)
-                } else {
-                    within(host)
-                }
-            })
-            .collect();
-        totals.into_iter().sum()
+        let groups = Groups::of(limited.host_of, hosts, is_over);
+        let cut = |host| {
+            if is_over(host) {
+                limited.saturated_total(groups.pages(host), limited.limits[host], price.value)
+            } else {
+                within(host)
+            }
+        };
+        (0..hosts).into_par_iter().map(cut).collect::<Vec<_>>().into_iter().sum()
     }
 
     fn references(&self, low: f64, high: f64) -> Vec<Reference> {
@@ -203,100 +212,75 @@ impl Groups {
 
 /// The price of the plan, the saturated hosts, and the frequencies of all pages.
 pub(super) fn clear_within_limits<R: Response>(
-    limited: &Limited<'_, R>,
+    limited: &mut Limited<'_, R>,
     budget: f64,
-    frequencies: &mut [f64],
+    frequencies: &mut [VisitsPerDay],
 ) -> (Price, Vec<u32>) {
-    let market = &limited.market;
-    if market.spent_at_least() >= budget || !market.has_worth() {
+    let hosts = limited.limits.len();
+    if limited.market.spent_at_least() >= budget || !limited.market.has_worth() {
         return (Price::plain(0.0), Vec::new());
     }
-    if spends_less_than(limited, budget) {
+    if costs_at_most(limited, budget) {
         // The budget does not bind: every host takes its limit, and one more visit in the budget gains nothing.
-        let saturated: Vec<bool> = vec![true; limited.limits.len()];
-        let named = share_limits(limited, 0.0, &saturated, frequencies);
-        return (Price::plain(0.0), named);
+        return (Price::plain(0.0), share_limits(limited, 0.0, &vec![true; hosts], frequencies));
     }
-    let price = clear(limited, budget, start(market, budget), TOLERANCE, frequencies);
-    let totals = visits_per_host(limited, frequencies);
-    let saturated: Vec<bool> = totals
-        .iter()
-        .zip(&limited.limits)
-        .map(|(visits, limit)| *visits > limit * (1.0 - TOLERANCE))
-        .collect();
-    let named = share_limits(limited, price.value, &saturated, frequencies);
-    (price, named)
+    let price = clear(limited, budget, 1.0, TOLERANCE, frequencies);
+    let is_saturated =
+        |host: usize| limited.unlimited[host].visits > limited.limits[host] * (1.0 - TOLERANCE);
+    let saturated: Vec<bool> = (0..hosts).map(is_saturated).collect();
+    (price, share_limits(limited, price.value, &saturated, frequencies))
 }
 
-/// Whether all hosts at their limits cost less than the budget.
-fn spends_less_than<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
+/// Whether the budget pays for all hosts at their limits.
+fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
     let market = &limited.market;
     let hosts = limited.limits.len();
-    let mut least_cost = vec![f64::INFINITY; hosts];
-    let mut at_minimum = vec![0.0; hosts];
-    for (page, host) in limited.host_of.iter().enumerate() {
-        let host = *host as usize;
-        at_minimum[host] += market.weight(page) * market.frequency_min;
-        if market.response.ceiling(page).value > 0.0 {
-            least_cost[host] = least_cost[host].min(market.weight(page));
-        }
-    }
-    let least_spent = |host: usize| {
-        if least_cost[host] == f64::INFINITY {
-            at_minimum[host]
-        } else {
-            least_cost[host] * limited.limits[host]
-        }
-    };
-    if (0..hosts).map(least_spent).sum::<f64>() > budget {
-        return false;
-    }
     if !limited.has_costs {
-        return true;
+        if limited.limits.iter().sum::<f64>() <= budget {
+            return true;
+        }
+        let is_worth: Vec<AtomicBool> = (0..hosts).map(|_| AtomicBool::new(false)).collect();
+        limited.host_of.par_iter().enumerate().for_each(|(page, host)| {
+            let host = &is_worth[*host as usize];
+            if !host.load(Ordering::Relaxed) && market.response.ceiling(page).value > 0.0 {
+                host.store(true, Ordering::Relaxed);
+            }
+        });
+        let is_worth = |host: &usize| is_worth[*host].load(Ordering::Relaxed);
+        let limits: f64 = (0..hosts).filter(is_worth).map(|host| limited.limits[host]).sum();
+        let others = limited.host_of.par_iter().filter(|host| !is_worth(&(**host as usize))).count();
+        return limits + others as f64 * market.frequency_min <= budget;
     }
     let groups = Groups::of(limited.host_of, hosts, |_| true);
     let spent = |host: usize| {
         let pages = groups.pages(host);
         let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0);
-        pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f).sum::<f64>()
+        pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f.get()).sum::<f64>()
     };
     (0..hosts).into_par_iter().map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
 }
 
-fn visits_per_host<R: Response>(limited: &Limited<'_, R>, frequencies: &[f64]) -> Vec<f64> {
-    let mut visits = vec![0.0; limited.limits.len()];
-    for (host, frequency) in limited.host_of.iter().zip(frequencies) {
-        visits[*host as usize] += frequency;
-    }
-    visits
-}
-
-/// Shares the limit of each saturated host among its pages; returns the hosts that have any page worth a visit.
+/// Shares the limit of each saturated host among its pages; returns those hosts that have pages.
 fn share_limits<R: Response>(
     limited: &Limited<'_, R>,
     price: f64,
     saturated: &[bool],
-    frequencies: &mut [f64],
+    frequencies: &mut [VisitsPerDay],
 ) -> Vec<u32> {
     let groups = Groups::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
-    let prices: Vec<Option<Price>> = (0..saturated.len())
-        .into_par_iter()
-        .map(|host| {
-            saturated[host].then(|| limited.clear_host(groups.pages(host), limited.limits[host], price).0)
-        })
-        .collect();
-    let all = Market { pricing: limited.host_pricing(price), spends_cost: false, ..limited.market };
+    let own_price = |host: usize| {
+        saturated[host].then(|| limited.clear_host(groups.pages(host), limited.limits[host], price).0)
+    };
+    let prices: Vec<Option<Price>> = (0..saturated.len()).into_par_iter().map(own_price).collect();
+    let market = Market { pricing: limited.host_pricing(price), ..limited.market };
     let chunks = frequencies.par_chunks_mut(CHUNK).zip(limited.host_of.par_chunks(CHUNK)).enumerate();
     chunks.for_each(|(chunk, (frequencies, host_of))| {
         for ((page, frequency), host) in (chunk * CHUNK..).zip(frequencies).zip(host_of) {
             if let Some(price) = &prices[*host as usize] {
-                *frequency = all.answer(page, price, *frequency).frequency;
+                *frequency = market.answer(page, price, frequency.get()).visit_frequency();
             }
         }
     });
-    let has_pages = |host: &usize| prices[*host].is_some() && !groups.pages(*host).is_empty();
+    let has_pages = |host: &usize| saturated[*host] && !groups.pages(*host).is_empty();
     (0..saturated.len()).filter(has_pages).map(|host| host as u32).collect()
 }
-
-/// Pages per chunk of the last pass.
-const CHUNK: usize = 8192;

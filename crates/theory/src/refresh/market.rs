@@ -10,7 +10,8 @@
 use rayon::prelude::*;
 
 use super::price::{Demand, Price, Reference, Total};
-use super::response::{Answer, Ceiling, Response};
+use super::response::{Answer, BLOCK, Block, Ceiling, Response, Subset, block_of};
+use crate::units::VisitsPerDay;
 
 /// How the common price becomes the price of a visit to a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,18 +35,37 @@ pub(super) struct Market<'a, R> {
     pub(super) frequency_min: f64,
 }
 
+/// How far from the price the demand is taken to be smooth.
+const EDGE: f64 = 1.15;
+
 /// Pages per chunk: enough to hide the handing out of chunks, few enough that all threads have work to the end.
-const CHUNK: usize = 8192;
+pub(super) const CHUNK: usize = 8192;
 
 impl<R: Response> Market<'_, R> {
     /// Price of a visit as factor × common price + base.
-    #[inline]
+    #[inline(always)]
     fn terms(&self, page: usize) -> (f64, f64) {
+        // Without costs the branch is the same for all pages and is always predicted.
         match self.pricing {
             Pricing::PerVisit => (1.0, 0.0),
             Pricing::PerCost => (self.response.cost(page), 0.0),
             Pricing::OnTopOf(price) => (1.0, price * self.response.cost(page)),
         }
+    }
+
+    /// The same market for some of its pages.
+    pub(super) fn of<'b>(&self, pages: &'b Subset<'b, R>) -> Market<'b, Subset<'b, R>> {
+        let Self { pricing, spends_cost, frequency_min, .. } = *self;
+        Market { response: pages, pricing, spends_cost, frequency_min }
+    }
+
+    /// The market of the pages of one saturated host, which counts visits and not their cost.
+    pub(super) fn of_host<'b>(
+        &self,
+        pages: &'b Subset<'b, R>,
+        pricing: Pricing,
+    ) -> Market<'b, Subset<'b, R>> {
+        Market { response: pages, pricing, spends_cost: false, frequency_min: self.frequency_min }
     }
 
     /// What the pages take when each is visited as seldom as allowed.
@@ -70,21 +90,34 @@ impl<R: Response> Market<'_, R> {
         if factor == 1.0 { own } else { own.per(factor) }
     }
 
-    /// How often a page is visited at a common price, and how that changes with the price.
-    #[inline]
-    pub(super) fn answer(&self, page: usize, price: &Price, guess: f64) -> Answer {
-        let answer = match price.under {
-            None => self.at_price(page, price.value, guess),
-            Some(_) => self.near_ceiling(page, price, guess),
+    /// The pages whose ceilings are within a factor of [`EDGE`] of the price: there the demand has a kink for each.
+    pub(super) fn edge(&self, price: f64) -> Vec<u32> {
+        let pages = self.response.pages();
+        let chunk = |chunk: usize| {
+            let first = chunk * CHUNK;
+            let chunk = first..(first + CHUNK).min(pages);
+            chunk.filter(|page| self.is_edge(*page, price)).map(|page| page as u32).collect::<Vec<_>>()
         };
-        if answer.frequency > self.frequency_min {
-            answer
-        } else {
-            Answer { frequency: self.frequency_min, elasticity: 0.0 }
-        }
+        (0..pages.div_ceil(CHUNK)).into_par_iter().map(chunk).collect::<Vec<_>>().concat()
     }
 
-    #[inline]
+    #[inline(always)]
+    fn is_edge(&self, page: usize, price: f64) -> bool {
+        let (factor, base) = self.terms(page);
+        let (low, high) = (factor * price / EDGE + base, factor * price * EDGE + base);
+        self.response.has_ceiling_between(page, low, high)
+    }
+
+    /// How often a page is visited at a common price, and how that changes with the price.
+    #[inline(always)]
+    pub(super) fn answer(&self, page: usize, price: &Price, guess: f64) -> Answer {
+        self.at_least(match price.under {
+            None => self.at_price(page, price.value, guess),
+            Some(_) => self.near_ceiling(page, price, guess),
+        })
+    }
+
+    #[inline(always)]
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
         let (factor, base) = self.terms(page);
         if base == 0.0 {
@@ -117,16 +150,63 @@ impl<R: Response> Market<'_, R> {
         Answer { frequency: self.response.under_ceiling(page, log_complement.max(0.0)), elasticity: 0.0 }
     }
 
-    fn chunk(&self, first: usize, price: &Price, frequencies: &mut [f64]) -> Total {
+    fn chunk(&self, first: usize, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
         let mut total = Total::default();
-        for (page, frequency) in (first..).zip(frequencies) {
-            let answer = self.answer(page, price, *frequency);
-            *frequency = answer.frequency;
-            let spent = self.weight(page) * answer.frequency;
-            total.spent += spent;
-            total.slope += spent * answer.elasticity;
+        let (blocks, rest) = frequencies.as_chunks_mut::<BLOCK>();
+        let rest_first = first + blocks.len() * BLOCK;
+        for (block, frequencies) in blocks.iter_mut().enumerate() {
+            let first = first + block * BLOCK;
+            let (answers, elasticities) = self.answers(first, price, frequencies);
+            // Four sums side by side; one would make each addition wait for the last.
+            let mut sums = [Total::default(); 4];
+            for (page, frequency) in frequencies.iter_mut().enumerate() {
+                let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
+                sums[page % 4].add(self.weight(first + page), &answer);
+                *frequency = answer.visit_frequency();
+            }
+            total = [total].into_iter().chain(sums).sum();
+        }
+        for (page, frequency) in (rest_first..).zip(rest) {
+            let answer = self.answer(page, price, frequency.get());
+            total.add(self.weight(page), &answer);
+            *frequency = answer.visit_frequency();
         }
         total
+    }
+
+    /// [`Self::answer`] of a block of pages: frequencies and elasticities.
+    #[inline(always)]
+    pub(super) fn answers(
+        &self,
+        first: usize,
+        price: &Price,
+        guesses: &[VisitsPerDay; BLOCK],
+    ) -> (Block, Block) {
+        let (mut frequencies, mut elasticities) = (block_of(|page| guesses[page].get()), [0.0; BLOCK]);
+        if price.under.is_none() && self.pricing == Pricing::PerVisit {
+            self.response.at_price_all(first, price.value, &mut frequencies, &mut elasticities);
+            for (frequency, elasticity) in frequencies.iter_mut().zip(&mut elasticities) {
+                let Answer { frequency: f, elasticity: e } =
+                    self.at_least(Answer { frequency: *frequency, elasticity: *elasticity });
+                (*frequency, *elasticity) = (f, e);
+            }
+        } else {
+            for page in 0..BLOCK {
+                let answer = self.answer(first + page, price, frequencies[page]);
+                (frequencies[page], elasticities[page]) = (answer.frequency, answer.elasticity);
+            }
+        }
+        (frequencies, elasticities)
+    }
+
+    /// The answer raised to the minimum, where it no longer depends on the price.
+    #[inline(always)]
+    fn at_least(&self, answer: Answer) -> Answer {
+        let is_above = answer.frequency > self.frequency_min;
+        Answer {
+            frequency: if is_above { answer.frequency } else { self.frequency_min },
+            elasticity: if is_above { answer.elasticity } else { 0.0 },
+        }
     }
 
     fn references_in_chunk(&self, first: usize, last: usize, low: f64, high: f64) -> Vec<Reference> {
@@ -149,12 +229,13 @@ impl<R: Response> Market<'_, R> {
 }
 
 impl<R: Response> Demand for Market<'_, R> {
-    fn at(&self, price: &Price, frequencies: &mut [f64]) -> Total {
+    fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
+        let market = &*self;
         if frequencies.len() <= CHUNK {
-            return self.chunk(0, price, frequencies);
+            return market.chunk(0, price, frequencies);
         }
         let chunks = frequencies.par_chunks_mut(CHUNK).enumerate();
-        let totals: Vec<_> = chunks.map(|(index, chunk)| self.chunk(index * CHUNK, price, chunk)).collect();
+        let totals: Vec<_> = chunks.map(|(index, chunk)| market.chunk(index * CHUNK, price, chunk)).collect();
         totals.into_iter().sum()
     }
 

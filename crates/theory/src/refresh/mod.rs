@@ -1,20 +1,38 @@
 //! How to spend visits: how often to refresh each page, given how often it changes.
 //!
 //! In reading order:
-//! - [`pages`]: what is planned for, and within which limits;
-//! - [`allocation`]: the optimal allocation, and the uniform and proportional ones beside it;
-//! - [`collection`]: how fresh and how old a collection is under an allocation.
+//! - `pages`: what is planned for, and within which limits;
+//! - `allocation`: the optimal allocation, and the uniform and proportional ones beside it;
+//! - `response`: how often one page is worth a visit at a price, for each objective;
+//! - `price`: the price at which all pages together take the budget;
+//! - `rough`: the same for many pages, in few passes;
+//! - `market`: many pages that answer to one price;
+//! - `host_limits`: the price under limits per host;
+//! - `inverse`: the curves of freshness and age, kept as tables by `tabulated`;
+//! - [`survival`]: laws of survival other than the exponential, planned for by `for_survival`;
+//! - [`index`]: the same policies as a threshold: when a page is due;
+//! - `collection`: how fresh and how old a collection is under an allocation;
+//! - `page_classes`: allocation to classes of pages;
+//! - [`rate_classes`]: a new plan in less than a millisecond, from sums over classes.
 
 mod allocation;
 mod collection;
+mod for_survival;
 mod host_limits;
+pub mod index;
 mod inverse;
 mod market;
+mod page_classes;
 mod pages;
 mod price;
+pub mod rate_classes;
 mod response;
+mod rough;
+pub mod survival;
 mod tabulated;
 
-pub use allocation::{Allocation, Objective, allocate, proportional, uniform};
-pub use collection::{CollectionQuality, VisitOrder, evaluate};
+pub use allocation::{Allocation, Objective, allocate, allocate_by_law, proportional, uniform};
+pub use collection::evaluate;
+pub use for_survival::LawPages;
+pub use page_classes::{AllocationPolicy, allocate_to_classes};
 pub use pages::{Constraints, HostLimits, Infeasible, Pages};

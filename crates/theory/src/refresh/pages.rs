@@ -1,5 +1,7 @@
 //! What is planned for, column by column, and the limits within which a plan must stay.
 
+use rayon::prelude::*;
+
 use crate::units::{ChangesPerDay, VisitsPerDay};
 
 /// Pages to plan for: all columns are in the same order and of the same length.
@@ -50,6 +52,18 @@ pub enum Infeasible {
     },
 }
 
+/// Panics unless the columns fit together and hold what they may; returns the largest importance.
+pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Option<&[f64]>) -> f64 {
+    if let Some(costs) = costs {
+        assert_eq!(costs.len(), pages);
+        assert!(costs.par_iter().all(|cost| cost.is_finite() && 0.0 < *cost));
+    }
+    let Some(importance) = importance else { return 1.0 };
+    assert_eq!(importance.len(), pages);
+    assert!(importance.par_iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
+    importance.par_iter().copied().reduce(|| 0.0, f64::max)
+}
+
 impl<'a> Pages<'a> {
     /// Pages that all count and cost the same.
     pub fn new(change_rates: &'a [ChangesPerDay]) -> Self {
@@ -66,34 +80,17 @@ impl<'a> Pages<'a> {
         self.change_rates.is_empty()
     }
 
-    /// Panics unless the columns fit together and hold what they may.
-    pub(super) fn check(&self) {
-        if let Some(importance) = self.importance {
-            assert_eq!(importance.len(), self.len());
-            assert!(importance.iter().all(|importance| importance.is_finite() && 0.0 <= *importance));
-        }
-        if let Some(costs) = self.costs {
-            assert_eq!(costs.len(), self.len());
-            assert!(costs.iter().all(|cost| cost.is_finite() && 0.0 < *cost));
-        }
-    }
-
-    /// The largest importance.
-    pub(super) fn importance_max(&self) -> f64 {
-        self.importance.map_or(1.0, |importance| importance.iter().copied().fold(0.0, f64::max))
-    }
-
-    #[inline]
+    #[inline(always)]
     pub(super) fn change_rate(&self, page: usize) -> f64 {
         self.change_rates[page].get()
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn importance(&self, page: usize) -> f64 {
         self.importance.map_or(1.0, |importance| importance[page])
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn cost(&self, page: usize) -> f64 {
         self.costs.map_or(1.0, |costs| costs[page])
     }
@@ -109,15 +106,23 @@ impl Constraints<'_> {
     ///
     /// Panics if the columns differ in length or name a host that has no limit.
     pub fn infeasible(&self, pages: &Pages<'_>) -> Option<Infeasible> {
+        self.infeasible_for(pages.len(), pages.costs)
+    }
+
+    /// [`Self::infeasible`] for pages of whom only the number and the costs are known.
+    ///
+    /// Panics as it does.
+    pub fn infeasible_for(&self, pages: usize, costs: Option<&[f64]>) -> Option<Infeasible> {
+        assert!(costs.is_none_or(|costs| costs.len() == pages));
         if let Some(hosts) = self.host_limits {
-            assert_eq!(hosts.host_of.len(), pages.len());
-            assert!(hosts.host_of.iter().all(|host| (*host as usize) < hosts.limits.len()));
+            assert_eq!(hosts.host_of.len(), pages);
+            assert!(hosts.host_of.par_iter().all(|host| (*host as usize) < hosts.limits.len()));
         }
         let f_min = self.visit_frequency_min.get();
         if f_min == 0.0 {
             return None;
         }
-        let needed: f64 = (0..pages.len()).map(|page| pages.cost(page) * f_min).sum();
+        let needed = f_min * costs.map_or(pages as f64, |costs| costs.iter().sum());
         if needed > self.visit_budget.get() {
             return Some(Infeasible::MinimumExceedsBudget {
                 needed: VisitsPerDay::new(needed.min(f64::MAX)),

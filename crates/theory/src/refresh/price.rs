@@ -11,10 +11,11 @@
 //! it for all others. Pages of equal ceiling share as their rates are.
 //!
 //! # Promises
-//! - The demand at the price found is within 1e-13 of the budget, so that no page is off by more than that part of the budget.
+//! - The demand at the price found is within 1e-12 of the budget, so that no page is off by more than that part of the budget.
 //! - This holds for equal and nearly equal ceilings too.
 
-use super::response::Ceiling;
+use super::response::{Answer, Ceiling};
+use crate::units::VisitsPerDay;
 
 /// A price, with more digits than a double has when it is just under the ceiling of some page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +54,16 @@ pub(super) struct Total {
     pub(super) slope: f64,
 }
 
+impl Total {
+    /// Adds a page that takes `weight` per visit.
+    #[inline(always)]
+    pub(super) fn add(&mut self, weight: f64, answer: &Answer) {
+        let spent = weight * answer.frequency;
+        self.spent += spent;
+        self.slope += spent * answer.elasticity;
+    }
+}
+
 impl std::iter::Sum for Total {
     fn sum<I: Iterator<Item = Self>>(totals: I) -> Self {
         totals.fold(Self::default(), |sum, part| Self {
@@ -74,7 +85,7 @@ pub(super) struct Reference {
 /// Pages that answer to a common price.
 pub(super) trait Demand {
     /// What the pages take at this price; their frequencies replace those of an earlier price.
-    fn at(&self, price: &Price, frequencies: &mut [f64]) -> Total;
+    fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total;
 
     /// One reference for each ceiling from `low` to `high`, and one for the lowest above, in rising order.
     fn references(&self, low: f64, high: f64) -> Vec<Reference>;
@@ -87,17 +98,17 @@ pub(super) trait Demand {
 }
 
 /// The demand may differ from the budget by this part of it.
-pub(super) const TOLERANCE: f64 = 1e-13;
+pub(super) const TOLERANCE: f64 = 1e-12;
 
 /// Finds the price at which `demand` spends the budget, beginning at `start`, and leaves the frequencies at this price.
 ///
 /// The demand must exceed the budget at a price low enough.
 pub(super) fn clear(
-    demand: &impl Demand,
+    demand: &mut impl Demand,
     budget: f64,
     start: f64,
     tolerance: f64,
-    frequencies: &mut [f64],
+    frequencies: &mut [VisitsPerDay],
 ) -> Price {
     let mut search = Search { low: 0.0, high: f64::INFINITY, last: None, before: None };
     let mut price = start;
@@ -122,7 +133,7 @@ pub(super) fn clear(
 }
 
 /// Passes after which the search turns to the ceilings.
-const PATIENCE: usize = 14;
+const PATIENCE: usize = 40;
 /// Passes after which the search stops whatever it has: halving alone needs 64 once both ends are known.
 const PASSES_MAX: usize = 300;
 
@@ -205,20 +216,20 @@ impl Pass {
 
 /// Searches on the frequency of a reference page; nothing when no page is near its ceiling.
 fn under_a_ceiling(
-    demand: &impl Demand,
+    demand: &mut impl Demand,
     budget: f64,
     tolerance: f64,
     search: &Search,
-    frequencies: &mut [f64],
+    frequencies: &mut [VisitsPerDay],
 ) -> Option<Price> {
     const SLACK: f64 = 8.0 * f64::EPSILON;
     let references = demand.references(search.low * (1.0 - SLACK), search.high * (1.0 + SLACK));
-    let too_low = |reference: &Reference, frequencies: &mut [f64]| {
+    let first = references.partition_point(|reference| {
         demand.at(&Price::under(reference.ceiling, f64::INFINITY), frequencies).spent > budget
-    };
-    let first = references.partition_point(|reference| too_low(reference, frequencies));
+    });
     let reference = references.get(first)?;
     // The demand when the reference page gets this much.
+    let weight = demand.weight(reference.page);
     let mut at = |frequency: f64| {
         let log_complement = demand.log_complement(reference.page, frequency).max(0.0);
         let price = Price::under(reference.ceiling, log_complement);
@@ -228,7 +239,7 @@ fn under_a_ceiling(
     if excess.abs() <= tolerance * budget {
         return Some(price);
     }
-    let all_that_is_left = -excess / demand.weight(reference.page);
+    let all_that_is_left = -excess / weight;
     Some(own_frequency(at, (0.0, excess), all_that_is_left, tolerance * budget))
 }
 

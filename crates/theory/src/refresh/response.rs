@@ -17,10 +17,9 @@
 //! - Just under its ceiling a page is asked by the *log complement* −ln(1 − π/ceiling), which keeps its digits where the price
 //!   itself has none left.
 
-use super::inverse::{
-    changes_per_visit_for_age, changes_per_visit_for_freshness, log_complement_of_freshness,
-};
+use super::inverse::{AgeCurve, FreshnessCurve, log_complement_of_freshness};
 use super::pages::Pages;
+use crate::units::VisitsPerDay;
 
 /// What a page answers to a price.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +33,12 @@ pub(super) struct Answer {
 impl Answer {
     /// The page is not worth a visit.
     pub(super) const NEVER: Self = Self { frequency: 0.0, elasticity: 0.0 };
+
+    /// The frequency with its unit; a price near zero may have made it larger than any number.
+    #[inline(always)]
+    pub(super) fn visit_frequency(self) -> VisitsPerDay {
+        VisitsPerDay::new(if self.frequency < f64::MAX { self.frequency } else { f64::MAX })
+    }
 }
 
 /// A price as a sum of two doubles, so that the ceilings of two pages compare where they agree in all digits of one.
@@ -89,6 +94,22 @@ impl Ceiling {
     }
 }
 
+/// Answers that are computed side by side, so that the processor works on several at once.
+pub(super) const BLOCK: usize = 32;
+/// One number for each page of a block.
+pub(super) type Block = [f64; BLOCK];
+
+/// One number for each page of a block, computed side by side.
+#[inline(always)]
+pub(super) fn block_of(number: impl Fn(usize) -> f64) -> Block {
+    // A loop over an array becomes vector instructions; `array::map` and `from_fn` become calls.
+    let mut block = [0.0; BLOCK];
+    for (page, slot) in block.iter_mut().enumerate() {
+        *slot = number(page);
+    }
+    block
+}
+
 /// The pages of a plan and what one more visit to each gains.
 pub(super) trait Response: Sync {
     /// Number of pages.
@@ -102,6 +123,21 @@ pub(super) trait Response: Sync {
 
     /// How often to visit the page at a price per visit above zero; `guess` is its answer to a similar price, or zero.
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer;
+
+    /// The answers of consecutive pages, where `frequencies` holds the guesses and then the answers.
+    #[inline]
+    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
+        for (offset, (frequency, elasticity)) in frequencies.iter_mut().zip(elasticities).enumerate() {
+            let answer = self.at_price(first + offset, price, *frequency);
+            (*frequency, *elasticity) = (answer.frequency, answer.elasticity);
+        }
+    }
+
+    /// Whether the ceiling of the page lies between two prices.
+    #[inline]
+    fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
+        (low..high).contains(&self.ceiling(page).value)
+    }
 
     /// How often to visit the page, which has a ceiling, at the price ceiling · (1 − e^-`log_complement`).
     fn under_ceiling(&self, _page: usize, _log_complement: f64) -> f64 {
@@ -136,7 +172,7 @@ impl<R: Response> Response for Subset<'_, R> {
         self.response.ceiling(self.pages[page] as usize)
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
         self.response.at_price(self.pages[page] as usize, price, guess)
     }
@@ -152,7 +188,7 @@ impl<R: Response> Response for Subset<'_, R> {
     }
 }
 
-/// Pages in units in which the budget and the largest importance are near one, so that nothing overflows on the way.
+/// Pages in units in which neither the budget nor the largest importance is extreme, so that nothing overflows on the way.
 ///
 /// The units are powers of two: the change of units loses no digit.
 #[derive(Clone, Copy)]
@@ -170,174 +206,306 @@ impl<'a> Scaled<'a> {
         Self { pages, rate_unit, importance_unit }
     }
 
-    #[inline]
+    #[inline(always)]
     fn rate(&self, page: usize) -> f64 {
         let rate = self.pages.change_rate(page);
-        if rate == 0.0 { 0.0 } else { (rate * self.rate_unit).clamp(RATE_BOUNDS.0, RATE_BOUNDS.1) }
+        if self.rate_unit == 1.0 || rate == 0.0 {
+            rate
+        } else {
+            (rate * self.rate_unit).clamp(RATE_BOUNDS.0, RATE_BOUNDS.1)
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     fn importance(&self, page: usize) -> f64 {
         self.pages.importance(page) * self.importance_unit
     }
+
+    /// Rates and importances of a block of pages.
+    #[inline(always)]
+    fn block(&self, first: usize) -> (Block, Block) {
+        (block_of(|offset| self.rate(first + offset)), block_of(|offset| self.importance(first + offset)))
+    }
 }
 
-/// Below this a gain is left to its leading power: its own value would soon underflow.
-const GAIN_MIN: f64 = 1e-280;
-/// Above this a gain is left to its leading power: its own value would soon overflow.
-const GAIN_MAX: f64 = 1e280;
+/// Below this a gain of freshness is left to its leading power: its own value would soon underflow.
+const FRESHNESS_GAIN_MIN: f64 = 1e-280;
 
 /// Maximises freshness.
-pub(super) struct ForFreshness<'a>(pub(super) Scaled<'a>);
+pub(super) struct ForFreshness<'a> {
+    pages: Scaled<'a>,
+    curve: &'static FreshnessCurve,
+}
+
+impl<'a> ForFreshness<'a> {
+    pub(super) fn new(pages: Scaled<'a>) -> Self {
+        Self { pages, curve: FreshnessCurve::get() }
+    }
+}
 
 impl Response for ForFreshness<'_> {
     #[inline]
     fn pages(&self) -> usize {
-        self.0.pages.len()
+        self.pages.pages.len()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.0.pages.cost(page)
+        self.pages.pages.cost(page)
     }
 
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
-        let rate = self.0.rate(page);
-        if rate == 0.0 { Ceiling::ZERO } else { Ceiling::quotient(self.0.importance(page), rate) }
+        let rate = self.pages.rate(page);
+        if rate == 0.0 { Ceiling::ZERO } else { Ceiling::quotient(self.pages.importance(page), rate) }
+    }
+
+    #[inline(always)]
+    fn at_price(&self, page: usize, price: f64, _guess: f64) -> Answer {
+        let (rate, importance) = (self.pages.rate(page), self.pages.importance(page));
+        let gain = price * rate / importance;
+        if gain < FRESHNESS_GAIN_MIN {
+            return Answer { frequency: rate.sqrt() * (importance / (2.0 * price)).sqrt(), elasticity: 0.5 };
+        }
+        at_gain(self.curve, rate, gain)
     }
 
     #[inline]
-    fn at_price(&self, page: usize, price: f64, _guess: f64) -> Answer {
-        let (rate, importance) = (self.0.rate(page), self.0.importance(page));
-        let gain = price * rate / importance;
-        if gain < GAIN_MIN && rate > 0.0 {
-            return Answer { frequency: rate.sqrt() * (importance / (2.0 * price)).sqrt(), elasticity: 0.5 };
+    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
+        let (rates, importances) = self.pages.block(first);
+        let gains = block_of(|page| price * rates[page] / importances[page]);
+        at_gains(self.curve, &rates, &gains, frequencies, elasticities);
+        for (offset, gain) in gains.iter().enumerate() {
+            if is_special(*gain) || *gain < FRESHNESS_GAIN_MIN {
+                let answer = self.at_price(first + offset, price, 0.0);
+                (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
+            }
         }
-        at_gain(rate, gain)
+    }
+
+    #[inline]
+    fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
+        let (rate, importance) = (self.pages.rate(page), self.pages.importance(page));
+        low * rate <= importance && importance < high * rate
     }
 
     #[inline]
     fn under_ceiling(&self, page: usize, log_complement: f64) -> f64 {
-        self.0.rate(page) / changes_per_visit_for_freshness(log_complement)
+        self.pages.rate(page) / self.curve.at_log_complement(log_complement)
     }
 
     #[inline]
     fn log_complement(&self, page: usize, frequency: f64) -> f64 {
-        log_complement_of_freshness(self.0.rate(page) / frequency)
+        log_complement_of_freshness(self.pages.rate(page) / frequency)
     }
 }
 
 /// Where one more visit gains this part of the ceiling; never for a page without rate or importance.
-#[inline]
-fn at_gain(rate: f64, gain: f64) -> Answer {
-    let worth_a_visit = gain < 1.0 && rate > 0.0;
-    if !worth_a_visit {
+#[inline(always)]
+fn at_gain(curve: &FreshnessCurve, rate: f64, gain: f64) -> Answer {
+    let is_worth = gain < 1.0 && rate > 0.0;
+    if !is_worth {
         return Answer::NEVER;
     }
-    let x = changes_per_visit_for_freshness(-(-gain).ln_1p());
+    let x = if is_special(gain) { curve.at_log_complement(-(1.0 - gain).ln()) } else { curve.at_gain(gain) };
     // −d ln f/d ln g = g/(x g'(x)) with g' = x e^-x and e^-x = (1 − g)/(1 + x).
     Answer { frequency: rate / x, elasticity: gain * (1.0 + x) / (x * x * (1.0 - gain)) }
 }
 
+/// Whether the gain is beyond the table of gains and still below one.
+#[inline(always)]
+fn is_special(gain: f64) -> bool {
+    (FreshnessCurve::GAIN_END..1.0).contains(&gain)
+}
+
+/// [`at_gain`] side by side, but for special gains.
+///
+/// Gains beyond one are as frequent as others, and a branch on them could not be predicted: they take the same way, and what
+/// comes out is multiplied by zero.
+#[inline(always)]
+fn at_gains(
+    curve: &FreshnessCurve,
+    rates: &Block,
+    gains: &Block,
+    frequencies: &mut Block,
+    elasticities: &mut Block,
+) {
+    const END: f64 = FreshnessCurve::GAIN_END;
+    let is_worth = block_of(|page| if gains[page] < 1.0 { 1.0 } else { 0.0 });
+    let gains = block_of(|page| if gains[page] < END { gains[page] } else { END });
+    let changes_per_visit = curve.at_gains(&gains);
+    for page in 0..BLOCK {
+        let (gain, x) = (gains[page], changes_per_visit[page]);
+        // Both quotients of `at_gain` by one division.
+        let inverse = is_worth[page] / (x * x * (1.0 - gain));
+        frequencies[page] = rates[page] * (x * (1.0 - gain) * inverse);
+        elasticities[page] = gain * (1.0 + x) * inverse;
+    }
+}
+
 /// Maximises the changes found.
-pub(super) struct ForChanges<'a>(pub(super) Scaled<'a>);
+pub(super) struct ForChanges<'a> {
+    pages: Scaled<'a>,
+    curve: &'static FreshnessCurve,
+}
+
+impl<'a> ForChanges<'a> {
+    pub(super) fn new(pages: Scaled<'a>) -> Self {
+        Self { pages, curve: FreshnessCurve::get() }
+    }
+}
 
 impl Response for ForChanges<'_> {
     #[inline]
     fn pages(&self) -> usize {
-        self.0.pages.len()
+        self.pages.pages.len()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.0.pages.cost(page)
+        self.pages.pages.cost(page)
     }
 
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
-        let value = if self.0.rate(page) == 0.0 { 0.0 } else { self.0.importance(page) };
+        let value = if self.pages.rate(page) == 0.0 { 0.0 } else { self.pages.importance(page) };
         Ceiling { value, rest: 0.0 }
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_price(&self, page: usize, price: f64, _guess: f64) -> Answer {
-        at_gain(self.0.rate(page), price / self.0.importance(page))
+        at_gain(self.curve, self.pages.rate(page), price / self.pages.importance(page))
+    }
+
+    #[inline]
+    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
+        let (rates, importances) = self.pages.block(first);
+        let gains = block_of(|page| price / importances[page]);
+        at_gains(self.curve, &rates, &gains, frequencies, elasticities);
+        for (offset, gain) in gains.iter().enumerate() {
+            if is_special(*gain) {
+                let answer = self.at_price(first + offset, price, 0.0);
+                (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
+            }
+        }
     }
 
     #[inline]
     fn under_ceiling(&self, page: usize, log_complement: f64) -> f64 {
-        self.0.rate(page) / changes_per_visit_for_freshness(log_complement)
+        self.pages.rate(page) / self.curve.at_log_complement(log_complement)
     }
 
     #[inline]
     fn log_complement(&self, page: usize, frequency: f64) -> f64 {
-        log_complement_of_freshness(self.0.rate(page) / frequency)
+        log_complement_of_freshness(self.pages.rate(page) / frequency)
     }
 }
 
 /// Minimises age.
-pub(super) struct ForAge<'a>(pub(super) Scaled<'a>);
+pub(super) struct ForAge<'a> {
+    pages: Scaled<'a>,
+    curve: &'static AgeCurve,
+}
+
+impl<'a> ForAge<'a> {
+    pub(super) fn new(pages: Scaled<'a>) -> Self {
+        Self { pages, curve: AgeCurve::get() }
+    }
+}
 
 impl Response for ForAge<'_> {
     #[inline]
     fn pages(&self) -> usize {
-        self.0.pages.len()
+        self.pages.pages.len()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.0.pages.cost(page)
+        self.pages.pages.cost(page)
     }
 
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
-        no_ceiling_if(self.0.rate(page) > 0.0 && self.0.importance(page) > 0.0)
+        no_ceiling_if(self.pages.rate(page) > 0.0 && self.pages.importance(page) > 0.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_price(&self, page: usize, price: f64, _guess: f64) -> Answer {
-        let (rate, importance) = (self.0.rate(page), self.0.importance(page));
+        let (rate, importance) = (self.pages.rate(page), self.pages.importance(page));
         if rate == 0.0 || importance == 0.0 {
             return Answer::NEVER;
         }
         let gain = price * rate / importance * rate;
-        if gain < GAIN_MIN {
+        if gain < AgeCurve::GAINS.start {
             let frequency = rate.cbrt() * (importance / (3.0 * price)).cbrt();
             return Answer { frequency, elasticity: 1.0 / 3.0 };
         }
-        if gain > GAIN_MAX {
+        if gain >= AgeCurve::GAINS.end {
             return Answer { frequency: (importance / (2.0 * price)).sqrt(), elasticity: 0.5 };
         }
-        let x = changes_per_visit_for_age(gain);
-        // −d ln f/d ln K = K/(x K'(x)) with K' = x(1 − e^-x) and (1 + x)(1 − e^-x) = x + x²/2 − K.
-        let changed = if x < 30.0 { (x + 0.5 * x * x - gain) / (1.0 + x) } else { 1.0 };
-        Answer { frequency: rate / x, elasticity: gain / (x * x * changed) }
+        at_age_gain(rate, gain, self.curve.at_gain(gain))
+    }
+
+    #[inline]
+    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
+        let (rates, importances) = self.pages.block(first);
+        let gains = block_of(|page| price * rates[page] / importances[page] * rates[page]);
+        let changes_per_visit = self.curve.at_gains(&gains);
+        for page in 0..BLOCK {
+            let answer = at_age_gain(rates[page], gains[page], changes_per_visit[page]);
+            (frequencies[page], elasticities[page]) = (answer.frequency, answer.elasticity);
+        }
+        for (offset, gain) in gains.iter().enumerate() {
+            if !AgeCurve::GAINS.contains(gain) {
+                let answer = self.at_price(first + offset, price, 0.0);
+                (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
+            }
+        }
     }
 }
 
+/// The answer of a page for which `changes_per_visit` has this gain of age.
+#[inline(always)]
+fn at_age_gain(rate: f64, gain: f64, changes_per_visit: f64) -> Answer {
+    let x = changes_per_visit;
+    // −d ln f/d ln K = K/(x K'(x)) with K' = x(1 − e^-x) and (1 + x)(1 − e^-x) = x + x²/2 − K. That difference loses its
+    // digits where all that matters is that it is not small.
+    let changed = x + if x < 1e8 { 0.5 * x * x - gain } else { 1.0 };
+    // Both quotients by one division.
+    let inverse = 1.0 / (x * x * changed);
+    Answer { frequency: rate * (x * changed * inverse), elasticity: gain * (1.0 + x) * inverse }
+}
+
 /// Maximises the harmonic objective.
-pub(super) struct ForHarmonic<'a>(pub(super) Scaled<'a>);
+pub(super) struct ForHarmonic<'a> {
+    pages: Scaled<'a>,
+}
+
+impl<'a> ForHarmonic<'a> {
+    pub(super) fn new(pages: Scaled<'a>) -> Self {
+        Self { pages }
+    }
+}
 
 impl Response for ForHarmonic<'_> {
     #[inline]
     fn pages(&self) -> usize {
-        self.0.pages.len()
+        self.pages.pages.len()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.0.pages.cost(page)
+        self.pages.pages.cost(page)
     }
 
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
-        no_ceiling_if(self.0.rate(page) > 0.0 && self.0.importance(page) > 0.0)
+        no_ceiling_if(self.pages.rate(page) > 0.0 && self.pages.importance(page) > 0.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_price(&self, page: usize, price: f64, _guess: f64) -> Answer {
-        let (rate, worth) = (self.0.rate(page), self.0.importance(page) / price);
+        let (rate, worth) = (self.pages.rate(page), self.pages.importance(page) / price);
         if rate == 0.0 || worth == 0.0 {
             return Answer::NEVER;
         }
@@ -348,17 +516,25 @@ impl Response for ForHarmonic<'_> {
 }
 
 /// Visits every page equally often.
-pub(super) struct Uniform<'a>(pub(super) Scaled<'a>);
+pub(super) struct Uniform<'a> {
+    pages: Scaled<'a>,
+}
+
+impl<'a> Uniform<'a> {
+    pub(super) fn new(pages: Scaled<'a>) -> Self {
+        Self { pages }
+    }
+}
 
 impl Response for Uniform<'_> {
     #[inline]
     fn pages(&self) -> usize {
-        self.0.pages.len()
+        self.pages.pages.len()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.0.pages.cost(page)
+        self.pages.pages.cost(page)
     }
 
     #[inline]
@@ -366,34 +542,42 @@ impl Response for Uniform<'_> {
         Ceiling::NONE
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_price(&self, _page: usize, price: f64, _guess: f64) -> Answer {
         Answer { frequency: 1.0 / price, elasticity: 1.0 }
     }
 }
 
 /// Visits every page in proportion to its change rate.
-pub(super) struct Proportional<'a>(pub(super) Scaled<'a>);
+pub(super) struct Proportional<'a> {
+    pages: Scaled<'a>,
+}
+
+impl<'a> Proportional<'a> {
+    pub(super) fn new(pages: Scaled<'a>) -> Self {
+        Self { pages }
+    }
+}
 
 impl Response for Proportional<'_> {
     #[inline]
     fn pages(&self) -> usize {
-        self.0.pages.len()
+        self.pages.pages.len()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.0.pages.cost(page)
+        self.pages.pages.cost(page)
     }
 
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
-        no_ceiling_if(self.0.rate(page) > 0.0)
+        no_ceiling_if(self.pages.rate(page) > 0.0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn at_price(&self, page: usize, price: f64, _guess: f64) -> Answer {
-        Answer { frequency: self.0.rate(page) / price, elasticity: 1.0 }
+        Answer { frequency: self.pages.rate(page) / price, elasticity: 1.0 }
     }
 }
 

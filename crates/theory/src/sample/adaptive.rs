@@ -1,6 +1,6 @@
 //! The adaptive policy: each site is sampled on until it is clear on which side of the threshold it lies.
 //!
-//! [sample], section 3.4, Algorithm 3.1. After each round of samples:
+//! **sample**, section 3.4, Algorithm 3.1. After each round of samples:
 //!
 //! > discard the site when h_i < ρ_t, download it whole when ρ_t < l_i, otherwise sample it on
 //!

@@ -1,8 +1,8 @@
 //! ChangeRatio: the part of the downloads that found a change.
 //!
-//! [sample], section 2.2, and [neighbours], section 6.1, equation 10. Over the downloads `R`, with weights `w`:
+//! **sample**, section 2.2, and **neighbours**, section 6.1, equation 10. Over the downloads `R`, with weights `w`:
 //!
-//! > [sample] Σ w_i 1(changed) / Σ w_i, [neighbours] Σ w_i 1(changed) / |R|
+//! > sample: Σ w_i 1(changed) / Σ w_i, neighbours: Σ w_i 1(changed) / |R|
 //!
 //! # Promises
 //! - With equal weights of one both are the plain share of changed downloads.
@@ -18,7 +18,7 @@ pub fn change_ratio(changed: &[bool]) -> Option<f64> {
     (!changed.is_empty()).then(|| count as f64 / changed.len() as f64)
 }
 
-/// Weight of the changed downloads as a share of the weight of all: the definition of [sample].
+/// Weight of the changed downloads as a share of the weight of all: the definition of **sample**.
 ///
 /// Panics unless there is one finite weight, not negative, for each download.
 pub fn weighted_change_ratio(changed: &[bool], importance: &[f64]) -> Option<f64> {
@@ -27,7 +27,7 @@ pub fn weighted_change_ratio(changed: &[bool], importance: &[f64]) -> Option<f64
     (scale > 0.0).then(|| changed_weight / weight)
 }
 
-/// Weight of the changed downloads per download: the definition of [neighbours].
+/// Weight of the changed downloads per download: the definition of **neighbours**.
 ///
 /// Panics unless there is one finite weight, not negative, for each download.
 pub fn changed_weight_per_download(changed: &[bool], importance: &[f64]) -> Option<f64> {

@@ -1,6 +1,6 @@
 //! Fairness: whether a policy reaches all pages that change, and visits more often those that change more often.
 //!
-//! [sample], section 4.7, Figures 13 and 14. After cycle `i`:
+//! **sample**, section 4.7, Figures 13 and 14. After cycle `i`:
 //!
 //! > Fairness(i) = pages that changed and were visited up to cycle i / pages that changed up to cycle i
 //!

@@ -1,6 +1,6 @@
 //! The greedy policy: all that is left goes to the sites with the highest share of changed samples.
 //!
-//! [sample], section 3.2: download all pages of the site with the most changed samples, then of the next, until the
+//! **sample**, section 3.2: download all pages of the site with the most changed samples, then of the next, until the
 //! budget is used up. Theorem 1: no other policy on the same samples is expected to find more changed pages.
 //!
 //! # Promises

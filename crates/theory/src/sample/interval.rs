@@ -1,6 +1,6 @@
 //! How sure a sample makes us of the share of a site's pages that changed.
 //!
-//! Step 6 of Algorithm 3.1 of [sample], section 3.4. With `p = c/s` and `z` the normal quantile of (1 + α)/2:
+//! Step 6 of Algorithm 3.1 of **sample**, section 3.4. With `p = c/s` and `z` the normal quantile of (1 + α)/2:
 //!
 //! > Wald p ± z √(p(1 − p)/s), conservative p ± z/(2√s),
 //! > Wilson (p + z²/2s ± z √(p(1 − p)/s + z²/4s²)) / (1 + z²/s)
@@ -82,8 +82,8 @@ fn around(center: f64, half_width: f64) -> Interval {
     Interval { low: center - half_width, high: center + half_width }
 }
 
-/// The two roots, each written so that nothing cancels: their product is p²/(1 + z²/n), and the interval of the
-/// unchanged fraction is the mirror image.
+/// The two roots, each written so that nothing cancels: the product of the lower one and `upper` below is p², and the
+/// interval of the unchanged fraction is the mirror image, which is exact at its ends.
 fn wilson(sample: Sample, z: f64) -> Interval {
     let n = sample.sampled() as f64;
     let (p, q) = (sample.changed_fraction(), (sample.sampled() - sample.changed()) as f64 / n);
@@ -92,7 +92,9 @@ fn wilson(sample: Sample, z: f64) -> Interval {
     let lower_root = |fraction: f64| {
         if fraction == 0.0 { 0.0 } else { fraction * fraction / (fraction + shift + half_width) }
     };
-    Interval { low: lower_root(p), high: 1.0 - lower_root(q) }
+    let upper = p + shift + half_width;
+    let high = if p < 0.5 { upper / (1.0 + 2.0 * shift) } else { 1.0 - lower_root(q) };
+    Interval { low: lower_root(p), high }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What the greedy policy is expected to find on many equal sites, computed instead of simulated.
 //!
-//! The model of [sample], appendix, proof of Theorem 2, without its approximations: site `i` of `N` pages has the changed
+//! The model of **sample**, appendix, proof of Theorem 2, without its approximations: site `i` of `N` pages has the changed
 //! fraction ρ_i, `s` pages of each are sampled, and the rest of the budget goes to the sites with the most changed
 //! samples. A site shows `c` changed samples with probability b(c; s, ρ_i), so among many sites
 //!
@@ -77,7 +77,7 @@ impl GreedyExpectation {
     }
 }
 
-/// Changed fractions at even steps through a normal distribution, cut to [0, 1]: the data of [sample], section 4.8.
+/// Changed fractions at even steps through a normal distribution, cut to [0, 1]: the data of **sample**, section 4.8.
 ///
 /// Panics unless the deviation is finite and not negative.
 pub fn normal_fractions(sites: usize, mean: f64, deviation: f64) -> Vec<f64> {

@@ -1,4 +1,4 @@
-//! Which sites to visit this cycle, decided by samples: the text [sample].
+//! Which sites to visit this cycle, decided by samples: the text **sample**.
 //!
 //! In reading order:
 //! - [`site`]: what a sample of a site showed;

@@ -1,6 +1,6 @@
 //! The proportional policy: what is left is spread in proportion to the changed samples.
 //!
-//! [sample], section 3.2: of a budget `B` left after sampling, site `i` with `c_i` changed samples gets
+//! **sample**, section 3.2: of a budget `B` left after sampling, site `i` with `c_i` changed samples gets
 //!
 //! > B c_i / Σ c_j
 //!

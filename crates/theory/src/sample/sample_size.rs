@@ -1,6 +1,6 @@
 //! How many pages to sample of each site before the greedy policy decides.
 //!
-//! [sample], section 3.3, Theorem 2. With `N` pages a site, `r` downloads per page kept, f(ρ_t) the density of the
+//! **sample**, section 3.3, Theorem 2. With `N` pages a site, `r` downloads per page kept, f(ρ_t) the density of the
 //! changed fractions at the threshold, ρ̄_r their mean above it and ρ̄ their mean over all sites:
 //!
 //! > stated √(N r f(ρ_t) / (6 (ρ̄_r − ρ̄))), without knowledge of the distribution √(N r),
@@ -127,6 +127,15 @@ mod tests {
         let narrow = FractionDistribution::new(1.0, 5e-324, 0.0);
         assert_eq!(stated(0.0, 1.0, narrow), 0.0);
         assert!(stated(1.0, 1.0, narrow) > 1e160);
+    }
+
+    #[test]
+    fn the_size_grows_with_pages_and_density_and_falls_with_the_distance_of_the_best() {
+        let size =
+            |pages, density, top_mean| corrected(pages, FractionDistribution::new(density, top_mean, 0.5));
+        check(size(400.0, 1.0, 0.6) / size(100.0, 1.0, 0.6), 2.0);
+        check(size(100.0, 4.0, 0.6) / size(100.0, 1.0, 0.6), 2.0);
+        check(size(100.0, 1.0, 0.9) / size(100.0, 1.0, 0.6), 0.5);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A policy run on simulated sites of equal size.
 //!
-//! [sample], section 4.8, Figure 15: in each download cycle every page of site `i` changes with probability ρ_i,
+//! **sample**, section 4.8, Figure 15: in each download cycle every page of site `i` changes with probability ρ_i,
 //! independently; a policy spends its budget, samples included, and the ChangeRatio of the cycle is the part of its
 //! downloads that had changed.
 //!

@@ -1,6 +1,6 @@
 //! What a sample of a site showed.
 //!
-//! The ρ̂ = c/s of [sample], section 3.2: of `s` pages sampled at random from a site, `c` had changed.
+//! The ρ̂ = c/s of **sample**, section 3.2: of `s` pages sampled at random from a site, `c` had changed.
 //!
 //! # Promises
 //! - A sample holds no more changed pages than pages, and a site no more sampled pages than pages.

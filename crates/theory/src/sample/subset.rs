@@ -1,6 +1,6 @@
 //! Subset sampling: when the budget cannot sample every site, take the sites in turns.
 //!
-//! [sample], section 3.5, and the experiment of section 4.4. The sites are divided into groups; each cycle samples and
+//! **sample**, section 3.5, and the experiment of section 4.4. The sites are divided into groups; each cycle samples and
 //! downloads one group only, and the groups come in turn. A group should be so large that the budget `R` can download
 //! all pages of its high sites after sampling. If a part `h` of the sites is high, each has `N` pages and `s` of them
 //! are sampled:
@@ -130,6 +130,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_the_samples_leave_covers_the_high_part(
+            budget in 100u64..100_000,
+            sample_size in 0u64..=100,
+            high_fraction in 0.0..=1.0f64,
+        ) {
+            let limits = CycleLimits { budget, pages_per_site: 100, sample_size };
+            let size = group_size(limits, high_fraction, usize::MAX) as f64;
+            let left = budget as f64 - size * sample_size as f64;
+            prop_assert!(size * high_fraction * (100 - sample_size) as f64 <= left + 1e-6);
+        }
+
         #[test]
         fn a_round_of_groups_is_all_sites_once(sites in 0usize..200, size in 1usize..60, round in 0u64..5) {
             let groups = sites.div_ceil(size).max(1) as u64;

@@ -1,6 +1,6 @@
 //! What a policy is expected to find on two sites, exactly.
 //!
-//! [sample], section 3.3, Figure 1: of two sites with `N_i` pages, `K_i` of them changed, `s` pages each are sampled and
+//! **sample**, section 3.3, Figure 1: of two sites with `N_i` pages, `K_i` of them changed, `s` pages each are sampled and
 //! the rest of the budget `B` is spent as the samples say. With X_i the changed samples (hypergeometric) and `m_i` the
 //! further downloads,
 //!

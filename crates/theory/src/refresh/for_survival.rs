@@ -1,0 +1,106 @@
+//! How often a page is worth a visit when its copy survives by any law.
+//!
+//! Implements Problem 1 of **summary**, section 5.1, for the laws of [`super::survival`]: the frequency is one by the time at
+//! which the index, times the importance, reaches the price.
+//!
+//! # Promises
+//! - With the Poisson law the answers are those of the objective freshness.
+
+use super::response::{Answer, Ceiling, Response};
+use super::survival::law::Survival;
+use crate::units::{Days, VisitsPerDay};
+
+/// Pages to plan for by their laws of survival: all columns are in the same order and of the same length.
+#[derive(Clone, Copy, Debug)]
+pub struct LawPages<'a, L> {
+    /// How a copy of each page survives.
+    pub laws: &'a [L],
+    /// How much each page counts; all count the same when left out. Finite and not negative.
+    pub importance: Option<&'a [f64]>,
+    /// What one visit takes from the budget, in ordinary visits; one when left out. Finite and above zero.
+    pub costs: Option<&'a [f64]>,
+}
+
+impl<L: Survival> LawPages<'_, L> {
+    /// Part of the time for which the pages are fresh when visited this often, each counted with its importance; nothing when
+    /// no page counts.
+    ///
+    /// Panics if the columns differ in length.
+    pub fn mean_freshness(&self, visit_frequencies: &[VisitsPerDay]) -> Option<f64> {
+        assert_eq!(visit_frequencies.len(), self.laws.len());
+        let importance = |page: usize| self.importance.map_or(1.0, |importance| importance[page]);
+        let largest = (0..self.laws.len()).map(importance).fold(0.0, f64::max);
+        let (mut sum, mut fresh) = (0.0, 0.0);
+        for (page, (law, visit_frequency)) in self.laws.iter().zip(visit_frequencies).enumerate() {
+            // Relative to the largest, importances neither overflow nor vanish together.
+            let importance = importance(page) / largest;
+            sum += importance;
+            fresh += importance * law.mean_freshness(Days::new(1.0 / visit_frequency.get()));
+        }
+        (largest > 0.0).then(|| (fresh / sum).min(1.0))
+    }
+}
+
+/// Maximises the mean freshness.
+pub(super) struct ForSurvival<'a, L> {
+    pages: &'a LawPages<'a, L>,
+    rate_unit: f64,
+    importance_unit: f64,
+}
+
+impl<'a, L: Survival> ForSurvival<'a, L> {
+    pub(super) fn new(pages: &'a LawPages<'a, L>, rate_unit: f64, importance_unit: f64) -> Self {
+        Self { pages, rate_unit, importance_unit }
+    }
+
+    #[inline]
+    fn law(&self, page: usize) -> L {
+        let law = self.pages.laws[page];
+        if self.rate_unit == 1.0 { law } else { law.in_units_of(self.rate_unit) }
+    }
+
+    #[inline]
+    fn importance(&self, page: usize) -> f64 {
+        self.pages.importance.map_or(1.0, |importance| importance[page]) * self.importance_unit
+    }
+}
+
+impl<L: Survival> Response for ForSurvival<'_, L> {
+    #[inline]
+    fn pages(&self) -> usize {
+        self.pages.laws.len()
+    }
+
+    #[inline]
+    fn cost(&self, page: usize) -> f64 {
+        self.pages.costs.map_or(1.0, |costs| costs[page])
+    }
+
+    #[inline]
+    fn ceiling(&self, page: usize) -> Ceiling {
+        let importance = self.importance(page);
+        // Without the branch, no importance times no ceiling would be NaN.
+        let value = if importance == 0.0 { 0.0 } else { importance * self.law(page).index_ceiling() };
+        Ceiling { value, rest: 0.0 }
+    }
+
+    #[inline]
+    fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
+        let (law, index) = (self.law(page), price / self.importance(page));
+        let is_worth = index < law.index_ceiling();
+        if !is_worth {
+            return Answer::NEVER;
+        }
+        let guess = if guess > 0.0 { Days::new(1.0 / guess) } else { Days::FOREVER };
+        let (due, growth) = law.due_near(index, guess);
+        Answer { frequency: 1.0 / due.get(), elasticity: 1.0 / growth }
+    }
+
+    fn under_ceiling(&self, page: usize, log_complement: f64) -> f64 {
+        1.0 / self.law(page).due_after_log_complement(log_complement).get()
+    }
+
+    fn log_complement(&self, page: usize, frequency: f64) -> f64 {
+        self.law(page).log_complement(Days::new(1.0 / frequency))
+    }
+}
