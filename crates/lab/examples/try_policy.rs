@@ -28,7 +28,11 @@ fn main() {
         world.changes(),
         start.elapsed()
     );
+    let which = a.get(7).cloned().unwrap_or_else(|| "cmfa".into());
     for objective in [Objective::Changes, Objective::Mix, Objective::Fresh, Objective::Age] {
+        if !which.contains(format!("{objective:?}").to_lowercase().chars().next().unwrap()) {
+            continue;
+        }
         let mut policy = Freshet::new(Settings { objective, budget_share: budget, seed: 1 });
         let r = run(&world, &mut policy, cycle, budget);
         let d: usize = r.cycles.iter().map(|c| c.downloads).sum();

@@ -1,6 +1,6 @@
 //! What one visit tells a policy, and how a policy is driven.
 //!
-//! A policy spends the downloads of a cycle step by step, learning from this cycle's samples ([sample], [neighbours]). It is
+//! A policy spends the downloads of a cycle step by step, learning from this cycle's samples (the texts **sample** and **neighbours**). It is
 //! a machine without a clock or a network: the driver tells it what was discovered, asks it for pages, visits them, and
 //! tells it what came back. The crawler drives it with real visits, the lab with recorded ones. A steady policy is driven in the
 //! same way with many short cycles, so that a visit happens near its date.

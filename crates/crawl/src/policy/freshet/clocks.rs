@@ -115,6 +115,11 @@ impl Clocks {
         }
     }
 
+    /// What a group's clock shows, counted from the oldest tick of the window.
+    pub(super) fn group_clock(&self, group: usize) -> f32 {
+        self.groups.cumulated_at(group, self.now, self.now, self.window)
+    }
+
     /// Clock time of a group since the tick `last`.
     pub(super) fn group_time_since(&self, group: usize, last: u32) -> f32 {
         self.groups.time_since(group, last, self.now, self.window)

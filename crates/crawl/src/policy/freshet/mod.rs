@@ -18,6 +18,8 @@ mod clocks;
 mod columns;
 mod groups;
 mod index;
+#[cfg(test)]
+mod plain;
 mod policy;
 mod posterior;
 mod thompson;

@@ -1,7 +1,7 @@
 //! The cycle that joins samples and history.
 //!
 //! A cycle spends its downloads in a batch of sentinels and twelve more. Each batch is the sample for the next: groups with
-//! surprising changes rise at once, groups without sink; that is the adaptive policy of [sample] with a prior.
+//! surprising changes rise at once, groups without sink; that is the adaptive policy of the text **sample** with a prior.
 //!
 //! > sentinels: of every site of n pages the best ⌊0.7 √(n r)⌋, r = downloads per page and cycle; at most a tenth of the downloads
 //! > batches: the pages with the largest index, not yet visited in this cycle; absorb, calibrate, recompute the clocks
@@ -36,18 +36,16 @@ const SENTINELS_SHARE_MAX: f64 = 0.1;
 /// Pages that a site must have on average for the Thompson factor to be drawn.
 const THOMPSON_PAGES_PER_SITE: f64 = 8.0;
 /// A page whose index without the Thompson factor is below this part of the threshold is not considered: the factor
-/// exceeds three once in 400 draws.
-const THOMPSON_SLACK: f32 = 1.0 / 3.0;
+/// exceeds two once in 24 draws, and then seldom by enough.
+const THOMPSON_SLACK: f32 = 0.5;
 /// The same without the factor: batches move the threshold a little.
 const PLAIN_SLACK: f32 = 0.95;
-/// A group whose best page was below this part of the wanted index is passed over until its clock moves.
-const NEAR: f32 = 0.5;
-/// Part by which a clock must have moved for its group to be looked at again.
-const CLOCK_MOVED: f32 = 0.01;
+/// Ticks of clock time by which a group's clock must have moved for its pages to be weighed again within a cycle.
+const CLOCK_MOVED: f32 = 0.25;
 /// Pages that a group must have on average for `fresh` to trust past bursts less.
 const SOFT_PAGES_PER_GROUP: f64 = 4.0;
 /// Pages with which a directory is a group of its own.
-const GROUP_PAGES_MIN: usize = 4;
+pub(super) const GROUP_PAGES_MIN: usize = 4;
 /// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 12%.
 const CLASS_STEP: f32 = 0.113;
 /// ln of the smallest constant part that is told apart.
@@ -89,22 +87,31 @@ pub struct Freshet {
     batch: usize,
     /// Downloads per page in this cycle.
     share: f64,
-    /// Largest index of each group when it was last looked at.
-    best: Vec<f32>,
-    /// Clock time of each group over the window when it was last looked at; zero: look again.
+    /// Clock of each group when its pages were last weighed.
     clock_seen: Vec<f32>,
-    candidates: Vec<Candidate>,
+    /// Pages taken out of their cells in this cycle, in the order of taking.
+    pool: Vec<Candidate>,
+    /// All pages whose index reaches this are in the pool.
+    pool_least: f32,
     examples: Vec<(Example, f32, bool)>,
     visits: Vec<Visit>,
 }
 
-/// A page taken out of its cell to be chosen or put back.
+/// A page taken out of its cell, to be visited or put back.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     page: u32,
     cell: CellId,
     index: f32,
-    chosen: bool,
+    state: State,
+}
+
+/// What becomes of a candidate.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum State {
+    Waiting,
+    Chosen,
+    Visited,
 }
 
 /// A visit of this cycle, to be folded into its page at the end.
@@ -136,9 +143,9 @@ impl Freshet {
             left: 0,
             batch: 0,
             share: 0.0,
-            best: Vec::new(),
             clock_seen: Vec::new(),
-            candidates: Vec::new(),
+            pool: Vec::new(),
+            pool_least: f32::INFINITY,
             examples: Vec::new(),
             visits: Vec::new(),
         }
@@ -253,36 +260,21 @@ impl Freshet {
         self.cells.append(self.columns.group[page as usize] as usize, class, page);
     }
 
-    /// Takes the pages of a cell whose index reaches `least` out of it, as candidates; returns the largest index met.
-    fn gather_cell(&mut self, cell: CellId, least: f32) -> f32 {
-        let mut best = 0.0f32;
-        while let Some(page) = self.cells.head(cell) {
-            let standing = self.standing(page as usize);
-            let plain = self.index(&standing);
-            best = best.max(plain);
-            if plain < least {
-                break;
+    /// Takes the pages of a group whose index reaches `least` out of their cells, into the pool.
+    fn gather(&mut self, group: usize, least: f32) {
+        for cell in self.cells.of_group(group) {
+            while let Some(page) = self.cells.head(cell) {
+                let standing = self.standing(page as usize);
+                let plain = self.index(&standing);
+                if plain < least {
+                    break;
+                }
+                self.cells.pop(cell);
+                let index = self.drawn_index(page, standing, plain);
+                self.pool.push(Candidate { page, cell, index, state: State::Waiting });
             }
-            self.cells.pop(cell);
-            let index = self.drawn_index(page, standing, plain);
-            self.candidates.push(Candidate { page, cell, index, chosen: false });
         }
-        best
-    }
-
-    /// Takes the pages of a group whose index reaches `least` out of their cells.
-    fn gather_group(&mut self, group: usize, least: f32) {
-        let cells = self.cells.of_group(group);
-        self.best[group] = cells.map(|cell| self.gather_cell(cell, least)).fold(0.0, f32::max);
-        self.clock_seen[group] = self.clocks.group_time_since(group, 0);
-    }
-
-    /// Whether a group may hold a page whose index reaches `least`: it was near when it was last looked at, or its clock
-    /// has moved since.
-    fn may_reach(&self, group: usize, least: f32) -> bool {
-        let seen = self.clock_seen[group];
-        self.best[group] >= NEAR * least
-            || (self.clocks.group_time_since(group, 0) - seen).abs() > CLOCK_MOVED * seen
+        self.clock_seen[group] = self.clocks.group_clock(group);
     }
 
     /// Part of the threshold from which on a page is looked at.
@@ -290,34 +282,49 @@ impl Freshet {
         if self.draws_thompson() { THOMPSON_SLACK } else { PLAIN_SLACK }
     }
 
-    /// Marks the best `quota` pages of all as chosen.
+    /// Weighs again what belongs to groups whose clocks have moved since they were weighed.
+    fn follow_clocks(&mut self) {
+        let moved = |policy: &Self, group: usize| {
+            (policy.clocks.group_clock(group) - policy.clock_seen[group]).abs() > CLOCK_MOVED
+        };
+        for candidate in 0..self.pool.len() {
+            let Candidate { page, cell, state, .. } = self.pool[candidate];
+            if state == State::Waiting && moved(self, cell.group as usize) {
+                let standing = self.standing(page as usize);
+                let plain = self.index(&standing);
+                self.pool[candidate].index = self.drawn_index(page, standing, plain);
+            }
+        }
+        for group in 0..self.clock_seen.len() {
+            if moved(self, group) {
+                self.gather(group, self.pool_least);
+            }
+        }
+    }
+
+    /// Chooses the best `quota` pages of all.
     fn pick_best(&mut self, quota: usize) {
-        let groups = self.groups.site_of().len();
+        self.follow_clocks();
         let mut least = self.threshold * self.slack();
         loop {
-            for group in 0..groups {
-                if self.may_reach(group, least) {
-                    self.gather_group(group, least);
+            if least < self.pool_least {
+                for group in 0..self.clock_seen.len() {
+                    self.gather(group, least);
                 }
+                self.pool_least = least;
             }
-            let reached = nth_largest(&self.candidates, quota);
+            let reached = nth_largest(&self.pool, quota);
             // What lies below the slack of the index that was reached cannot have been missed.
-            if reached * self.slack() >= least || least == 0.0 {
+            if reached * self.slack() >= self.pool_least || self.pool_least == 0.0 {
                 self.threshold = reached;
                 break;
             }
-            least = if reached > 0.0 {
-                reached * self.slack()
-            } else if least > 1e-9 {
-                least * 0.1
-            } else {
-                0.0
-            };
+            least = lower(reached * self.slack(), self.pool_least);
         }
-        mark_best(&mut self.candidates, self.threshold, quota);
+        mark_best(&mut self.pool, self.threshold, quota);
     }
 
-    /// Marks the sentinels of all sites as chosen, at most `most` of them.
+    /// Chooses the sentinels of all sites, at most `most` of them.
     fn pick_sentinels(&mut self, most: usize) {
         for site in 0..self.groups_of_site.len() {
             let quota = (SENTINELS * (f64::from(self.pages_of_site[site]) * self.share).sqrt()) as usize;
@@ -325,7 +332,7 @@ impl Freshet {
                 self.pick_sentinels_of(site, quota);
             }
         }
-        let chosen = self.candidates.iter().filter(|candidate| candidate.chosen).count();
+        let chosen = self.pool.iter().filter(|candidate| candidate.state == State::Chosen).count();
         if chosen > most {
             self.keep_by_chance(most);
         }
@@ -333,51 +340,58 @@ impl Freshet {
 
     fn pick_sentinels_of(&mut self, site: usize, quota: usize) {
         let groups = std::mem::take(&mut self.groups_of_site[site]);
-        let first = self.candidates.len();
-        let mut least = f32::INFINITY;
+        let first = self.pool.len();
+        let mut least = self.best_of(&groups) * self.slack();
         loop {
             for group in &groups {
-                self.gather_group(*group as usize, least);
+                self.gather(*group as usize, least);
             }
-            if least == f32::INFINITY {
-                least =
-                    groups.iter().map(|group| self.best[*group as usize]).fold(0.0, f32::max) * self.slack();
-                continue;
-            }
-            if self.candidates.len() - first >= quota || least == 0.0 {
+            if self.pool.len() - first >= quota || least == 0.0 {
                 break;
             }
-            least = if least > 1e-9 { least * 0.3 } else { 0.0 };
+            least = lower(least * 0.3, least);
         }
-        let candidates = &mut self.candidates[first..];
+        let candidates = &mut self.pool[first..];
         let threshold = nth_largest(candidates, quota);
         mark_best(candidates, threshold, quota);
         self.groups_of_site[site] = groups;
     }
 
+    /// The largest index of a head of these groups.
+    fn best_of(&self, groups: &[u32]) -> f32 {
+        let cells = groups.iter().flat_map(|group| self.cells.of_group(*group as usize));
+        let heads = cells.filter_map(|cell| self.cells.head(cell));
+        heads.map(|page| self.index(&self.standing(page as usize))).fold(0.0, f32::max)
+    }
+
     /// Keeps a random part of the chosen candidates.
     fn keep_by_chance(&mut self, most: usize) {
         let (seed, cycle) = (self.settings.seed ^ 0x5e17_1e15, self.clocks.now());
-        let mut lots: Vec<(f32, usize)> = (0..self.candidates.len())
-            .filter(|candidate| self.candidates[*candidate].chosen)
-            .map(|candidate| (thompson::tie_break(seed, self.candidates[candidate].page, cycle), candidate))
+        let mut lots: Vec<(f32, usize)> = (0..self.pool.len())
+            .filter(|candidate| self.pool[*candidate].state == State::Chosen)
+            .map(|candidate| (thompson::tie_break(seed, self.pool[candidate].page, cycle), candidate))
             .collect();
         lots.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         for (_, candidate) in &lots[most..] {
-            self.candidates[*candidate].chosen = false;
+            self.pool[*candidate].state = State::Waiting;
         }
     }
 
-    /// Hands out the chosen candidates and puts the others back, last first, so that every cell has its order again.
-    fn release(&mut self, chosen: &mut Vec<PageId>) {
-        for candidate in self.candidates.iter().rev() {
-            if candidate.chosen {
-                chosen.push(PageId(candidate.page));
-            } else {
-                self.cells.put_back(candidate.cell, candidate.page);
-            }
+    /// Hands out the candidates that were chosen.
+    fn hand_out(&mut self, chosen: &mut Vec<PageId>) {
+        for candidate in self.pool.iter_mut().filter(|candidate| candidate.state == State::Chosen) {
+            candidate.state = State::Visited;
+            chosen.push(PageId(candidate.page));
         }
-        self.candidates.clear();
+    }
+
+    /// Puts what was not visited back, last first, so that every cell has its order again.
+    fn empty_pool(&mut self) {
+        for candidate in self.pool.iter().rev().filter(|candidate| candidate.state != State::Visited) {
+            self.cells.put_back(candidate.cell, candidate.page);
+        }
+        self.pool.clear();
+        self.pool_least = f32::INFINITY;
     }
 
     /// Folds a visit of this cycle into its page, with the final clocks, and the page's new statistics into its group.
@@ -415,7 +429,6 @@ impl Policy for Freshet {
         self.clocks.settle();
         self.rates.grow(catalogue.sites(), self.groups.site_of());
         self.cells.grow(catalogue.pages(), self.groups.site_of().len());
-        self.best.resize(self.groups.site_of().len(), 0.0);
         self.clock_seen.resize(self.groups.site_of().len(), 0.0);
         for page in first.0..catalogue.pages() as u32 {
             let group = self.groups.of_page(catalogue, PageId(page));
@@ -429,7 +442,6 @@ impl Policy for Freshet {
 
     fn begin_cycle(&mut self, _catalogue: &Catalogue, _now: Days, budget: usize) {
         self.clocks.tick();
-        self.clock_seen.fill(0.0);
         self.left = budget;
         self.batch = 0;
         self.share = budget as f64 / self.pages_alive.max(1) as f64;
@@ -449,7 +461,7 @@ impl Policy for Freshet {
                 }
                 self.pick_best(quota);
             }
-            self.release(chosen);
+            self.hand_out(chosen);
         }
     }
 
@@ -477,6 +489,7 @@ impl Policy for Freshet {
     }
 
     fn end_cycle(&mut self, _catalogue: &Catalogue) {
+        self.empty_pool();
         let visits = std::mem::take(&mut self.visits);
         for visit in &visits {
             self.fold(*visit);
@@ -490,20 +503,32 @@ impl Policy for Freshet {
     }
 }
 
-/// The `n`-th largest index of the candidates; 0 when there are fewer.
+/// The `n`-th largest index of the waiting candidates; 0 when there are fewer.
 fn nth_largest(candidates: &[Candidate], n: usize) -> f32 {
-    if n == 0 || candidates.len() < n {
+    let waiting = candidates.iter().filter(|candidate| candidate.state == State::Waiting);
+    let mut indices: Vec<f32> = waiting.map(|candidate| candidate.index).collect();
+    if n == 0 || indices.len() < n {
         return 0.0;
     }
-    let mut indices: Vec<f32> = candidates.iter().map(|candidate| candidate.index).collect();
-    let (_, nth, _) = indices.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a));
-    *nth
+    *indices.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a)).1
 }
 
-/// Chooses the candidates whose index reaches `threshold`, at most `quota` of them.
+/// Chooses the waiting candidates whose index reaches `threshold`, at most `quota` of them.
 fn mark_best(candidates: &mut [Candidate], threshold: f32, quota: usize) {
-    let best = candidates.iter_mut().filter(|candidate| candidate.index >= threshold);
-    for candidate in best.take(quota) {
-        candidate.chosen = true;
+    let reach =
+        |candidate: &&mut Candidate| candidate.state == State::Waiting && candidate.index >= threshold;
+    for candidate in candidates.iter_mut().filter(reach).take(quota) {
+        candidate.state = State::Chosen;
+    }
+}
+
+/// The next lower level to look at: `wanted` if it says something, otherwise a tenth, and in the end everything.
+fn lower(wanted: f32, current: f32) -> f32 {
+    if 0.0 < wanted && wanted < current {
+        wanted
+    } else if current > 1e-9 {
+        current * 0.1
+    } else {
+        0.0
     }
 }
