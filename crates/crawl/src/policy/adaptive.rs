@@ -9,7 +9,8 @@
 //! - The threshold divides the sites that the budget of the cycle can download from the others.
 //!
 //! # Departures
-//! - The text does not name the interval: it is the conservative one, which fits its remarks.
+//! - The text does not name the interval. It is a setting; with ten pages a round the plain one (Wald) finds the most changes on
+//!   recorded histories at every budget, although it has no width when none or all of the samples changed.
 //! - What is left when all sites are decided goes to those with the largest part of changed samples, as in the greedy policy.
 
 use freshet_theory::sample::adaptive::{Decision, decide, threshold};
@@ -30,6 +31,7 @@ const CONFIDENCE: f64 = 0.9;
 /// Rounds of samples, and sites decided one by one.
 #[derive(Debug)]
 pub(super) struct Adaptive {
+    method: Method,
     sites: SampledSites,
     budget: usize,
     undecided: Vec<usize>,
@@ -39,8 +41,9 @@ pub(super) struct Adaptive {
 
 impl Adaptive {
     /// A policy that knows no page yet.
-    pub(super) fn new(seed: u64) -> Self {
-        Self { sites: SampledSites::new(seed), budget: 0, undecided: Vec::new(), is_sampled: false }
+    pub(super) fn new(method: Method, seed: u64) -> Self {
+        let sites = SampledSites::new(seed);
+        Self { method, sites, budget: 0, undecided: Vec::new(), is_sampled: false }
     }
 
     /// Decides on every undecided site; those to download whole are returned, the surest first.
@@ -51,13 +54,13 @@ impl Adaptive {
         };
         let confidence = Confidence::new(CONFIDENCE);
         let mut download = Vec::new();
-        let sites = &self.sites;
+        let (method, sites) = (self.method, &self.sites);
         self.undecided.retain(|site| {
             let (sample, room) = (sites.site(*site).sample(), sites.site(*site).room());
             if sample.sampled() == 0 || room == 0 {
                 return room > 0;
             }
-            let interval = changed_fraction_interval(sample, confidence, Method::Conservative);
+            let interval = changed_fraction_interval(sample, confidence, method);
             let decision = decide(interval, threshold);
             if decision == Decision::Download {
                 download.push(*site);
@@ -154,7 +157,7 @@ mod tests {
     fn sites_that_are_hard_to_tell_apart_are_sampled_on() {
         // In the first cycle half of the first site and four tenths of the second have changed.
         let mut world = SmallWorld::of_sites(&[(100, 0), (100, 0)]);
-        let changed = |page: usize| if page < 100 { page % 2 == 0 } else { page % 5 < 2 };
+        let changed = |page: usize| if page < 100 { page.is_multiple_of(2) } else { page % 5 < 2 };
         for (number, page) in world.pages.iter_mut().enumerate() {
             page.changes_every = u32::from(changed(number));
         }

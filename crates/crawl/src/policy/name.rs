@@ -6,7 +6,8 @@
 //! |---|---|
 //! | `round-robin`, `random` | all pages in turn; pages by lot |
 //! | `frequency:ESTIMATOR:ALLOCATION` | `improved`, `naive`, `irregular`, `gamma`; `optimal`, `age`, `harmonic`, `uniform`, `proportional`, `rank` |
-//! | `greedy`, `proportional`, `adaptive` | a sample of every site first |
+//! | `greedy`, `proportional` | a sample of every site first |
+//! | `adaptive:INTERVAL` | samples until a site is decided; `wald`, `conservative`, `wilson` |
 //! | `subset:POLICY` | some sites in each cycle, when downloads are few |
 //! | `link:D:SEED`, `directory:D:SEED`, `cluster:D:SEED` | granularity, by default 3, 1 and 0; `status`, `ha`, `wha`, `pra` |
 //! | `mixture:POLICY:POLICY:SHARE` | the second policy's share of the downloads, by default 0.3 |
@@ -24,6 +25,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use freshet_theory::neighbourhood::granularity::Granularity;
+use freshet_theory::sample::interval::Method;
 use freshet_theory::units::{Days, VisitsPerDay};
 
 use super::adaptive::Adaptive;
@@ -74,7 +76,10 @@ pub enum CyclePolicy {
     /// Samples, then the sites with the most changed ones.
     Greedy,
     /// Samples in rounds until a site is decided.
-    Adaptive,
+    Adaptive {
+        /// How sure a sample makes us of a site.
+        method: Method,
+    },
     /// Some sites in each cycle, when downloads are few.
     Subset(Box<CyclePolicy>),
     /// Samples, and neighbours of some of them.
@@ -169,6 +174,9 @@ const PARTS_MAX: usize = 32;
 /// The share of the second policy of a mixture, if none is named: that of the text.
 const SECOND_SHARE: f64 = 0.3;
 
+/// The interval of the adaptive policy, if none is named.
+const DEFAULT_METHOD: Method = Method::Wald;
+
 /// The policies that stand for all others, as `all` means them.
 const REPRESENTATIVES: [&str; 33] = [
     "round-robin",
@@ -220,6 +228,8 @@ const STANDINGS: [(&str, Standing); 6] = [
     ("harmonic", Standing::Overdue(Allocation::Harmonic)),
     ("rank", Standing::Changed),
 ];
+const METHODS: [(&str, Method); 3] =
+    [("wald", Method::Wald), ("conservative", Method::Conservative), ("wilson", Method::Wilson)];
 const EAGERNESS: [(&str, Eagerness); 4] = [
     ("status", Eagerness::Status),
     ("ha", Eagerness::History),
@@ -336,7 +346,7 @@ impl CyclePolicy {
             }
             Self::Proportional => Box::new(Sampling::new(Spread::Proportional, seed)),
             Self::Greedy => Box::new(Sampling::new(Spread::Greedy, seed)),
-            Self::Adaptive => Box::new(Adaptive::new(seed)),
+            Self::Adaptive { method } => Box::new(Adaptive::new(*method, seed)),
             Self::Subset(inner) => Box::new(Subset::new(part(inner, 1), seed)),
             Self::Neighbourhood { kinship, granularity, eagerness } => {
                 Box::new(Neighbourhood::new(*kinship, Granularity(*granularity), *eagerness, seed))
@@ -423,7 +433,9 @@ impl<'a> Parts<'a> {
             }
             CycleHead::Proportional => CyclePolicy::Proportional,
             CycleHead::Greedy => CyclePolicy::Greedy,
-            CycleHead::Adaptive => CyclePolicy::Adaptive,
+            CycleHead::Adaptive => {
+                CyclePolicy::Adaptive { method: self.choice(&METHODS).unwrap_or(DEFAULT_METHOD) }
+            }
             CycleHead::Subset => CyclePolicy::Subset(Box::new(self.cycle_policy()?)),
             CycleHead::Neighbourhood(kinship) => {
                 let granularity = self.value("a granularity such as 1", |_| true);
@@ -516,7 +528,8 @@ impl fmt::Display for CyclePolicy {
             }
             Self::Proportional => f.write_str("proportional"),
             Self::Greedy => f.write_str("greedy"),
-            Self::Adaptive => f.write_str("adaptive"),
+            Self::Adaptive { method: DEFAULT_METHOD } => f.write_str("adaptive"),
+            Self::Adaptive { method } => write!(f, "adaptive:{}", name_of(&METHODS, method)),
             Self::Subset(inner) => write!(f, "subset:{inner}"),
             Self::Neighbourhood { kinship, granularity, eagerness } => {
                 let kinship = name_of(&CYCLE_HEADS, &CycleHead::Neighbourhood(*kinship));
@@ -578,6 +591,8 @@ mod tests {
         check("directory:wha", "directory:1:wha");
         check("cluster:-2", "cluster:-2:status");
         check("mixture:greedy:round-robin", "mixture:greedy:round-robin:0.3");
+        check("adaptive:wald", "adaptive");
+        check("adaptive:wilson", "adaptive:wilson");
         check("uniform", "uniform:fixed");
         check("proportional-rate:irregular", "proportional-rate:fixed:irregular");
         check("optimal:age", "optimal:age:fixed");

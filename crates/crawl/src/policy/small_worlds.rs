@@ -206,9 +206,15 @@ fn an_empty_world_is_no_trouble() {
 /// Every combination that has a name of its own and is not among the representatives.
 fn other_names() -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for inner in
-        ["random", "proportional", "adaptive", "frequency:rank", "nutch", "directory:2:ha", "link:-1:pra"]
-    {
+    for inner in [
+        "random",
+        "proportional",
+        "adaptive:wilson",
+        "frequency:rank",
+        "nutch",
+        "directory:2:ha",
+        "link:-1:pra",
+    ] {
         names.push(format!("subset:{inner}"));
         names.push(format!("mixture:{inner}:round-robin:0.3"));
         names.push(format!("mixture:frequency:gamma:rank:{inner}:0.6"));

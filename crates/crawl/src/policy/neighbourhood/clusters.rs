@@ -10,7 +10,7 @@
 //!
 //! # Departures
 //! - The words, images and size of a page are not in the catalogue and are left out; the site stands among the words of the URL.
-//! - The text clusters once. Here the clusters are made anew when a tenth of the pages is new; until then a new page is in the
+//! - The text clusters once. Here the clusters are made anew when half of the pages are new; until then a new page is in the
 //!   cluster of the last page of its directory.
 
 use freshet_theory::neighbourhood::cluster::ClusteredPages;
@@ -28,7 +28,7 @@ const CLUSTERS_MIN: usize = 10;
 /// Clusters of the words of URLs: of the ten largest the ranks become features.
 const URL_CLUSTERS: usize = 20;
 /// Part of the pages that may be new before the clusters are made anew.
-const NEW_SHARE_MAX: f64 = 0.1;
+const NEW_SHARE_MAX: f64 = 0.5;
 
 /// Clusters and the pages in them.
 #[derive(Debug)]

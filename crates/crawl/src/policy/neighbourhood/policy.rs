@@ -43,7 +43,7 @@ pub enum Kinship {
 enum Neighbours {
     Link(Links),
     Directory(Directories),
-    Cluster(Clusters),
+    Cluster(Box<Clusters>),
 }
 
 /// Samples, and the neighbours of some of them.
@@ -72,7 +72,7 @@ impl Neighbourhood {
         let neighbours = match kinship {
             Kinship::Link => Neighbours::Link(Links::default()),
             Kinship::Directory => Neighbours::Directory(Directories::default()),
-            Kinship::Cluster => Neighbours::Cluster(Clusters::new(seed)),
+            Kinship::Cluster => Neighbours::Cluster(Box::new(Clusters::new(seed))),
         };
         Self {
             neighbours,
@@ -166,7 +166,7 @@ mod tests {
 
     /// Twenty pages that change in one directory, eighty that do not in four others; all in a chain of links.
     fn world() -> SmallWorld {
-        let page = |page: usize| life(0, &format!("d{}/{page}", page % 5), u32::from(page % 5 == 0));
+        let page = |page: usize| life(0, &format!("d{}/{page}", page % 5), u32::from(page.is_multiple_of(5)));
         let links = (0..100u32).filter(|page| page + 5 < 100).map(|page| (page, page + 5)).collect();
         SmallWorld { pages: (0..100).map(page).collect(), links }
     }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn clusters_find_changes_that_go_with_the_words_of_the_address() {
         let page = |page: usize| {
-            life(0, &format!("{}/{page}", ["news/today", "manual"][page % 2]), (page % 2 == 0).into())
+            life(0, &format!("{}/{page}", ["news/today", "manual"][page % 2]), page.is_multiple_of(2).into())
         };
         let world = SmallWorld { pages: (0..400).map(page).collect(), links: Vec::new() };
         let visits = drive(&world, &mut *policy("cluster:0:status", 0.25, 1), 1, 100);
