@@ -76,10 +76,10 @@ fn by_grid(stage: &Stage<'_>, visits: &[(usize, f64)]) -> (f64, f64) {
     for moment in 0..moments {
         let now = (moment as f64 + 0.5) * cycle_days / MOMENTS_PER_CYCLE as f64;
         let (mut held, mut fresh, mut days) = (0.0, 0.0, 0.0);
-        for page in 0..stage.pages() {
+        for (page, times) in times.iter().enumerate() {
             let copied = stage.cycle_end(stage.discovered(page));
-            let visits_so_far = times[page].partition_point(|time| *time <= now);
-            let last = times[page][..visits_so_far].last().copied().unwrap_or(copied);
+            let visits_so_far = times.partition_point(|time| *time <= now);
+            let last = times[..visits_so_far].last().copied().unwrap_or(copied);
             if now < copied || stage.died(page) <= last {
                 continue;
             }

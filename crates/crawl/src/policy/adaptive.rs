@@ -1,6 +1,6 @@
 //! The adaptive policy: each site is sampled on until it is clear whether it is worth downloading.
 //!
-//! [sample], section 3.4, Algorithm 3.1, with the k = 10 and α = 0.9 of its section 4.6. Each round samples k pages of every
+//! **sample**, section 3.4, Algorithm 3.1, with the k = 10 and α = 0.9 of its section 4.6. Each round samples k pages of every
 //! undecided site; then a site whose changed fraction is surely above the threshold is downloaded whole, one that is surely below
 //! is sampled no further.
 //!

@@ -1,6 +1,6 @@
 //! Visits by the estimated rate of change of every page.
 //!
-//! [sample], section 2.1, policy 2, as it is run in its section 4: every page is visited once in a round-robin fashion; after
+//! **sample**, section 2.1, policy 2, as it is run in its section 4: every page is visited once in a round-robin fashion; after
 //! that its rate is estimated from its history (thesis, chapter 6) and visits are allocated by the rates (chapter 5). In a cycle the pages
 //! are visited whose next visit is most overdue, those with the largest
 //!

@@ -1,6 +1,6 @@
 //! Two policies that share the downloads.
 //!
-//! [sample], section 3.6: if every page must be visited within a certain time, use, say, 30% of the downloads in a round-robin
+//! **sample**, section 3.6: if every page must be visited within a certain time, use, say, 30% of the downloads in a round-robin
 //! fashion and the remaining 70% for the greedy policy.
 //!
 //! # Promises

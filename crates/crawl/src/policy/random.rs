@@ -1,6 +1,6 @@
 //! Pages by lot: the least that a policy must beat.
 //!
-//! [neighbours], section 5: what is left of sampling when no sample has its neighbours downloaded.
+//! **neighbours**, section 5: what is left of sampling when no sample has its neighbours downloaded.
 //!
 //! # Promises
 //! - Every page is equally likely to be visited in a cycle, whatever was found before.

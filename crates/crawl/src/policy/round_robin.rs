@@ -1,6 +1,6 @@
 //! Round robin: all pages in turn.
 //!
-//! [sample], section 2.1, policy 1: the first pages in the first cycle, the next ones in the second, and so on, so that every page
+//! **sample**, section 2.1, policy 1: the first pages in the first cycle, the next ones in the second, and so on, so that every page
 //! is visited at the same interval.
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! The pages of every site, and what this cycle's visits to them showed.
 //!
-//! What the policies of [sample] share: sites as the groups, pages drawn from them by lot, and the sample size √(N r), with N
+//! What the policies of **sample** share: sites as the groups, pages drawn from them by lot, and the sample size √(N r), with N
 //! the mean number of pages of a site and r the downloads per page of this cycle.
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! The greedy and the proportional policy: sample every site, then go where the samples had changed.
 //!
-//! [sample], section 3.2: in each cycle a few pages of every site are sampled. The greedy policy downloads the rest from the site
+//! **sample**, section 3.2: in each cycle a few pages of every site are sampled. The greedy policy downloads the rest from the site
 //! with the most changed samples, then from the next; the proportional policy spreads it in proportion to the changed
 //! samples. Nothing is remembered from cycle to cycle.
 //!

@@ -1,6 +1,6 @@
 //! Policies that can be kept to a part of the pages, and that bear visits which they did not choose.
 //!
-//! Subset sampling and mixtures ([sample], sections 3.5 and 3.6) are made of other policies: the one closes most pages to
+//! Subset sampling and mixtures (**sample**, sections 3.5 and 3.6) are made of other policies: the one closes most pages to
 //! a policy for a cycle, the other tells it of visits that its partner chose. [`OpenPages`] is what every such policy keeps
 //! for that: which pages may still be visited in this cycle.
 //!

@@ -1,6 +1,6 @@
 //! Subset sampling: when the downloads are too few to sample every site, some sites in each cycle.
 //!
-//! [sample], sections 3.5 and 4.4: the sites take turns. Each cycle keeps a policy to as many sites as have R/h pages, with R the
+//! **sample**, sections 3.5 and 4.4: the sites take turns. Each cycle keeps a policy to as many sites as have R/h pages, with R the
 //! downloads and h the part of sites that are worth downloading whole, so that these can be downloaded after sampling.
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! Neighbours by what is known of the pages.
 //!
-//! [neighbours], section 4.3: pages are clustered by their features; the distance is 0 within a cluster, 1 to the cluster whose
+//! **neighbours**, section 4.3: pages are clustered by their features; the distance is 0 within a cluster, 1 to the cluster whose
 //! centroid is nearest, and so on. A crawler knows these features without visiting: the words of the URL, its depth, and the
 //! links to and from the page.
 //!

@@ -1,6 +1,6 @@
 //! Neighbours by directories.
 //!
-//! [neighbours], section 4.2: a page in the same directory is at 0; one in another directory of the site is as many steps away as lead
+//! **neighbours**, section 4.2: a page in the same directory is at 0; one in another directory of the site is as many steps away as lead
 //! through the tree from one directory to the other, positive in upper directories and negative in lower ones.
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! Whether a sample has its neighbours downloaded: the download probability.
 //!
-//! [neighbours], section 5: by the status of the sample, by its history of changes, even (HA) or weighted (WHA), or by its PageRank
+//! **neighbours**, section 5: by the status of the sample, by its history of changes, even (HA) or weighted (WHA), or by its PageRank
 //! (PRA). The formulas are those of [`freshet_theory::neighbourhood::probability`].
 //!
 //! # Promises

@@ -1,6 +1,6 @@
 //! Neighbours by links.
 //!
-//! [neighbours], section 4.1: siblings, which have a common parent, are at 0, pages to which links lead at the number of links,
+//! **neighbours**, section 4.1: siblings, which have a common parent, are at 0, pages to which links lead at the number of links,
 //! pages from which links lead at minus that number. The theory's graph measures the distance of every page from a sample; here only
 //! the part of the graph is walked that the granularity reaches.
 //!

@@ -1,4 +1,4 @@
-//! Samples at random, and the neighbours of those that changed: the policies of [neighbours].
+//! Samples at random, and the neighbours of those that changed: the policies of **neighbours**.
 //!
 //! In reading order:
 //! - `links`: neighbours by links;

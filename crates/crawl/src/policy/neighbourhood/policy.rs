@@ -1,6 +1,6 @@
 //! The cycle of samples and their neighbours.
 //!
-//! [neighbours], section 3, Algorithms 1 and 2: until the downloads are used up, download a page at random; with its download
+//! **neighbours**, section 3, Algorithms 1 and 2: until the downloads are used up, download a page at random; with its download
 //! probability, download its neighbours within the granularity too.
 //!
 //! # Promises

@@ -58,7 +58,7 @@ impl Repository {
                 "-c",
                 "log.showSignature=false",
                 "-c",
-                "diff.orderFile=",
+                "diff.orderFile=/dev/null",
                 "log",
                 "--first-parent",
                 "-m",
