@@ -75,6 +75,10 @@ impl<Rule: IntervalRule> Intervals<Rule> {
 
     fn schedule(&mut self, observation: &Observation) {
         let page = observation.page;
+        if !observation.outcome.is_known() {
+            self.queue.set(page, observation.time.get() + self.interval[page.index()], &mut self.rng);
+            return;
+        }
         let visit = ScheduledVisit {
             time: observation.time.get(),
             interval: self.interval[page.index()],

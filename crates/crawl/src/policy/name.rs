@@ -30,6 +30,7 @@ use freshet_theory::units::{Days, VisitsPerDay};
 
 use super::adaptive::Adaptive;
 use super::allocation::Allocation;
+use super::considerate::Considerate;
 use super::estimates::Estimator;
 use super::frequency::{Frequency, Standing};
 use super::freshet::{Freshet, Objective, Settings};
@@ -320,8 +321,8 @@ impl PolicyName {
         assert!(setting.budget_share.is_finite());
         assert!(0.0 < setting.budget_share);
         match self {
-            Self::Cycle(policy) => policy.build(setting),
-            Self::Steady(policy) => Box::new(policy.build(setting)),
+            Self::Cycle(policy) => Box::new(Considerate::new(policy.build(setting))),
+            Self::Steady(policy) => Box::new(Considerate::new(Box::new(policy.build(setting)))),
             Self::Freshet(objective) => Box::new(Freshet::new(Settings {
                 objective: *objective,
                 budget_share: setting.budget_share,
