@@ -4,3 +4,4 @@
 //! lab runs these very policies against recorded histories.
 
 pub mod policy;
+pub mod web;
