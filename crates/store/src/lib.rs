@@ -2,5 +2,38 @@
 //!
 //! In reading order:
 //! - [`time`]: moments, in milliseconds.
+//! - [`ids`]: the dense numbers of URLs, pages and sites, and the place of a record in the Collection.
+//! - [`error`]: why a store could not be opened, read or written.
+//! - [`codec`]: how records become bytes.
+//! - [`key_value`]: the ordered key-value store underneath, on disk or in memory.
+//! - [`all_urls`]: AllUrls, every URL ever discovered.
+//! - [`coll_urls`]: CollUrls, what is known of each page that is or was kept.
+//! - [`sites`]: what is known of each site.
+//! - [`links`]: which URLs each page links to.
+//! - [`versions`]: when each page was seen, and where the bytes of it are.
+//! - [`collection`]: the Collection, the pages themselves as WARC files.
+//! - [`history`]: the History, every visit as Parquet.
+//! - [`counters`]: how much there is of everything, without counting.
+//! - [`changes`]: what becomes true in one step.
+//! - [`store`]: all of it together: opened, changed, closed.
+//! - [`reader`]: all of it read, from any thread.
+//!
+//! `docs/FORMAT.md` describes every file to the byte.
 
+pub mod all_urls;
+pub mod changes;
+pub mod codec;
+pub mod coll_urls;
+pub mod collection;
+pub mod counters;
+pub mod error;
+pub mod history;
+pub mod ids;
+pub mod key_value;
+pub mod links;
+mod lock;
+pub mod reader;
+pub mod sites;
+pub mod store;
 pub mod time;
+pub mod versions;

@@ -7,6 +7,12 @@ use freshet_theory::units::Days;
 /// Milliseconds of one day.
 const DAY: f64 = 86_400_000.0;
 
+/// When the year 1 begins, in milliseconds.
+const YEAR_1: i64 = -62_135_596_800_000;
+
+/// When the year 9999 ends.
+const YEAR_9999: i64 = 253_402_207_200_000;
+
 /// A moment, to the millisecond.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(i64);
@@ -32,6 +38,32 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// The moment as text to the millisecond, such as `2026-11-16T01:30:18.123Z`. Moments outside of the years 1 to 9999 are given as the
+    /// nearest inside.
+    pub fn iso(self) -> String {
+        self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+    }
+
+    /// The moment as 14 digits to the second, such as `20261116013018`.
+    pub fn digits(self) -> String {
+        self.civil().strftime("%Y%m%d%H%M%S").to_string()
+    }
+
+    /// The day in UTC, such as `2026-11-16`.
+    pub fn day(self) -> String {
+        self.civil().strftime("%Y-%m-%d").to_string()
+    }
+
+    /// The moment that such a text names.
+    pub fn from_iso(text: &str) -> Option<Self> {
+        Some(Self(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()))
+    }
+
+    fn civil(self) -> jiff::Timestamp {
+        let millis = self.0.clamp(YEAR_1, YEAR_9999);
+        jiff::Timestamp::from_millisecond(millis).expect("it was brought into the range")
+    }
+
     /// Days from `earlier` to this moment, never negative.
     pub fn days_since(self, earlier: Self) -> Days {
         Days::new(self.millis_since(earlier).max(0) as f64 / DAY)
@@ -48,5 +80,23 @@ mod tests {
         assert_eq!(noon.plus_millis(86_400_000).days_since(noon).get(), 1.0);
         assert_eq!(noon.days_since(noon.plus_millis(1)).get(), 0.0);
         assert_eq!(Timestamp::from_millis(i64::MAX).plus_millis(1).millis(), i64::MAX);
+    }
+
+    #[track_caller]
+    fn check(millis: i64, iso: &str, digits: &str) {
+        let moment = Timestamp::from_millis(millis);
+        assert_eq!((moment.iso().as_str(), moment.digits().as_str()), (iso, digits));
+        assert_eq!(moment.day(), iso[..10]);
+    }
+
+    #[test]
+    fn a_moment_is_written_in_utc_and_read_back() {
+        check(0, "1970-01-01T00:00:00.000Z", "19700101000000");
+        check(1_794_792_618_123, "2026-11-16T01:30:18.123Z", "20261116013018");
+        check(i64::MIN, "0001-01-01T00:00:00.000Z", "00010101000000");
+        check(i64::MAX, "9999-12-30T22:00:00.000Z", "99991230220000");
+        let read = Timestamp::from_iso("2026-11-16T01:30:18.123Z");
+        assert_eq!(read, Some(Timestamp::from_millis(1_794_792_618_123)));
+        assert_eq!(Timestamp::from_iso("yesterday"), None);
     }
 }

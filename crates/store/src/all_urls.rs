@@ -1,0 +1,323 @@
+//! AllUrls: every URL ever discovered, with what was known of it before it was visited.
+//!
+//! AllUrls of the **thesis** (7.3). A URL gets its [`UrlId`] when it is discovered and keeps it. It is found by a key of 16 bytes: the
+//! xxh3 hash of its site and that of the whole URL, both from the seed of the store, so that the URLs of a site lie together and nobody
+//! outside can make two URLs meet.
+//!
+//! # Promises
+//! - A record is read back as it was written.
+//! - Bytes that are no record are an error that names keyspace and key, never a panic.
+//!
+//! # Departures
+//! Two URLs of one site whose 64-bit hashes are the same count as one. With ten million URLs in one site the chance that
+//! any two do is 3 in a million.
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::codec::{Field, Input, Malformed, Record, record, words};
+use crate::error::StoreError;
+use crate::ids::{PageNumber, SiteNumber, UrlId};
+use crate::key_value::{Direction, KeyRange, Space, View};
+use crate::time::Timestamp;
+
+words! {
+    /// How a URL was discovered.
+    pub enum Source {
+        /// The user named it.
+        Seed = 0 "seed",
+        /// A page links to it.
+        Link = 1 "link",
+        /// A sitemap lists it.
+        Sitemap = 2 "sitemap",
+        /// A feed lists it.
+        Feed = 3 "feed",
+        /// A visit was sent there.
+        Redirect = 4 "redirect",
+        /// A page names it as its canonical form.
+        Canonical = 5 "canonical",
+    }
+}
+
+words! {
+    /// Why a URL is not kept.
+    pub enum Reason {
+        /// Its robots.txt forbids it.
+        Robots = 0 "robots",
+        /// A rule of the settings leaves it out.
+        Rule = 1 "rule",
+        /// It lies outside of the sites that are crawled.
+        Scope = 2 "scope",
+        /// It looks like one of endlessly many.
+        Trap = 3 "trap",
+        /// It is too many links away from a seed.
+        Depth = 4 "depth",
+        /// Its site has as many pages as it may have.
+        SiteLimit = 5 "site limit",
+        /// The collection is full, and it is less important than what is in it.
+        Unimportant = 6 "unimportant",
+        /// It asks not to be kept.
+        NoIndex = 7 "noindex",
+        /// It is of a kind that is not kept.
+        ContentType = 8 "content type",
+        /// It is the same as another page.
+        Duplicate = 9 "duplicate",
+        /// It redirects to another URL.
+        Moved = 10 "moved",
+        /// It is no longer there.
+        Gone = 11 "gone",
+        /// It failed again and again.
+        Failing = 12 "failing",
+        /// Its address must not be visited.
+        Address = 13 "address",
+        /// The user said so.
+        User = 14 "user",
+    }
+}
+
+/// What has become of a URL.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Standing {
+    /// It is known and has not been admitted yet.
+    Waiting,
+    /// It is in the collection, as this page.
+    Kept(PageNumber),
+    /// It must not be visited.
+    Refused(Reason),
+    /// It was in the collection or could have been, and is not kept.
+    Discarded(Reason),
+}
+
+impl Field for Standing {
+    fn describe() -> String {
+        "Standing".to_owned()
+    }
+
+    fn put(&self, output: &mut Vec<u8>) {
+        match self {
+            Self::Waiting => output.push(0),
+            Self::Kept(page) => {
+                output.push(1);
+                page.put(output);
+            }
+            Self::Refused(reason) => {
+                output.push(2);
+                reason.put(output);
+            }
+            Self::Discarded(reason) => {
+                output.push(3);
+                reason.put(output);
+            }
+        }
+    }
+
+    fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
+        match input.take_byte()? {
+            0 => Ok(Self::Waiting),
+            1 => Ok(Self::Kept(PageNumber::take(input)?)),
+            2 => Ok(Self::Refused(Reason::take(input)?)),
+            3 => Ok(Self::Discarded(Reason::take(input)?)),
+            other => Err(Malformed::UnknownWord(other)),
+        }
+    }
+}
+
+record! {
+    /// A URL that was discovered.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct UrlRecord {
+        /// The URL in canonical form.
+        url: String,
+        /// Its site.
+        site: SiteNumber,
+        /// When it was discovered.
+        discovered: Timestamp,
+        /// The URL on whose page it was found first; none for seeds.
+        found_on: Option<UrlId>,
+        /// The fewest links known from a seed to it.
+        depth: u16,
+        /// The words of the link that it was found by, shortened; empty if there were none.
+        anchor: String,
+        /// How it was discovered.
+        source: Source,
+        /// When it was last modified by its sitemap or feed.
+        listed_modified: Option<Timestamp>,
+        /// What has become of it.
+        standing: Standing,
+        /// More on why it is not kept, such as the rule that decided; mostly empty.
+        detail: String,
+    }
+}
+
+/// The key by which a URL is found.
+pub type UrlKey = [u8; 16];
+
+/// The site of a URL in canonical form: scheme and authority.
+pub fn site_of(url: &str) -> &str {
+    let authority = url.find("://").map_or(0, |colon| colon + 3);
+    let end = url[authority..].find(['/', '?', '#']).map_or(url.len(), |slash| authority + slash);
+    &url[..end]
+}
+
+/// The key by which this URL is found in a store of this seed.
+pub fn url_key(seed: u64, url: &str) -> UrlKey {
+    let mut key = [0; 16];
+    key[..8].copy_from_slice(&xxh3_64_with_seed(site_of(url).as_bytes(), seed).to_be_bytes());
+    key[8..].copy_from_slice(&xxh3_64_with_seed(url.as_bytes(), seed).to_be_bytes());
+    key
+}
+
+/// AllUrls, read from a view of the store.
+pub struct AllUrls<'a> {
+    view: &'a dyn View,
+    seed: u64,
+}
+
+impl<'a> AllUrls<'a> {
+    /// AllUrls of a store with this seed.
+    pub(crate) fn new(view: &'a dyn View, seed: u64) -> Self {
+        Self { view, seed }
+    }
+
+    /// The number of a URL, if it is known.
+    pub fn find(&self, url: &str) -> Result<Option<UrlId>, StoreError> {
+        self.find_key(&url_key(self.seed, url))
+    }
+
+    /// The number of the URL with this key, if it is known.
+    pub(crate) fn find_key(&self, key: &UrlKey) -> Result<Option<UrlId>, StoreError> {
+        let Some(value) = self.view.get(Space::UrlKeys, key)? else {
+            return Ok(None);
+        };
+        let id = UrlId::from_key(&value).ok_or(Malformed::Short);
+        Ok(Some(id.map_err(StoreError::corrupt(Space::UrlKeys, key))?))
+    }
+
+    /// What is known of a URL.
+    pub fn get(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
+        read(self.view, Space::Urls, &id.key())
+    }
+
+    /// Every URL from this number on, in the order of their numbers.
+    pub fn from(
+        &self,
+        first: UrlId,
+    ) -> impl Iterator<Item = Result<(UrlId, UrlRecord), StoreError>> + use<'a> {
+        numbered(self.view, Space::Urls, first.key().to_vec(), UrlId::from_key)
+    }
+}
+
+/// The record under a key.
+pub(crate) fn read<R: Record>(view: &dyn View, space: Space, key: &[u8]) -> Result<Option<R>, StoreError> {
+    let Some(value) = view.get(space, key)? else {
+        return Ok(None);
+    };
+    R::decode(&value).map(Some).map_err(StoreError::corrupt(space, key))
+}
+
+/// The records of a keyspace from a key on, each with its number.
+pub(crate) fn numbered<'a, N, R: Record + 'a>(
+    view: &'a dyn View,
+    space: Space,
+    first: Vec<u8>,
+    number: fn(&[u8]) -> Option<N>,
+) -> impl Iterator<Item = Result<(N, R), StoreError>> + use<'a, N, R> {
+    view.scan(space, KeyRange::from(first), Direction::Forward).map(move |entry| {
+        let (key, value) = entry?;
+        let number = number(&key).ok_or(Malformed::Short).map_err(StoreError::corrupt(space, &key))?;
+        let record = R::decode(&value).map_err(StoreError::corrupt(space, &key))?;
+        Ok((number, record))
+    })
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(crate) fn moment() -> impl Strategy<Value = Timestamp> {
+        any::<i64>().prop_map(Timestamp::from_millis)
+    }
+
+    fn standing() -> impl Strategy<Value = Standing> {
+        let reason = || prop::sample::select(Reason::ALL);
+        prop_oneof![
+            Just(Standing::Waiting),
+            any::<u32>().prop_map(|page| Standing::Kept(PageNumber(page))),
+            reason().prop_map(Standing::Refused),
+            reason().prop_map(Standing::Discarded),
+        ]
+    }
+
+    prop_compose! {
+        fn url_record()(
+            (url, anchor, detail) in (".*", ".*", ".{0,9}"),
+            (site, found_on, depth) in (any::<u32>(), any::<Option<u32>>(), any::<u16>()),
+            discovered in moment(),
+            source in prop::sample::select(Source::ALL),
+            listed_modified in prop::option::of(moment()),
+            standing in standing(),
+        ) -> UrlRecord {
+            let (site, found_on) = (SiteNumber(site), found_on.map(UrlId));
+            UrlRecord { url, site, discovered, found_on, depth, anchor, source, listed_modified, standing, detail }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_record_comes_back(record in url_record()) {
+            prop_assert_eq!(UrlRecord::decode(&record.encode()), Ok(record));
+        }
+
+        #[test]
+        fn a_record_that_is_cut_or_altered_is_no_panic(record in url_record(), cut: usize, at: usize, byte: u8) {
+            let mut bytes = record.encode();
+            let at = at % bytes.len();
+            prop_assert!(UrlRecord::decode(&bytes[..cut % bytes.len()]).is_err());
+            bytes[at] = byte;
+            let _ = UrlRecord::decode(&bytes);
+        }
+
+        #[test]
+        fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let _ = UrlRecord::decode(&bytes);
+        }
+    }
+
+    #[track_caller]
+    fn check_site(url: &str, expected: &str) {
+        assert_eq!(site_of(url), expected);
+    }
+
+    #[test]
+    fn the_site_ends_where_the_path_begins() {
+        check_site("https://example.org/a//b", "https://example.org");
+        check_site("http://example.org:8080/", "http://example.org:8080");
+        check_site("http://example.org", "http://example.org");
+        check_site("http://example.org?q=/", "http://example.org");
+        check_site("no scheme", "no scheme");
+        check_site("", "");
+    }
+
+    #[test]
+    fn urls_of_a_site_share_the_first_half_of_their_key() {
+        let [one, two] = ["http://a.example/1", "http://a.example/2"].map(|url| url_key(7, url));
+        assert_eq!(one[..8], two[..8]);
+        assert_ne!(one[8..], two[8..]);
+        assert_ne!(url_key(8, "http://a.example/1"), one);
+    }
+
+    #[test]
+    fn a_corrupt_record_is_named() {
+        let store = crate::key_value::InMemory::new();
+        let mut batch = crate::key_value::Batch::new();
+        batch.put(Space::Urls, UrlId(258).key(), [9, 9]);
+        crate::key_value::KeyValue::commit(&store, batch, crate::key_value::Durability::Buffered)
+            .expect("kept");
+        let error = AllUrls::new(&store, 0).get(UrlId(258)).expect_err("it is corrupt");
+        assert_eq!(
+            error.to_string(),
+            "the record 00000102 of urls is corrupt: its version is 9, this program knows 1"
+        );
+    }
+}

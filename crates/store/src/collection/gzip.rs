@@ -1,0 +1,181 @@
+//! One gzip member per record (RFC 1952), so that a record can be read without what stands before it.
+//!
+//! The compressor is kept from member to member: making one costs as much as compressing a small page.
+//!
+//! # Promises
+//! - A member holds exactly the parts that it was given, and says so by its checksum.
+//! - Bytes that are no member are an error, never a panic; what a member may unfold to is bounded.
+
+use std::io::{self, BufRead, Read};
+
+use flate2::bufread::GzDecoder;
+use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+
+/// What a record may unfold to: 2 GiB. The crawler's own limit on a body is far below; this one stops a damaged or foreign file.
+pub const RECORD_BYTES_MAX: u64 = 2 << 30;
+
+/// Magic, deflate, no flags, no time, no hints, unknown system.
+const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
+
+/// The effort for bodies that are compressed already: they hardly shrink, so little is tried.
+const PACKED_LEVEL: u32 = 1;
+
+/// How much a part shrinks at most is unknown: room for this much is made at first.
+const FIRST_ROOM: usize = 4096;
+
+/// Writes gzip members.
+pub struct MemberWriter {
+    plain: Compress,
+    packed: Compress,
+}
+
+impl MemberWriter {
+    /// A writer that compresses with this effort, from 0 (not at all) to 9.
+    pub fn new(level: u32) -> Self {
+        let level = level.min(9);
+        Self {
+            plain: Compress::new(Compression::new(level), false),
+            packed: Compress::new(Compression::new(level.min(PACKED_LEVEL)), false),
+        }
+    }
+
+    /// Appends a member that holds these parts one after the other, and says how many bytes it has.
+    pub fn append(&mut self, parts: &[&[u8]], already_packed: bool, output: &mut Vec<u8>) -> u32 {
+        let start = output.len();
+        output.extend_from_slice(&HEADER);
+        let compress = if already_packed { &mut self.packed } else { &mut self.plain };
+        compress.reset();
+        let mut checksum = Crc::new();
+        for part in parts {
+            checksum.update(part);
+            deflate(compress, part, FlushCompress::None, output);
+        }
+        deflate(compress, &[], FlushCompress::Finish, output);
+        output.extend_from_slice(&checksum.sum().to_le_bytes());
+        output.extend_from_slice(&checksum.amount().to_le_bytes());
+        u32::try_from(output.len() - start).expect("a record is bounded by the crawler's limit on bodies")
+    }
+}
+
+fn deflate(compress: &mut Compress, mut input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) {
+    loop {
+        output.reserve(FIRST_ROOM.max(input.len() / 2));
+        let before = compress.total_in();
+        let status = compress.compress_vec(input, output, flush).expect("memory to memory, this cannot fail");
+        input = &input[(compress.total_in() - before) as usize..];
+        let finished = match flush {
+            FlushCompress::Finish => status == Status::StreamEnd,
+            _ => input.is_empty(),
+        };
+        if finished {
+            return;
+        }
+    }
+}
+
+/// What the gzip member at the start of these bytes holds.
+pub fn unfold(member: &[u8]) -> io::Result<Vec<u8>> {
+    let mut whole = Vec::with_capacity(member.len() * 3);
+    GzDecoder::new(member).take(RECORD_BYTES_MAX).read_to_end(&mut whole)?;
+    if whole.len() as u64 == RECORD_BYTES_MAX {
+        return Err(io::Error::other("the record unfolds to more than 2 GiB"));
+    }
+    Ok(whole)
+}
+
+/// A source that counts the bytes taken from it.
+#[derive(Debug)]
+pub struct Counted<R> {
+    inner: R,
+    taken: u64,
+}
+
+impl<R: BufRead> Counted<R> {
+    /// A source that has given `taken` bytes before.
+    pub fn new(inner: R, taken: u64) -> Self {
+        Self { inner, taken }
+    }
+
+    /// Bytes taken so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The next gzip member, unfolded; none at the end.
+    pub fn next_member(&mut self) -> io::Result<Option<Vec<u8>>> {
+        if self.inner.fill_buf()?.is_empty() {
+            return Ok(None);
+        }
+        let mut whole = Vec::new();
+        GzDecoder::new(&mut *self).take(RECORD_BYTES_MAX).read_to_end(&mut whole)?;
+        if whole.len() as u64 == RECORD_BYTES_MAX {
+            return Err(io::Error::other("the record unfolds to more than 2 GiB"));
+        }
+        Ok(Some(whole))
+    }
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.taken += count as u64;
+        Ok(count)
+    }
+}
+
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.inner.fill_buf()
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.inner.consume(count);
+        self.taken += count as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn members_come_back_one_by_one(
+            members in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9000), 0..3), 1..4),
+            level in 0_u32..10,
+            packed: bool,
+        ) {
+            let mut writer = MemberWriter::new(level);
+            let mut file = Vec::new();
+            let mut places = Vec::new();
+            for parts in &members {
+                let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+                let offset = file.len();
+                let length = writer.append(&parts, packed, &mut file) as usize;
+                prop_assert_eq!(offset + length, file.len());
+                places.push((offset, length, parts.concat()));
+            }
+            let mut reader = Counted::new(file.as_slice(), 0);
+            for (offset, length, whole) in places {
+                prop_assert_eq!(&unfold(&file[offset..offset + length]).expect("it unfolds"), &whole);
+                prop_assert_eq!(reader.taken(), offset as u64);
+                prop_assert_eq!(reader.next_member().expect("it is read"), Some(whole));
+            }
+            prop_assert_eq!(reader.next_member().expect("it is read"), None);
+        }
+
+        #[test]
+        fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), flip: usize) {
+            let _ = unfold(&bytes);
+            let mut file = Vec::new();
+            MemberWriter::new(6).append(&[&bytes], false, &mut file);
+            let at = flip % file.len();
+            file[at] ^= 0x10;
+            if let Ok(whole) = unfold(&file) {
+                prop_assert_eq!(whole, bytes, "only hints of the header may be altered unnoticed: byte {}", at);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! CDXJ, the index of a segment: one line per response or revisit, `key time {json}`, sorted by bytes.
+//!
+//! The lines of a segment are kept in the key-value store while it is written, and put into its file when it is closed and at a clean stop.
+//!
+//! # Promises
+//! - The file is complete or not there: it is written under another name, synced and renamed.
+//! - The index made from the records of a segment is the index that was kept while it was written.
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+
+use crate::collection::digest::{Sha1Digest, base32};
+use crate::collection::surt::surt;
+use crate::error::StoreError;
+use crate::ids::Place;
+use crate::time::Timestamp;
+
+/// What a line of the index tells.
+#[derive(Clone, Debug)]
+pub struct IndexLine<'a> {
+    /// The URL.
+    pub url: &'a str,
+    /// When it was received.
+    pub time: Timestamp,
+    /// The media type; `warc/revisit` of revisits.
+    pub mime: &'a str,
+    /// The status of the answer.
+    pub status: u16,
+    /// The digest of the payload.
+    pub digest: &'a Sha1Digest,
+    /// Where the record stands.
+    pub place: Place,
+    /// The file it stands in.
+    pub file_name: &'a str,
+}
+
+impl IndexLine<'_> {
+    /// The line, without its end.
+    pub fn text(&self) -> String {
+        let mut line = String::with_capacity(200 + 2 * self.url.len());
+        line.push_str(&surt(self.url).replace([' ', '\n'], "%20"));
+        line.push(' ');
+        line.push_str(&self.time.digits());
+        line.push_str(" {\"url\": ");
+        quote(self.url, &mut line);
+        line.push_str(", \"mime\": ");
+        quote(self.mime, &mut line);
+        let Place { offset, length, .. } = self.place;
+        let (status, digest) = (self.status, base32(self.digest));
+        write!(
+            line,
+            ", \"status\": \"{status}\", \"digest\": \"{digest}\", \"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
+        )
+        .expect("writing to a text cannot fail");
+        quote(self.file_name, &mut line);
+        line.push('}');
+        line
+    }
+}
+
+/// Lines longer than this are left out of the index: only URLs far beyond what browsers allow make them.
+pub(crate) const LINE_BYTES_MAX: usize = 1 << 15;
+
+/// The key of a line: the segment, and the line itself, so that the lines of a segment come sorted.
+pub(crate) fn line_key(segment: u32, line: &str) -> Vec<u8> {
+    [&segment.to_be_bytes(), line.as_bytes()].concat()
+}
+
+/// Writes the index file of a segment from its lines, which must be sorted: whole or not at all.
+pub(crate) fn write(
+    path: &Path,
+    lines: impl Iterator<Item = Result<Vec<u8>, StoreError>>,
+) -> Result<(), StoreError> {
+    let unfinished = path.with_extension("cdxj.unfinished");
+    let failed = |error| StoreError::file("write", path)(error);
+    let mut writer = BufWriter::new(File::create(&unfinished).map_err(failed)?);
+    for line in lines {
+        writer.write_all(&line?).and_then(|()| writer.write_all(b"\n")).map_err(failed)?;
+    }
+    let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.sync_all().map_err(failed)?;
+    fs::rename(&unfinished, path).map_err(failed)
+}
+
+/// A text as JSON.
+fn quote(text: &str, output: &mut String) {
+    output.push('"');
+    for one in text.chars() {
+        match one {
+            '"' => output.push_str("\\\""),
+            '\\' => output.push_str("\\\\"),
+            one if one.is_control() => {
+                write!(output, "\\u{:04x}", one as u32).expect("writing to a text cannot fail");
+            }
+            one => output.push(one),
+        }
+    }
+    output.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_key_time_and_json() {
+        let line = IndexLine {
+            url: "http://a.example/\"q\"",
+            time: Timestamp::from_millis(1_794_792_618_123),
+            mime: "text/html",
+            status: 200,
+            digest: &[0; 20],
+            place: Place { segment: 1, offset: 400, length: 30 },
+            file_name: "segment-00000001.warc.gz",
+        };
+        assert_eq!(
+            line.text(),
+            r#"example,a)/"q" 20261116013018 {"url": "http://a.example/\"q\"", "mime": "text/html", "status": "200", "digest": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "length": "30", "offset": "400", "filename": "segment-00000001.warc.gz"}"#
+        );
+    }
+}

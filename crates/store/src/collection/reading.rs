@@ -1,0 +1,114 @@
+//! One record of the Collection, by its place, or all records of a segment in turn.
+//!
+//! # Promises
+//! - A damaged record is an error that names file and byte.
+//! - Reading never waits for the writer: committed bytes do not change.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::collection::gzip::{Counted, unfold};
+use crate::collection::http_head;
+use crate::collection::segment::file_name;
+use crate::collection::warc::WarcRecord;
+use crate::error::StoreError;
+use crate::ids::Place;
+use crate::time::Timestamp;
+
+/// A response as it was received.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StoredResponse {
+    /// The URL.
+    pub url: String,
+    /// When it was received.
+    pub time: Timestamp,
+    /// Status line and headers.
+    pub head: Vec<u8>,
+    /// The body, still in its content encoding.
+    pub body: Vec<u8>,
+}
+
+impl StoredResponse {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        http_head::value(&self.head, name)
+    }
+}
+
+/// Reads the record at a place.
+pub fn read_record(directory: &Path, place: Place) -> Result<WarcRecord, StoreError> {
+    let path = directory.join(file_name(place.segment));
+    let file = match File::open(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(StoreError::Dropped { place }),
+        other => other.map_err(StoreError::file("open", &path))?,
+    };
+    let mut member = vec![0; place.length as usize];
+    let corrupt = |reason: String| StoreError::CorruptRecord { path: path.clone(), place, reason };
+    match file.read_exact_at(&mut member, place.offset) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(corrupt("the file ends before it does".to_owned()));
+        }
+        other => other.map_err(StoreError::file("read", &path))?,
+    }
+    let bytes = unfold(&member).map_err(|error| corrupt(error.to_string()))?;
+    WarcRecord::parse(&bytes).map_err(corrupt)
+}
+
+/// Reads the response at a place.
+pub fn read_response(directory: &Path, place: Place) -> Result<StoredResponse, StoreError> {
+    let record = read_record(directory, place)?;
+    let (head, body) = record.http();
+    let time = record.time().ok_or_else(|| StoreError::CorruptRecord {
+        path: directory.join(file_name(place.segment)),
+        place,
+        reason: "it has no date".to_owned(),
+    })?;
+    Ok(StoredResponse { url: record.url().to_owned(), time, head: head.to_vec(), body: body.to_vec() })
+}
+
+/// The records of a segment in turn, each with its place.
+#[derive(Debug)]
+pub struct SegmentRecords {
+    path: PathBuf,
+    segment: u32,
+    reader: Counted<BufReader<io::Take<File>>>,
+    failed: bool,
+}
+
+impl SegmentRecords {
+    /// The records in the first `bytes` bytes of a segment.
+    pub fn open(directory: &Path, segment: u32, bytes: u64) -> Result<Self, StoreError> {
+        let path = directory.join(file_name(segment));
+        let file = File::open(&path).map_err(StoreError::file("open", &path))?;
+        let reader = Counted::new(BufReader::with_capacity(1 << 16, file.take(bytes)), 0);
+        Ok(Self { path, segment, reader, failed: false })
+    }
+
+    fn read_next(&mut self) -> Result<Option<(Place, WarcRecord)>, StoreError> {
+        let offset = self.reader.taken();
+        let mut place = Place { segment: self.segment, offset, length: 0 };
+        let corrupt = |reason: String| StoreError::CorruptRecord { path: self.path.clone(), place, reason };
+        let Some(bytes) = self.reader.next_member().map_err(|error| corrupt(error.to_string()))? else {
+            return Ok(None);
+        };
+        let record = WarcRecord::parse(&bytes).map_err(corrupt)?;
+        let length = self.reader.taken() - offset;
+        place.length = u32::try_from(length).map_err(|_| corrupt("it is too long".to_owned()))?;
+        Ok(Some((place, record)))
+    }
+}
+
+impl Iterator for SegmentRecords {
+    type Item = Result<(Place, WarcRecord), StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
+        let next = self.read_next().transpose();
+        self.failed = matches!(next, Some(Err(_)));
+        next
+    }
+}

@@ -1,0 +1,137 @@
+//! Why a store could not be opened, read or written.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::codec::Malformed;
+use crate::ids::Place;
+use crate::key_value::Space;
+
+/// Why a store could not be opened, read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Another process has the directory open.
+    #[error("{} is in use by process {pid}: stop that process first, or use another directory", .directory.display())]
+    InUse {
+        /// The directory.
+        directory: PathBuf,
+        /// The process that holds it, as its lock file says.
+        pid: String,
+    },
+    /// The directory holds something else.
+    #[error("{} is not a crawl's directory: {reason}", .directory.display())]
+    NotAStore {
+        /// The directory.
+        directory: PathBuf,
+        /// What is there instead.
+        reason: String,
+    },
+    /// The directory was written by a program of another format.
+    #[error("{} has format {found}, this program reads format {known}: use the program that wrote it to export it", .directory.display())]
+    Format {
+        /// The directory.
+        directory: PathBuf,
+        /// The format there.
+        found: String,
+        /// The format of this program.
+        known: u32,
+    },
+    /// There is no room left on the disk, or in the quota.
+    #[error("no space is left on the disk to write {}: nothing is lost; free some space and start again", .path.display())]
+    DiskFull {
+        /// What could not be written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused to read or write a file.
+    #[error("cannot {act} {}", .path.display())]
+    File {
+        /// What was attempted.
+        act: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The key-value store failed.
+    #[error("the state in {} failed: {reason}", .path.display())]
+    State {
+        /// Its directory.
+        path: PathBuf,
+        /// What it said.
+        reason: String,
+    },
+    /// A record is not what it should be.
+    #[error("the record {key} of {space} is corrupt: {source}")]
+    Corrupt {
+        /// The keyspace.
+        space: &'static str,
+        /// The key, in hexadecimal.
+        key: String,
+        /// What is wrong with it.
+        source: Malformed,
+    },
+    /// A record of the Collection is not what it should be.
+    #[error("the record at byte {} of {} is corrupt: {reason}", .place.offset, .path.display())]
+    CorruptRecord {
+        /// The segment file.
+        path: PathBuf,
+        /// Where the record stands.
+        place: Place,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file that should be there is missing or shorter than it should be, or is not of its form.
+    #[error("{} is damaged: {reason}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There are as many URLs, pages or sites as there are numbers for them.
+    #[error("the store is full: it holds at most 4,294,967,295 {what}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+    },
+    /// What was asked for was there once, and was dropped to keep within the limits on disk use.
+    #[error("the version at byte {} of segment {} was dropped to keep within the limits on disk use", .place.offset, .place.segment)]
+    Dropped {
+        /// Where it stood.
+        place: Place,
+    },
+}
+
+impl StoreError {
+    /// The error of an act on a file.
+    pub(crate) fn file(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| {
+            let path = path.to_path_buf();
+            if is_full(&source) { Self::DiskFull { path, source } } else { Self::File { act, path, source } }
+        }
+    }
+
+    /// The error of a record that could not be decoded.
+    pub(crate) fn corrupt(space: Space, key: &[u8]) -> impl FnOnce(Malformed) -> Self {
+        move |source| Self::Corrupt { space: space.name(), key: hexadecimal(key), source }
+    }
+}
+
+/// Whether the system said that there is no room.
+pub(crate) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("writing to a text cannot fail");
+        text
+    })
+}

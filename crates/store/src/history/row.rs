@@ -1,0 +1,149 @@
+//! A visit: at this time we asked for this URL and this came back. The one primary fact; all else is derived from it.
+//!
+//! # Promises
+//! - A row is read back as it was written.
+//! - Bytes that are no row are an error, never a panic.
+
+use crate::codec::{record, words};
+use crate::coll_urls::Digest;
+use crate::ids::{PageNumber, Place};
+use crate::time::Timestamp;
+
+words! {
+    /// What came of a visit.
+    pub enum VisitKind {
+        /// The page was seen for the first time.
+        New = 0 "new",
+        /// It was the same as before.
+        Unchanged = 1 "unchanged",
+        /// The server said that it was not modified (304).
+        NotModified = 2 "not modified",
+        /// It had changed.
+        Changed = 3 "changed",
+        /// It was no longer there (404, 410).
+        Gone = 4 "gone",
+        /// It was there again after it had been gone.
+        Back = 5 "back",
+        /// It redirected to another URL.
+        Moved = 6 "moved",
+        /// There was no answer, or an error of the server.
+        Failed = 7 "failed",
+        /// We did not ask: robots.txt or a rule of ours forbids it.
+        Refused = 8 "refused",
+    }
+}
+
+record! {
+    /// A visit.
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct VisitRow {
+        /// When the request began.
+        time: Timestamp,
+        /// The site: scheme and authority.
+        site: String,
+        /// The URL.
+        url: String,
+        /// The page; none if the URL is not kept.
+        page: Option<PageNumber>,
+        /// What came of it.
+        kind: VisitKind,
+        /// The status of the answer; 0 if there was none.
+        status: u16,
+        /// Bytes received.
+        bytes: u64,
+        /// Milliseconds from the request to the end of the answer.
+        millis: u32,
+        /// The digest of the decoded bytes.
+        raw_digest: Option<Digest>,
+        /// The digest of the visible text.
+        text_digest: Option<Digest>,
+        /// The similarity hash of the visible text.
+        simhash: Option<u64>,
+        /// How much of the text changed, from 0 to 1.
+        change_size: Option<f32>,
+        /// What the answer said of its last modification.
+        last_modified: Option<Timestamp>,
+        /// The URL that it redirects to.
+        moved_to: Option<String>,
+        /// Where the record stands in the Collection; the store fills it in.
+        place: Option<Place>,
+        /// Why the visit failed or was refused.
+        error: Option<String>,
+    }
+}
+
+impl VisitRow {
+    /// A visit of which nothing more is known.
+    pub fn new(time: Timestamp, url: &str, kind: VisitKind) -> Self {
+        Self {
+            time,
+            site: crate::all_urls::site_of(url).to_owned(),
+            url: url.to_owned(),
+            page: None,
+            kind,
+            status: 0,
+            bytes: 0,
+            millis: 0,
+            raw_digest: None,
+            text_digest: None,
+            simhash: None,
+            change_size: None,
+            last_modified: None,
+            moved_to: None,
+            place: None,
+            error: None,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::codec::Record as _;
+
+    prop_compose! {
+        pub(crate) fn visit_row()(
+            millis in 0_i64..4_000_000_000_000,
+            path in "[a-z]{0,5}",
+            kind in prop::sample::select(VisitKind::ALL),
+            (page, status, bytes, took) in (any::<Option<u32>>(), any::<u16>(), any::<u64>(), any::<u32>()),
+            (raw_digest, text_digest, simhash) in any::<(Option<Digest>, Option<Digest>, Option<u64>)>(),
+            change_size in prop::option::of(0_f32..=1.0),
+            last_modified in prop::option::of(0_i64..4_000_000_000_000),
+            (moved_to, error) in any::<(Option<String>, Option<String>)>(),
+            place in any::<Option<(u32, u64, u32)>>(),
+        ) -> VisitRow {
+            VisitRow {
+                page: page.map(PageNumber),
+                status,
+                bytes,
+                millis: took,
+                raw_digest,
+                text_digest,
+                simhash,
+                change_size,
+                last_modified: last_modified.map(Timestamp::from_millis),
+                moved_to,
+                place: place.map(|(segment, offset, length)| Place { segment, offset, length }),
+                error,
+                ..VisitRow::new(Timestamp::from_millis(millis), &format!("http://a.example/{path}"), kind)
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_row_comes_back(row in visit_row()) {
+            prop_assert_eq!(VisitRow::decode(&row.encode()), Ok(row));
+        }
+
+        #[test]
+        fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 1..200)) {
+            let _ = VisitRow::decode(&bytes);
+            bytes[0] = 1;
+            let _ = VisitRow::decode(&bytes);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The key-value store in memory: ordered maps, for tests.
+//!
+//! A snapshot copies the maps, and so does a scan its range: simple and right, not fast.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{PoisonError, RwLock};
+
+use super::engine::{Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
+
+/// One map per keyspace.
+type Maps = BTreeMap<Space, BTreeMap<Vec<u8>, Vec<u8>>>;
+
+/// A key-value store in memory. It survives nothing.
+#[derive(Debug, Default)]
+pub struct InMemory {
+    maps: RwLock<Maps>,
+}
+
+impl InMemory {
+    /// An empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl View for InMemory {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
+        get(&self.maps.read().unwrap_or_else(PoisonError::into_inner), space, key)
+    }
+
+    fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
+        scan(&self.maps.read().unwrap_or_else(PoisonError::into_inner), space, &range, direction)
+    }
+}
+
+impl KeyValue for InMemory {
+    fn commit(&self, batch: Batch, _durability: Durability) -> Result<(), KeyValueError> {
+        let mut maps = self.maps.write().unwrap_or_else(PoisonError::into_inner);
+        for (space, key, value) in batch.items {
+            let map = maps.entry(space).or_default();
+            match value {
+                Some(value) => map.insert(key, value),
+                None => map.remove(&key),
+            };
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), KeyValueError> {
+        Ok(())
+    }
+
+    fn snapshot(&self) -> Box<dyn View + '_> {
+        Box::new(Copied(self.maps.read().unwrap_or_else(PoisonError::into_inner).clone()))
+    }
+
+    fn disk_bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// The maps as they were.
+struct Copied(Maps);
+
+impl View for Copied {
+    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
+        get(&self.0, space, key)
+    }
+
+    fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
+        scan(&self.0, space, &range, direction)
+    }
+}
+
+fn get(maps: &Maps, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
+    Ok(maps.get(&space).and_then(|map| map.get(key)).cloned())
+}
+
+fn scan(maps: &Maps, space: Space, range: &KeyRange, direction: Direction) -> Scan<'static> {
+    let Some(map) = maps.get(&space).filter(|_| !range.is_empty()) else {
+        return Box::new(std::iter::empty());
+    };
+    let end = range.to.as_deref().map_or(Bound::Unbounded, Bound::Excluded);
+    let found = map.range::<[u8], _>((Bound::Included(range.from.as_slice()), end));
+    let mut entries: Vec<_> = found.map(|(key, value)| Ok((key.clone(), value.clone()))).collect();
+    if direction == Direction::Backward {
+        entries.reverse();
+    }
+    Box::new(entries.into_iter())
+}

@@ -1,0 +1,18 @@
+//! The ordered key-value store underneath.
+//!
+//! In reading order:
+//! - [`engine`]: what it promises: get, atomic batch, ordered scan, snapshot.
+//! - [`on_disk`]: on disk, a log-structured merge tree (fjall).
+//! - [`in_memory`]: in memory, for tests.
+//! - `conformance`: the promises as tests, run on both.
+
+pub mod engine;
+pub mod in_memory;
+pub mod on_disk;
+
+#[cfg(test)]
+mod conformance;
+
+pub use engine::{Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
+pub use in_memory::InMemory;
+pub use on_disk::OnDisk;

@@ -1,0 +1,62 @@
+//! The lock on a store's directory: one process at a time, and the others are told which.
+//!
+//! The file `LOCK` holds the process id as text. The lock is the system's and goes with the process, however it ends; the file stays.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::path::Path;
+
+use crate::error::StoreError;
+
+/// The lock file.
+pub(crate) const FILE_NAME: &str = "LOCK";
+
+/// The lock, held until it is dropped.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, or says who has it.
+    pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
+        let path = directory.join(FILE_NAME);
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(StoreError::file("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                let _ = file.read_to_string(&mut pid);
+                let pid = if pid.trim().is_empty() { "(unknown)".to_owned() } else { pid.trim().to_owned() };
+                return Err(StoreError::InUse { directory: directory.to_path_buf(), pid });
+            }
+            Err(TryLockError::Error(error)) => return Err(StoreError::file("lock", &path)(error)),
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(StoreError::file("write", &path))?;
+        Ok(Self { _file: file })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_taker_is_told_the_process() {
+        let place = tempfile::tempdir().expect("a directory");
+        let lock = Lock::take(place.path()).expect("it is free");
+        let error = Lock::take(place.path()).expect_err("it is taken").to_string();
+        assert!(error.contains(&format!("in use by process {}", std::process::id())), "{error}");
+        drop(lock);
+        Lock::take(place.path()).expect("it is free again");
+    }
+}

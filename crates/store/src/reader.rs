@@ -1,0 +1,209 @@
+//! The store, read from any thread.
+//!
+//! # Promises
+//! - A reader sees only what was committed.
+//! - Reading does not hold up the writer, and the writer does not hold up reading.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::all_urls::{AllUrls, UrlRecord};
+use crate::coll_urls::{CollUrls, PageRecord};
+use crate::collection::StoredResponse;
+use crate::collection::reading::{read_record, read_response};
+use crate::collection::warc::WarcRecord;
+use crate::counters::Counters;
+use crate::error::StoreError;
+use crate::history::columns::NumberedVisit;
+use crate::history::{VisitQuery, query};
+use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
+use crate::key_value::{Direction, KeyRange, KeyValue, Space};
+use crate::links::Links;
+use crate::lock::Lock;
+use crate::sites::{SiteRecord, Sites};
+use crate::time::Timestamp;
+use crate::versions::{Version, Versions};
+
+/// What the store and its readers share.
+pub(crate) struct Shared {
+    pub(crate) directory: PathBuf,
+    pub(crate) state: Box<dyn KeyValue>,
+    pub(crate) seed: u64,
+    // Last, so that it is given up after the state is closed.
+    pub(crate) _lock: Lock,
+}
+
+impl Shared {
+    pub(crate) fn collection(&self) -> PathBuf {
+        self.directory.join("collection")
+    }
+
+    pub(crate) fn history(&self) -> PathBuf {
+        self.directory.join("history")
+    }
+}
+
+/// A handle to read the store with. The directory stays locked as long as one is held.
+#[derive(Clone)]
+pub struct Reader {
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Reader").field("directory", &self.shared.directory).finish()
+    }
+}
+
+impl Reader {
+    /// The directory of the store.
+    pub fn directory(&self) -> &Path {
+        &self.shared.directory
+    }
+
+    /// How much there is of everything.
+    pub fn counters(&self) -> Result<Counters, StoreError> {
+        let counters = crate::all_urls::read(self.shared.state.as_ref(), Space::Meta, b"counters")?;
+        Ok(counters.unwrap_or_default())
+    }
+
+    /// AllUrls.
+    pub fn all_urls(&self) -> AllUrls<'_> {
+        AllUrls::new(self.shared.state.as_ref(), self.shared.seed)
+    }
+
+    /// CollUrls.
+    pub fn coll_urls(&self) -> CollUrls<'_> {
+        CollUrls(self.shared.state.as_ref())
+    }
+
+    /// The sites.
+    pub fn all_sites(&self) -> Sites<'_> {
+        Sites(self.shared.state.as_ref())
+    }
+
+    /// The links.
+    pub fn all_links(&self) -> Links<'_> {
+        Links(self.shared.state.as_ref())
+    }
+
+    /// The versions.
+    pub fn all_versions(&self) -> Versions<'_> {
+        Versions(self.shared.state.as_ref())
+    }
+
+    /// The number of a URL, if it is known.
+    pub fn url_id(&self, url: &str) -> Result<Option<UrlId>, StoreError> {
+        self.all_urls().find(url)
+    }
+
+    /// What is known of a URL.
+    pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
+        self.all_urls().get(id)
+    }
+
+    /// What is known of a page.
+    pub fn page(&self, page: PageNumber) -> Result<Option<PageRecord>, StoreError> {
+        self.coll_urls().get(page)
+    }
+
+    /// The number of a site, by scheme and authority.
+    pub fn site_number(&self, site: &str) -> Result<Option<SiteNumber>, StoreError> {
+        self.all_sites().find(site)
+    }
+
+    /// What is known of a site.
+    pub fn site(&self, site: SiteNumber) -> Result<Option<SiteRecord>, StoreError> {
+        self.all_sites().get(site)
+    }
+
+    /// Every URL, in the order of their numbers.
+    pub fn urls(&self) -> impl Iterator<Item = Result<(UrlId, UrlRecord), StoreError>> {
+        self.all_urls().from(UrlId(0))
+    }
+
+    /// Every page, in the order of their numbers.
+    pub fn pages(&self) -> impl Iterator<Item = Result<(PageNumber, PageRecord), StoreError>> {
+        self.coll_urls().from(PageNumber(0))
+    }
+
+    /// Every site, in the order of their numbers.
+    pub fn sites(&self) -> impl Iterator<Item = Result<(SiteNumber, SiteRecord), StoreError>> {
+        self.all_sites().from(SiteNumber(0))
+    }
+
+    /// The URLs that a page links to, sorted; empty if nothing is known of its links.
+    pub fn links(&self, page: PageNumber) -> Result<Vec<UrlId>, StoreError> {
+        Ok(self.all_links().get(page)?.unwrap_or_default())
+    }
+
+    /// The versions of a page, the oldest first.
+    pub fn versions(&self, page: PageNumber) -> Result<Vec<Version>, StoreError> {
+        self.all_versions().of(page).collect()
+    }
+
+    /// What a page was at a moment: the newest version not later than it.
+    pub fn version_at(&self, page: PageNumber, time: Timestamp) -> Result<Option<Version>, StoreError> {
+        self.all_versions().at(page, time)
+    }
+
+    /// The response that holds the bytes of a page at a moment. A revisit is followed to the full response it refers to.
+    pub fn response_at(
+        &self,
+        page: PageNumber,
+        time: Timestamp,
+    ) -> Result<Option<StoredResponse>, StoreError> {
+        let Some(version) = self.all_versions().full_at(page, time)? else {
+            return Ok(None);
+        };
+        match self.read_version(version.record.place) {
+            // The record may have been moved between looking it up and reading it: look again, once.
+            Err(StoreError::Dropped { .. }) => match self.all_versions().full_at(page, time)? {
+                Some(version) => self.read_version(version.record.place).map(Some),
+                None => Ok(None),
+            },
+            other => other.map(Some),
+        }
+    }
+
+    /// The response at a place: of a full response head and body, of a revisit its head alone.
+    pub fn read_version(&self, place: Place) -> Result<StoredResponse, StoreError> {
+        read_response(&self.shared.collection(), place)
+    }
+
+    /// The record at a place, with all its fields.
+    pub fn read_record(&self, place: Place) -> Result<WarcRecord, StoreError> {
+        read_record(&self.shared.collection(), place)
+    }
+
+    /// The visits that are asked for, in the order of their time. All are held in memory: see [`Self::for_each_visit`].
+    pub fn visits(&self, query: &VisitQuery) -> Result<Vec<NumberedVisit>, StoreError> {
+        query::visits(self.shared.state.as_ref(), &self.shared.history(), query)
+    }
+
+    /// Gives every visit that is asked for to `each`, in no particular order.
+    pub fn for_each_visit(
+        &self,
+        query: &VisitQuery,
+        mut each: impl FnMut(NumberedVisit),
+    ) -> Result<(), StoreError> {
+        query::for_each(self.shared.state.as_ref(), &self.shared.history(), query, &mut each)
+    }
+
+    /// What was kept under a name by [`crate::changes::Changes::notes`].
+    pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.shared.state.get(Space::Notes, name.as_bytes())?)
+    }
+
+    /// The names and values of the notes whose name begins with this.
+    pub fn notes(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
+        self.shared
+            .state
+            .scan(Space::Notes, KeyRange::prefix(prefix.as_bytes()), Direction::Forward)
+            .map(|entry| {
+                let (key, value) = entry?;
+                Ok((String::from_utf8_lossy(&key).into_owned(), value))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,167 @@
+//! What is known of each site: its robots.txt, its politeness, its sitemaps, how it has behaved.
+//!
+//! A *site* is a scheme and an authority, such as `https://example.org`.
+//!
+//! # Promises
+//! - A record is read back as it was written.
+//! - Bytes that are no record are an error, never a panic.
+
+use crate::all_urls::{numbered, read};
+use crate::codec::{Malformed, Opaque, record};
+use crate::error::StoreError;
+use crate::ids::SiteNumber;
+use crate::key_value::{Space, View};
+use crate::time::Timestamp;
+
+record! {
+    /// The robots.txt of a site as it was last fetched.
+    #[derive(Clone, Debug, Default, Eq, PartialEq)]
+    pub struct RobotsCopy {
+        /// When it was fetched.
+        fetched: Timestamp,
+        /// The status of the answer; 0 if there was none.
+        status: u16,
+        /// Why there was no answer; empty if there was one.
+        failure: String,
+        /// The bytes of the file, cut at the limit of the crawler.
+        body: Opaque,
+    }
+}
+
+record! {
+    /// A sitemap or feed of a site.
+    #[derive(Clone, Debug, Default, Eq, PartialEq)]
+    pub struct ListCopy {
+        /// Its URL.
+        url: String,
+        /// Whether it is a feed (else a sitemap).
+        feed: bool,
+        /// When it was last fetched; none if it never was.
+        fetched: Option<Timestamp>,
+        /// The status of the last answer; 0 if there was none.
+        status: u16,
+        /// The URLs that it listed.
+        entries: u32,
+        /// Its ETag.
+        etag: Option<String>,
+        /// Its Last-Modified, as it was sent.
+        last_modified: Option<String>,
+        /// Entries whose date was right when it could be checked.
+        dates_right: u32,
+        /// Entries whose date was wrong when it could be checked.
+        dates_wrong: u32,
+    }
+}
+
+record! {
+    /// What politeness must remember of a site across restarts.
+    #[derive(Clone, Debug, Default, Eq, PartialEq)]
+    pub struct PolitenessState {
+        /// The earliest moment of the next request.
+        next_visit: Option<Timestamp>,
+        /// The delay after an answer, in milliseconds; 0 for the default.
+        delay_millis: u64,
+        /// Answers in a row that asked to slow down (429, 503) or failed.
+        setbacks: u16,
+        /// Nothing is asked for before this moment, because the site said so or failed too often.
+        closed_until: Option<Timestamp>,
+        /// The smoothed time of an answer, in milliseconds.
+        answer_millis: u32,
+    }
+}
+
+record! {
+    /// A site.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct SiteRecord {
+        /// Scheme and authority.
+        site: String,
+        /// When its first URL was discovered.
+        first_seen: Timestamp,
+        /// Its robots.txt; none before it was asked for.
+        robots: Option<RobotsCopy>,
+        /// The crawl-delay that its robots.txt asks for, in milliseconds.
+        crawl_delay_millis: Option<u64>,
+        /// What politeness must remember.
+        politeness: PolitenessState,
+        /// Its sitemaps and feeds.
+        lists: Vec<ListCopy>,
+        /// URLs of it that are known.
+        urls: u32,
+        /// Pages of it that are kept.
+        pages: u32,
+        /// Visits to it.
+        visits: u64,
+        /// Visits to it that failed.
+        failures: u64,
+        /// Bytes received from it.
+        bytes: u64,
+        /// Whether the user has paused it.
+        paused: bool,
+        /// What is wrong with it, for the user; empty if nothing is.
+        trouble: String,
+        /// What others keep of the site, in a form of their own.
+        evidence: Opaque,
+    }
+}
+
+/// The sites, read from a view of the store.
+pub struct Sites<'a>(pub(crate) &'a dyn View);
+
+impl<'a> Sites<'a> {
+    /// The number of a site, by scheme and authority.
+    pub fn find(&self, site: &str) -> Result<Option<SiteNumber>, StoreError> {
+        let Some(value) = self.0.get(Space::SiteNames, site.as_bytes())? else {
+            return Ok(None);
+        };
+        let number = SiteNumber::from_key(&value).ok_or(Malformed::Short);
+        Ok(Some(number.map_err(StoreError::corrupt(Space::SiteNames, site.as_bytes()))?))
+    }
+
+    /// What is known of a site.
+    pub fn get(&self, site: SiteNumber) -> Result<Option<SiteRecord>, StoreError> {
+        read(self.0, Space::Sites, &site.key())
+    }
+
+    /// Every site from this number on, in the order of their numbers.
+    pub fn from(
+        &self,
+        first: SiteNumber,
+    ) -> impl Iterator<Item = Result<(SiteNumber, SiteRecord), StoreError>> + use<'a> {
+        numbered(self.0, Space::Sites, first.key().to_vec(), SiteNumber::from_key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::codec::Record as _;
+
+    #[test]
+    fn a_record_comes_back() {
+        let list = ListCopy { url: "https://a.example/s.xml".to_owned(), entries: 5, ..ListCopy::default() };
+        let politeness = PolitenessState { setbacks: 2, ..PolitenessState::default() };
+        let robots =
+            RobotsCopy { status: 200, body: Opaque(b"User-agent: *".to_vec()), ..RobotsCopy::default() };
+        let site = SiteRecord {
+            site: "https://a.example".to_owned(),
+            robots: Some(robots),
+            politeness,
+            lists: vec![list.clone(), list],
+            paused: true,
+            ..SiteRecord::default()
+        };
+        assert_eq!(SiteRecord::decode(&site.encode()), Ok(site));
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 1..200)) {
+            let _ = SiteRecord::decode(&bytes);
+            bytes[0] = 1;
+            let _ = SiteRecord::decode(&bytes);
+        }
+    }
+}
