@@ -7,3 +7,4 @@
 pub mod figure;
 pub mod history;
 pub mod replay;
+pub mod web;

@@ -1,0 +1,167 @@
+//! What a request gets: the sites as a function of the moment, the path and the conditions.
+//!
+//! # Promises
+//! - Every request has an answer; what is not there is 404, what is no longer there 404 or 410 as its site does.
+//! - A page that moved answers 301 at its old address, with the new one.
+//! - The same request at the same moment has the same answer, noise and lies aside.
+
+use freshet_store::time::Timestamp;
+
+use super::atlas::{Form, PageNumber, Place};
+use super::document::View;
+use super::lives::Standing;
+use super::living_web::LivingWeb;
+use super::validators::{Conditions, Subject, Validators};
+
+/// A request for something of a site.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The site.
+    pub site: u32,
+    /// Path and query.
+    pub path_and_query: &'a str,
+    /// Its conditions.
+    pub conditions: Conditions<'a>,
+    /// The moment.
+    pub now: Timestamp,
+    /// Its number, which noise and lies depend on.
+    pub request: u64,
+}
+
+/// An answer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Answer {
+    /// Status of HTTP.
+    pub status: u16,
+    /// Content type, if there is a body.
+    pub content_type: &'static str,
+    /// The body; that of a 304 is empty.
+    pub body: Vec<u8>,
+    /// What it says of its version.
+    pub validators: Validators,
+    /// Where a redirect leads.
+    pub location: Option<String>,
+    /// The page and the version that were served or found unchanged.
+    pub served: Option<Served>,
+}
+
+/// What an answer is a copy of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Served {
+    /// The page.
+    pub page: PageNumber,
+    /// Version of its main text.
+    pub main: u32,
+    /// Version of its template.
+    pub template: u32,
+}
+
+const HTML: &str = "text/html; charset=utf-8";
+
+impl LivingWeb {
+    /// The answer to a request.
+    pub fn answer(&self, asked: &Asked<'_>) -> Answer {
+        let Asked { site, path_and_query, now, .. } = *asked;
+        let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
+        if let Some((page, later_address)) = self.atlas.find(site, path_and_query) {
+            return self.answer_page(asked, page, later_address, query);
+        }
+        let listed = match path {
+            "/robots.txt" => self.robots_file(site).map(|text| ("text/plain; charset=utf-8", text)),
+            "/sitemap.xml" => self.sitemap(site, now).map(|xml| ("application/xml", xml)),
+            "/feed.xml" => self.feed(site, now),
+            _ => self.numbered(site, path, now),
+        };
+        if let Some((content_type, text)) = listed {
+            return Answer { content_type, body: text.into_bytes(), ..Answer::empty(200) };
+        }
+        match self.redirect(site, path, now) {
+            Some((status, location)) => Answer { location: Some(location), ..Answer::message(status, "Elsewhere") },
+            None => Answer::message(404, "Not found"),
+        }
+    }
+
+    /// Sitemaps of a large site, and the calendar.
+    fn numbered(&self, site: u32, path: &str, now: Timestamp) -> Option<(&'static str, String)> {
+        match path.strip_prefix("/sitemap-").and_then(|rest| rest.strip_suffix(".xml")) {
+            Some(part) => Some(("application/xml", self.sitemap_part(site, part.parse().ok()?, now)?)),
+            None => Some((HTML, self.calendar(site, path)?)),
+        }
+    }
+
+    /// Addresses that only point to others.
+    fn redirect(&self, site: u32, path: &str, now: Timestamp) -> Option<(u16, String)> {
+        if path == "/index.html" {
+            return Some((301, "/".to_owned()));
+        }
+        if let Some(number) = path.strip_prefix("/go/") {
+            let pages = &self.atlas.sites[site as usize].pages;
+            let number = number.parse::<u32>().ok().and_then(|number| number.checked_add(pages.start))?;
+            let page = pages.contains(&number).then_some(PageNumber(number))?;
+            return Some((302, self.atlas.path(page, self.has_moved(page, now))));
+        }
+        let with_slash = format!("{path}/");
+        self.atlas.directory(site, &with_slash).map(|_| (301, with_slash))
+    }
+
+    fn answer_page(&self, asked: &Asked<'_>, page: PageNumber, later_address: bool, query: &str) -> Answer {
+        let life = self.life(page);
+        match life.standing(later_address, asked.now) {
+            Standing::Unborn => Answer::message(404, "Not found"),
+            Standing::Gone => {
+                let gone = self.atlas.sites[asked.site as usize].character.gone_status;
+                Answer::message(gone, if gone == 410 { "Gone" } else { "Not found" })
+            }
+            Standing::Moved => {
+                let location = Some(self.atlas.path(page, true));
+                Answer { location, ..Answer::message(301, "Moved") }
+            }
+            Standing::Live => self.answer_live(asked, page, life.span_at(later_address).0, query),
+        }
+    }
+
+    fn answer_live(&self, asked: &Asked<'_>, page: PageNumber, placed: Timestamp, query: &str) -> Answer {
+        let Asked { now, request, .. } = *asked;
+        let character = &self.atlas.sites[asked.site as usize].character;
+        let version = self.version(page, now);
+        let print = query == "view=print" && character.print_views;
+        let noise = if print { None } else { self.noise(page, now, request) };
+        let noisy = noise.is_some();
+        let subject = Subject { page, version, placed, noisy, print, now, request };
+        let validators = Validators::of(character.validators, &subject);
+        let served = Some(Served { page, main: version.main, template: version.template });
+        if validators.is_unchanged(&asked.conditions) {
+            return Answer { validators, served, ..Answer::empty(304) };
+        }
+        let content_type = match self.atlas.place(page) {
+            Place::Article { .. } => match self.atlas.form(page) {
+                Form::Html => HTML,
+                Form::Text => "text/plain; charset=utf-8",
+                Form::Pdf => "application/pdf",
+            },
+            _ => HTML,
+        };
+        let body = self.document(page, View { at: now, version, print, noise });
+        Answer { content_type, body, validators, served, ..Answer::empty(200) }
+    }
+}
+
+impl Answer {
+    /// An answer that says nothing.
+    pub(super) fn empty(status: u16) -> Self {
+        Self {
+            status,
+            content_type: "",
+            body: Vec::new(),
+            validators: Validators::default(),
+            location: None,
+            served: None,
+        }
+    }
+
+    /// A short page that says what its status says.
+    pub(super) fn message(status: u16, text: &str) -> Self {
+        let body = format!("<!doctype html>\n<title>{text}</title>\n<h1>{text}</h1>\n").into_bytes();
+        Self { content_type: HTML, body, ..Self::empty(status) }
+    }
+}
