@@ -1,0 +1,139 @@
+//! Which URLs may become pages: those of the named sites, within their rules, that are no traps.
+//!
+//! How soon an admitted page is visited first: pages near the root and with short paths before others (**thesis** 2.3, the
+//! location metric), and in a crawl about a topic those whose URL or anchor has its words, or that a page about it links to (**thesis** 2.5.4).
+
+use std::collections::HashSet;
+
+use freshet_store::all_urls::{Reason, Source, UrlRecord};
+
+use crate::page::scope::Scope;
+use crate::page::traps::{TrapGuard, Verdict};
+use crate::page::{Canonical, PageUrl};
+use crate::settings::{Settings, SiteRules};
+
+/// What a word of the topic in the anchor or the URL is worth, beside the depth of a page.
+const TOPIC_WORD: f32 = 10.0;
+
+/// Decides which URLs may become pages.
+#[derive(Debug)]
+pub struct Admission {
+    canonical: Canonical,
+    pages_max: usize,
+    follow_other_sites: bool,
+    /// Hosts of the seeds.
+    hosts: HashSet<String>,
+    rules: Vec<(SiteRules, Scope)>,
+    traps: Option<TrapGuard>,
+    topic: Vec<String>,
+}
+
+/// Why a URL may not become a page.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotAdmitted {
+    /// In one word.
+    pub reason: Reason,
+    /// In a sentence.
+    pub detail: String,
+}
+
+impl Admission {
+    /// The rules that a user has set.
+    pub fn new(settings: &Settings) -> Result<Self, crate::page::scope::BadPattern> {
+        let rules = settings.sites.iter().map(|rules| Ok((rules.clone(), Scope::new(&rules.include, &rules.exclude)?)));
+        Ok(Self {
+            canonical: settings.canonical(),
+            pages_max: settings.pages_max,
+            follow_other_sites: settings.follow_other_sites,
+            hosts: HashSet::new(),
+            rules: rules.collect::<Result<_, _>>()?,
+            traps: settings.trap_defence.then(TrapGuard::default),
+            topic: settings.topic.iter().map(|word| word.to_lowercase()).collect(),
+        })
+    }
+
+    /// The site of this URL is crawled.
+    pub fn add_seed(&mut self, url: &PageUrl) {
+        self.hosts.insert(url.host().to_owned());
+    }
+
+    /// What was admitted before counts for what is admitted next.
+    pub fn remember(&mut self, record: &UrlRecord) {
+        if let Some(url) = PageUrl::stored(&record.url) {
+            if record.source == Source::Seed {
+                self.add_seed(&url);
+            }
+            if let Some(traps) = &mut self.traps {
+                traps.judge(&url, record.depth);
+            }
+        }
+    }
+
+    /// Whether a URL may become a page.
+    pub fn judge(&mut self, url: &PageUrl, depth: u16) -> Result<(), NotAdmitted> {
+        let refused = |reason, detail: String| Err(NotAdmitted { reason, detail });
+        let rules = self.rules_of(url);
+        if rules.is_none() && !self.follow_other_sites && !self.hosts.contains(url.host()) {
+            return refused(Reason::Scope, format!("{} is not one of the sites that are crawled", url.host()));
+        }
+        if let Some((_, scope)) = rules
+            && let Err(outside) = scope.judge(url)
+        {
+            return refused(Reason::Rule, outside.to_string());
+        }
+        if let Some(traps) = &mut self.traps
+            && let Verdict::Cut(reason) = traps.judge(url, depth)
+        {
+            return refused(Reason::Trap, reason.to_string());
+        }
+        Ok(())
+    }
+
+    /// Whether the site of a URL may have one more page than `pages`.
+    pub fn site_has_room(&self, url: &PageUrl, pages: u32) -> bool {
+        self.rules_of(url).and_then(|(rules, _)| rules.pages_max).is_none_or(|most| (pages as usize) < most)
+    }
+
+    /// How soon a page is visited first: higher is sooner.
+    pub fn priority(&self, record: &UrlRecord) -> f32 {
+        let slashes = record.url.bytes().filter(|byte| *byte == b'/').count().saturating_sub(3) as f32;
+        let place = -f32::from(record.depth) - 0.1 * slashes.min(9.0);
+        if self.topic.is_empty() {
+            return place;
+        }
+        let (anchor, url) = (record.anchor.to_lowercase(), record.url.to_lowercase());
+        let words = self.topic.iter().filter(|word| anchor.contains(*word) || url.contains(*word)).count();
+        place + TOPIC_WORD * words as f32
+    }
+
+    /// How URLs are written.
+    pub fn canonical(&self) -> &Canonical {
+        &self.canonical
+    }
+
+    /// Pages to keep at most.
+    pub fn pages_max(&self) -> usize {
+        self.pages_max
+    }
+
+    /// What was cut as a trap, and how often.
+    pub fn traps_cut(&self) -> Vec<(String, u64)> {
+        self.traps.as_ref().map_or_else(Vec::new, |traps| {
+            traps.report().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect()
+        })
+    }
+
+    /// The rules of a site, if it has some of its own.
+    pub fn rules_of(&self, url: &PageUrl) -> Option<&(SiteRules, Scope)> {
+        self.rules.iter().find(|(rules, _)| names(&rules.site, url))
+    }
+}
+
+/// Whether a name of a site, as a user writes it, means the site of a URL.
+fn names(site: &str, url: &PageUrl) -> bool {
+    let site = site.trim_end_matches('/');
+    match site.strip_prefix("*.") {
+        Some(domain) => url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.')),
+        None => site == url.host() || site == url.site() || url.site().split_once("://").is_some_and(|(_, host)| host == site),
+    }
+}
