@@ -539,7 +539,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(2_000))]
+        #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
         fn canonical_form_is_a_fixed_point_that_a_request_can_carry(text in url_like(), prefix in "(http://a\\.example/)?") {

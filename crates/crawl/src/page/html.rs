@@ -483,7 +483,7 @@ impl Reader {
         if element.separates() {
             self.text.end_block();
         }
-        if self.template_depth == 0 && self.hidden_by.is_none() {
+        if self.template_depth == 0 {
             self.note(element);
         }
         let in_foreign = 0 < self.foreign_depth;
@@ -746,4 +746,223 @@ impl Emitter for Borrowed<'_> {
     fn set_doctype_system_identifier(&mut self, _: &[u8]) {}
     fn push_doctype_public_identifier(&mut self, _: &[u8]) {}
     fn push_doctype_system_identifier(&mut self, _: &[u8]) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use scraper::{Html, Selector};
+
+    use super::*;
+
+    fn read(document: &str) -> Markup {
+        Markup::read(document, false, 10_000, 1_000)
+    }
+
+    #[track_caller]
+    fn check_text(document: &str, expected: &str) {
+        assert_eq!(read(document).text, expected, "{document}");
+    }
+
+    #[test]
+    fn only_what_a_reader_sees_is_text() {
+        check_text("<html><head><title>no</title><style>no</style></head><body>yes</body>", "yes");
+        check_text("a<script>if (1 < 2) { '</p>' }</script>b", "ab");
+        check_text("<script><!-- <script>no</script> --></script>yes", "yes");
+        check_text("a<!-- no -->b<![CDATA[no]]>c", "abc");
+        check_text("<template>no<template>no</template>no</template>yes", "yes");
+        check_text("<template shadowrootmode=open>yes</template>", "yes");
+        check_text("<noscript>yes</noscript>", "yes");
+        check_text("<iframe><p>no</p></iframe>yes", "yes");
+        check_text("<textarea>yes <b>too</b></textarea>", "yes <b>too</b>");
+        check_text("<xmp><b>x</b></xmp>", "<b>x</b>");
+        check_text("a<plaintext><b>", "a\n<b>");
+    }
+
+    #[test]
+    fn blocks_separate_words_and_phrases_do_not() {
+        check_text("<p>a<b>b</b>c<p>d", "abc\nd");
+        check_text("a<br>b<td>c<li>d", "a\nb\nc\nd");
+        check_text("<ul><li>a</li> <li>b</li></ul>", "a\nb");
+        check_text("  a \n <i> b </i> c", "a b c");
+    }
+
+    #[test]
+    fn entities_are_decoded() {
+        check_text(
+            "a&amp;b&lt;&#252;&#xDF;&nbsp;&copy&notit;&unknown;",
+            "a&b<\u{fc}\u{df} \u{a9}\u{ac}it;&unknown;",
+        );
+    }
+
+    #[test]
+    fn foreign_content_follows_other_rules() {
+        check_text("<svg><title>no</title><text>a</text><style>no</style></svg>b", "a\nb");
+        check_text("<svg><![CDATA[a<b]]></svg>", "a<b");
+        check_text("<svg><script/>a</svg>", "a");
+        check_text("<svg/><title>no</title>b", "b");
+        check_text("<svg><p>a<script>no</script>b", "ab");
+        assert_eq!(read("<svg><title>x</title></svg><title>y</title>").title.as_deref(), Some("y"));
+    }
+
+    #[test]
+    fn the_first_title_is_the_title() {
+        assert_eq!(read("<title> a &amp;\n b</title><title>c</title>").title.as_deref(), Some("a & b"));
+        assert_eq!(read("<title></title>").title, None);
+        assert_eq!(read("<TITLE>a<b>c</b></TITLE>").title.as_deref(), Some("a<b>c</b>"));
+        assert_eq!(read("<p>none").title, None);
+    }
+
+    #[test]
+    fn xhtml_ends_what_it_closes() {
+        let document = "<?xml version='1.0'?><html><head><script src='x'/><title/></head><body>a<![CDATA[<b>]]></body></html>";
+        assert_eq!(Markup::read(document, true, 100, 10).text, "a<b>");
+    }
+
+    #[test]
+    fn a_refresh_names_a_page_in_many_ways() {
+        for (content, expected) in [
+            ("5; url=/a", Some("/a")),
+            ("0;URL='/a b'x", Some("/a b")),
+            (" 1.5 , /a", Some("/a")),
+            ("0; url = \"/a", Some("/a")),
+            ("0;url", Some("url")),
+            ("5", None),
+            ("", None),
+            ("0; url=''", None),
+        ] {
+            assert_eq!(refresh_target(content), expected, "{content}");
+        }
+    }
+
+    #[test]
+    fn relations_make_a_link_what_it_is() {
+        for (relations, media_type, expected) in [
+            ("canonical", "", Some(ReferenceKind::Canonical)),
+            ("ALTERNATE", "application/RSS+xml; x", Some(ReferenceKind::Feed)),
+            ("alternate", "", Some(ReferenceKind::Alternate)),
+            ("alternate stylesheet", "text/css", None),
+            ("prev", "", Some(ReferenceKind::Previous)),
+            ("start next", "", Some(ReferenceKind::Next)),
+            ("icon", "", None),
+        ] {
+            assert_eq!(ReferenceKind::of_relations(relations, media_type), expected, "{relations}");
+        }
+    }
+
+    /// The different references of a document by a full tree, in its order. Building a tree may double an open `<a>`.
+    fn by_a_tree(document: &str) -> Vec<String> {
+        let selector = Selector::parse("a[href], area[href], iframe[src], frame[src]").unwrap();
+        let tree = Html::parse_document(document);
+        let attribute = |element: scraper::ElementRef<'_>| {
+            let name = if element.value().name().contains("frame") { "src" } else { "href" };
+            element.attr(name).unwrap_or_default().to_owned()
+        };
+        distinct(tree.select(&selector).map(attribute))
+    }
+
+    fn by_tokens(document: &str) -> Vec<String> {
+        let markup = read(document);
+        let is_body = |reference: &&Reference| {
+            matches!(reference.kind, ReferenceKind::Anchor | ReferenceKind::Area | ReferenceKind::Frame)
+        };
+        let references = markup.references.iter().filter(is_body);
+        distinct(references.map(|reference| markup.target(reference).into_owned()))
+    }
+
+    fn distinct(references: impl Iterator<Item = String>) -> Vec<String> {
+        let mut seen = std::collections::HashSet::new();
+        references.filter(|reference| seen.insert(reference.clone())).collect()
+    }
+
+    #[test]
+    fn bad_documents_have_the_references_of_a_full_tree() {
+        for document in [
+            "<a href=x>",
+            "<A HREF=x>y</A><a hReF='z'>",
+            "<a href=a href=b>",
+            "<a href='a&amp;b&lt;'>&copy;",
+            "<a href=\"un closed>text</a><a href=b>",
+            "<a href=x<a href=y>",
+            "<a/href=x><a\nhref=y>",
+            "<a href = x >< a href=y>",
+            "<!-- <a href=x> --><a href=y>",
+            "<!-- > <a href=x> --!><a href=y>",
+            "<!--><a href=y>",
+            "<script>'<a href=x>'</script><a href=y>",
+            "<script><!--<script></script><a href=x>--></script><a href=y>",
+            "<style><a href=x></style><a href=y>",
+            "<title><a href=x></title><a href=y>",
+            "<textarea><a href=x></textarea><a href=y>",
+            "<iframe src=f><a href=x></iframe><a href=y>",
+            "<noembed><a href=x></noembed><a href=y>",
+            "<noframes><a href=x></noframes><a href=y>",
+            "<xmp><a href=x></xmp><a href=y>",
+            "<plaintext><a href=x>",
+            "<![CDATA[<a href=x>]]><a href=y>",
+            "<svg><![CDATA[<a href=x>]]><a href=y></a></svg><a href=z>",
+            "<svg><style><a href=x></a></style></svg><a href=y>",
+            "<map><area href=x></map><p><a>no</a></p><a href>",
+            "<?php <a href=x> ?><a href=y>",
+            "</a href=x><a href=y>",
+            "<a href='x\ny'><a href=\"\0\">",
+            "<b><a href=x><div><a href=y></b></a>",
+            "<table><a href=x><tr><td><a href=y>",
+        ] {
+            assert_eq!(by_tokens(document), by_a_tree(document), "{document}");
+        }
+    }
+
+    fn tag_soup() -> impl Strategy<Value = String> {
+        let piece = prop_oneof![
+            (0..30u8).prop_map(|page| format!("<a href={page}>")),
+            (0..30u8).prop_map(|page| format!("<A class=x HREF='{page}&amp;x'>")),
+            (0..30u8).prop_map(|page| format!("<area href=\"{page}\"/>")),
+            (0..30u8).prop_map(|page| format!("<iframe src={page}></iframe>")),
+            prop_oneof![
+                Just("</a>"),
+                Just("<p>"),
+                Just("</p>"),
+                Just("<b>"),
+                Just("<div x=\">\">"),
+                Just("</div>"),
+                Just("<!-- "),
+                Just("-->"),
+                Just("<script>"),
+                Just("</script>"),
+                Just("<style>"),
+                Just("</style>"),
+                Just("<textarea>"),
+                Just("</textarea>"),
+                Just("text"),
+                Just("&lt;"),
+                Just("<"),
+                Just(">"),
+                Just("<br/>"),
+                Just("<img alt='<a href=no>'>"),
+                Just("<h1>"),
+                Just("</"),
+                Just("<ul><li>"),
+            ]
+            .prop_map(str::to_owned),
+        ];
+        proptest::collection::vec(piece, 0..25).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn tag_soup_has_the_references_of_a_full_tree(document in tag_soup()) {
+            prop_assert_eq!(by_tokens(&document), by_a_tree(&document));
+        }
+
+        #[test]
+        fn any_text_is_read_within_its_limits(document in any::<String>(), is_xml: bool) {
+            let markup = Markup::read(&document, is_xml, 20, 2);
+            prop_assert!(markup.text.len() <= 20 && markup.references.len() <= 2);
+            for reference in &markup.references {
+                markup.target(reference);
+                markup.anchor(reference);
+            }
+        }
+    }
 }

@@ -131,8 +131,10 @@ fn xml(start: &[u8]) -> Option<Kind> {
 
 /// Whether the first thing to be seen is a tag of HTML.
 fn begins_html(visible: &[u8]) -> bool {
-    const BEGINNINGS: [&[u8]; 17] = [
+    const BEGINNINGS: [&[u8]; 19] = [
         b"<!doctype html",
+        b"<meta",
+        b"<link",
         b"<html",
         b"<head",
         b"<body",

@@ -14,12 +14,14 @@ use super::address::PageUrl;
 use super::canonical::{Base, Canonical};
 use super::charset::Charset;
 use super::digest::{self, Digest};
+use super::feed;
 use super::html::{Markup, ReferenceKind};
 use super::kind::Kind;
 use super::link_header;
 use super::listed::Listed;
 use super::robots_meta::RobotsMeta;
 use super::simhash::simhash;
+use super::sitemap;
 use super::text::{TextBuilder, shortened};
 
 /// The longest anchor text that is kept, in bytes.
@@ -128,7 +130,9 @@ pub fn read(
     match reader.reading.kind {
         Kind::Html | Kind::Xhtml => reader.read_html(),
         Kind::Text => reader.read_text(),
-        Kind::Feed | Kind::Sitemap | Kind::Other => {}
+        Kind::Feed => reader.read_feed(),
+        Kind::Sitemap => reader.read_sitemap(),
+        Kind::Other => {}
     }
     reader.read_link_headers(link_headers);
     reader.finish()
@@ -219,6 +223,39 @@ impl Reader<'_> {
         self.reading.text = text.finish();
     }
 
+    fn read_feed(&mut self) {
+        let feed = feed::read(self.url, self.content_type, self.body, self.canonical);
+        let mut text = TextBuilder::new(self.limits.text_bytes);
+        for entry in feed.entries {
+            text.push(entry.title.as_bytes());
+            self.list(entry.page, &mut text);
+        }
+        self.reading.title = feed.title;
+        self.reading.text = text.finish();
+    }
+
+    fn read_sitemap(&mut self) {
+        let sitemap = sitemap::read(self.url, self.content_type, self.body, self.canonical);
+        let mut text = TextBuilder::new(self.limits.text_bytes);
+        for page in sitemap.pages {
+            self.list(page, &mut text);
+        }
+        self.reading.sitemaps = sitemap.sitemaps;
+        self.reading.alternates = sitemap.alternates;
+        self.reading.text = text.finish();
+    }
+
+    /// Keeps a page that is listed, and writes its line.
+    fn list(&mut self, page: Listed, text: &mut TextBuilder) {
+        text.push(b" ");
+        text.push(page.url.as_str().as_bytes());
+        if let Some(modified) = page.modified {
+            text.push(format!(" {}", modified.millis()).as_bytes());
+        }
+        text.end_block();
+        self.reading.listed.push(page);
+    }
+
     /// The references of a header are relative to the page itself, whatever `<base>` it has.
     fn read_link_headers(&mut self, headers: &[&str]) {
         let mut base = Base::of(self.url);
@@ -281,4 +318,175 @@ impl Reader<'_> {
 
 fn hash(url: &PageUrl) -> u64 {
     xxh3_64(url.as_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page() -> PageUrl {
+        PageUrl::stored("http://a.example/d/page").unwrap()
+    }
+
+    fn read_html(body: &str) -> Reading {
+        read(&page(), Some("text/html"), &[], &[], body.as_bytes(), &Canonical::default(), &Limits::default())
+    }
+
+    fn urls<'a>(urls: impl IntoIterator<Item = &'a PageUrl>) -> Vec<&'a str> {
+        urls.into_iter().map(PageUrl::as_str).collect()
+    }
+
+    #[test]
+    fn a_page_is_read_whole() {
+        let reading = read_html(
+            "<!doctype html><title> The  page </title><base href=/base/><meta name=robots content=noarchive>
+             <link rel=canonical href=/own><link rel=alternate hreflang=de href=de><link rel=alternate href=de>
+             <link rel=alternate type=application/atom+xml href=feed><link rel=next href=2><meta http-equiv=refresh content='9;url=/new'>
+             <p>Hello <a href=one>the <b>first</b></a> and <a href=one#x>again</a> <a rel='x NoFollow' href=//b.example>b</a>",
+        );
+        assert_eq!(reading.title.as_deref(), Some("The page"));
+        assert_eq!(reading.text, "Hello the first and again b");
+        assert_eq!(
+            urls(reading.links.iter().map(|link| &link.url)),
+            ["http://a.example/base/2", "http://a.example/base/one", "http://b.example/"]
+        );
+        assert_eq!(reading.links[0].kind, LinkKind::Next);
+        assert_eq!(reading.links[1].anchor, "the first");
+        assert!(!reading.links[1].nofollow && reading.links[2].nofollow);
+        assert_eq!(urls(&reading.canonical), ["http://a.example/own"]);
+        assert_eq!(urls(&reading.alternates), ["http://a.example/base/de"]);
+        assert_eq!(urls(&reading.feeds), ["http://a.example/base/feed"]);
+        assert_eq!(urls(&reading.refresh), ["http://a.example/new"]);
+        assert_eq!(reading.robots, RobotsMeta { archive: false, ..RobotsMeta::default() });
+        let found: Vec<_> = reading.discoveries().map(|(url, anchor)| (url.path(), anchor)).collect();
+        assert_eq!(
+            found,
+            [
+                ("/base/2", ""),
+                ("/base/one", "the first"),
+                ("/own", ""),
+                ("/new", ""),
+                ("/base/de", ""),
+                ("/base/feed", "")
+            ]
+        );
+    }
+
+    #[test]
+    fn headers_speak_for_the_page() {
+        let (robots, links) =
+            (["noindex, nofollow"], ["</own>; rel=canonical", "<2>; rel=next, <x>; rel=stylesheet"]);
+        let body = b"<base href=http://b.example/><a href=/x>x</a>";
+        let reading = read(
+            &page(),
+            Some("text/html"),
+            &robots,
+            &links,
+            body,
+            &Canonical::default(),
+            &Limits::default(),
+        );
+        assert!(!reading.robots.index && !reading.robots.follow);
+        assert_eq!(urls(&reading.canonical), ["http://a.example/own"]);
+        assert_eq!(
+            urls(reading.links.iter().map(|link| &link.url)),
+            ["http://b.example/x", "http://a.example/d/2"]
+        );
+        assert!(reading.links.iter().all(|link| link.nofollow));
+        assert_eq!(reading.discoveries().count(), 0);
+    }
+
+    #[test]
+    fn markup_scripts_and_comments_do_not_change_the_text() {
+        let (one, other) = (
+            read_html("<p>One two<p>three<script>1</script>"),
+            read_html("<!-- 7 --><div>One  <i>two</i> three</div><style>x{}</style>"),
+        );
+        assert_ne!(one.raw_digest, other.raw_digest);
+        assert_eq!(one.text_digest, other.text_digest);
+        assert_eq!(one.simhash, other.simhash);
+        assert_ne!(one.text_digest, read_html("<p>One two four").text_digest);
+    }
+
+    #[test]
+    fn plain_text_keeps_its_lines() {
+        let body = b"One  two\r\n\r\n three\n";
+        let reading =
+            read(&page(), Some("text/plain"), &[], &[], body, &Canonical::default(), &Limits::default());
+        assert_eq!((reading.kind, reading.text.as_str()), (Kind::Text, "One two\nthree"));
+    }
+
+    #[test]
+    fn lists_are_read_as_their_entries() {
+        let body = b"<rss><channel><title>N</title><item><title>T</title><link>/t</link><pubDate>2024-05-06</pubDate></item>";
+        let feed = read(
+            &page(),
+            Some("application/rss+xml"),
+            &[],
+            &[],
+            body,
+            &Canonical::default(),
+            &Limits::default(),
+        );
+        assert_eq!(feed.text, "T http://a.example/t 1714953600000");
+        assert_eq!(urls(feed.listed.iter().map(|entry| &entry.url)), ["http://a.example/t"]);
+        let body = b"<sitemapindex><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>";
+        let index =
+            read(&page(), Some("text/xml"), &[], &[], body, &Canonical::default(), &Limits::default());
+        assert_eq!((index.kind, index.sitemaps.len()), (Kind::Sitemap, 1));
+    }
+
+    #[test]
+    fn what_is_no_text_is_known_by_its_bytes() {
+        let reading =
+            read(&page(), Some("image/png"), &[], &[], b"\x89PNG", &Canonical::default(), &Limits::default());
+        assert_eq!((reading.kind, reading.text_digest), (Kind::Other, reading.raw_digest));
+        assert_eq!((reading.text.as_str(), reading.charset), ("", None));
+    }
+
+    #[test]
+    fn a_page_of_too_many_links_is_cut_and_says_so() {
+        let body: String = (0..50).map(|page| format!("<a href={page}>words of a link</a> ")).collect();
+        let limits = Limits { links: 20, text_bytes: 100, ..Limits::default() };
+        let reading =
+            read(&page(), Some("text/html"), &[], &[], body.as_bytes(), &Canonical::default(), &limits);
+        assert_eq!((reading.links.len(), reading.links_left_out), (20, 30));
+        assert!(reading.text.len() <= 100);
+    }
+
+    #[test]
+    fn a_link_without_text_is_called_by_its_picture_or_a_later_link() {
+        let reading = read_html("<a href=a><img alt=' Logo '></a><a href=b></a><a href=b>later</a>");
+        assert_eq!(reading.links[0].anchor, "Logo");
+        assert_eq!(reading.links[1].anchor, "later");
+    }
+
+    #[test]
+    fn letters_of_other_charsets_are_read() {
+        let body = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
+        let reading = read(&page(), None, &[], &[], body, &Canonical::default(), &Limits::default());
+        assert_eq!(reading.text, "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_response_is_read_within_its_limits(
+            content_type in proptest::option::of("text/(html|plain|xml)(; charset=(utf-16|shift_jis))?|application/(xhtml\\+xml|rss\\+xml|json)"),
+            robots in "(noindex|freshet|:|,| |x){0,6}",
+            link in "(<|>|;|rel=|next|canonical|,|/a){0,10}",
+            body in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..300),
+                "(<|</|a|base|title|svg|template|script| href=|x|\"|'|>|&amp;|&#0;|\u{a0}|ü|http://|//){0,60}".prop_map(String::into_bytes),
+            ],
+        ) {
+            let limits = Limits { body_bytes: 200, text_bytes: 50, links: 3 };
+            let reading = read(&page(), content_type.as_deref(), &[&robots], &[&link], &body, &Canonical::default(), &limits);
+            prop_assert!(reading.text.len() <= 50);
+            // Three from the body, and what the header adds.
+            prop_assert!(reading.links.len() <= 3 + link.len());
+            prop_assert_eq!(reading.raw_digest, digest::of_bytes(&body));
+        }
+    }
 }

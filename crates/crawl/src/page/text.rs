@@ -55,11 +55,11 @@ impl TextBuilder {
     }
 
     /// The text.
-    pub(super) fn finish(self) -> String {
-        match String::from_utf8(self.text) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        }
+    pub(super) fn finish(mut self) -> String {
+        // Pieces may end within a character, and so may a text that was cut.
+        let whole = std::str::from_utf8(&self.text).map_or_else(|error| error.valid_up_to(), str::len);
+        self.text.truncate(whole);
+        String::from_utf8(self.text).unwrap_or_default()
     }
 
     fn push_word(&mut self, word: &[u8]) {
@@ -154,6 +154,12 @@ mod tests {
         check(&["ab cd", " e"], 4, "ab c");
         check(&["ab cd", " e"], 3, "ab");
         check(&["ab", "cd"], 0, "");
+        let mut text = TextBuilder::new(2);
+        "ü€".bytes().for_each(|byte| text.push(&[byte]));
+        assert_eq!(text.finish(), "ü");
+        let mut text = TextBuilder::new(4);
+        "ü€".bytes().for_each(|byte| text.push(&[byte]));
+        assert_eq!(text.finish(), "ü");
     }
 
     #[test]
