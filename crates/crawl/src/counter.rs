@@ -11,7 +11,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixListener;
 
 use crate::crawler::{Crawler, Message};
-use crate::desk::{Answer, Insight as _, Question, answer, site_named};
+use crate::desk::{Answer, Question, answer, site_named};
 use crate::page::Canonical;
 
 /// The longest question, in bytes.

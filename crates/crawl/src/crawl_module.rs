@@ -23,7 +23,7 @@ use crate::page::{Canonical, PageUrl, Reading, read};
 use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
 use crate::web::robots::{Chase, RobotsPolicy, Step};
-use crate::web::{Accept, Answer, Fetch, Request, Response, Validators, Web};
+use crate::web::{Accept, Answer, Fetch, Request, Response, Validators, Web, decoded};
 
 /// One visit in so many asks for the whole page although the server could say that nothing changed: so that a server whose
 /// validators lie is found out.
@@ -104,9 +104,10 @@ impl CrawlModule {
     }
 
     fn known(&self, page: PageNumber) -> Result<(PageRecord, PageUrl), StoreError> {
-        let record = self.reader.page(page)?.ok_or(StoreError::Missing { what: "page", number: page.0 })?;
-        let url = self.reader.url(record.url)?.and_then(|known| PageUrl::stored(&known.url));
-        Ok((record, url.ok_or(StoreError::Missing { what: "URL of page", number: page.0 })?))
+        let record = self.reader.page(page)?;
+        let url = record.as_ref().map(|record| self.reader.url(record.url)).transpose()?.flatten();
+        let url = url.and_then(|known| PageUrl::stored(&known.url));
+        record.zip(url).ok_or_else(|| StoreError::missing("page", page.0))
     }
 
     fn read(&self, url: &PageUrl, response: &Response) -> Reading {
@@ -162,7 +163,8 @@ impl CrawlModule {
         let old = record.place.and_then(|place| self.reader.read_version(place).ok());
         old.map_or(1.0, |old| {
             let content_type = Some(record.content_type.as_str());
-            let old = read(url, content_type, &[], &[], &old.body, &self.canonical, &self.limits);
+            let body = decoded(old.header("content-encoding"), old.body.clone());
+            let old = read(url, content_type, &[], &[], &body, &self.canonical, &self.limits);
             change_size(&old.text, &reading.text)
         })
     }

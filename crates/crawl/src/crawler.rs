@@ -5,12 +5,14 @@
 //! Many turns run at once, each written as if alone. The modules meet through the stores: what a turn found is committed by the
 //! keeper, and only then does the UpdateModule hear of it.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use freshet_store::all_urls::Standing;
 use freshet_store::error::StoreError;
-use freshet_store::ids::SiteNumber;
+use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
 use freshet_store::sites::PolitenessState;
 use tokio::sync::{Notify, mpsc};
@@ -18,11 +20,15 @@ use tokio::task::JoinSet;
 
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
+use crate::desk::Insight;
 use crate::keep::{Keeper, News};
+use crate::page::PageUrl;
+use crate::policy::visit::Explanation;
 use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::Visit;
+use crate::web::robots::RobotsPolicy;
 
 /// Visits that may wait for the keeper; then fetching waits too.
 const VISITS_MAX: usize = 256;
@@ -34,6 +40,8 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_millis(1);
 /// The longest that a fetch task sleeps before it looks again.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
+/// Over how long rates are measured.
+const RATE_OVER: Duration = Duration::from_secs(10);
 /// How long visits under way may take to end after a stop is asked for.
 const STOP_WITHIN: Duration = Duration::from_millis(1200);
 
@@ -44,6 +52,8 @@ pub struct Crawler {
     keeper: mpsc::Sender<Message>,
     clock: Arc<Clock>,
     status: Mutex<Status>,
+    /// Visits and changes at recent moments.
+    samples: Mutex<VecDeque<(Instant, u64, u64)>>,
     /// Rung when something may have become due.
     news: Notify,
     stopping: AtomicBool,
@@ -58,7 +68,7 @@ pub enum Message {
     /// What the RankingModule decided.
     Ranking(Ranking),
     /// A page is visited this often from now on, in milliseconds; as the policy says, if zero.
-    Pin(crate::page::PageUrl, u64),
+    Pin(PageUrl, u64),
     /// A site is visited no longer, or again.
     Pause(SiteNumber, bool),
     /// The crawl ends: nothing comes after this.
@@ -81,6 +91,7 @@ impl Crawler {
             keeper,
             clock,
             status: Mutex::new(Status { running: true, started_ms, ..Status::default() }),
+            samples: Mutex::new(VecDeque::new()),
             news: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
@@ -189,7 +200,7 @@ impl Crawler {
             self.spread(news, &keeper);
             if synced.elapsed() >= SYNC_EVERY {
                 keeper.sync(self.clock.now())?;
-                self.status().disk = keeper.disk();
+                self.board().disk = keeper.disk();
                 synced = Instant::now();
             }
             if has_ended {
@@ -207,7 +218,7 @@ impl Crawler {
         }
         let is_done = self.once && update_module.has_seen_everything();
         drop(update_module);
-        keeper.show(&mut self.status());
+        keeper.show(&mut self.board());
         self.news.notify_waiters();
         if is_done {
             self.ask_to_stop();
@@ -240,11 +251,29 @@ impl Crawler {
     /// How the crawl stands now.
     pub fn status_now(&self) -> Status {
         let now = self.clock.now();
-        let mut status = self.status().clone();
+        let mut status = self.board().clone();
         status.now_ms = now.millis();
         self.update_module().show(&mut status, now);
+        self.measure_rates(&mut status);
         status.limit = status.limiting();
         status
+    }
+
+    /// Visits and changes per second of the wall, over the last moments that were asked for.
+    fn measure_rates(&self, status: &mut Status) {
+        let mut samples = self.samples.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let now = Instant::now();
+        while samples.front().is_some_and(|(at, ..)| now - *at > RATE_OVER) {
+            samples.pop_front();
+        }
+        if let Some((at, visits, changes)) = samples.front() {
+            let seconds = (now - *at).as_secs_f64().max(0.1);
+            status.visits_per_second = status.visits.saturating_sub(*visits) as f64 / seconds;
+            status.changes_per_second = status.changes.saturating_sub(*changes) as f64 / seconds;
+        }
+        if samples.back().is_none_or(|(at, ..)| now - *at > RATE_OVER / 20) {
+            samples.push_back((now, status.visits, status.changes));
+        }
     }
 
     /// What the stores hold.
@@ -262,7 +291,38 @@ impl Crawler {
         self.update_module.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn status(&self) -> MutexGuard<'_, Status> {
+    /// Whether a URL is one of a page that is kept.
+    pub fn is_kept(&self, url: &PageUrl) -> bool {
+        let id = self.reader().url_id(url.as_str()).ok().flatten();
+        let record = id.and_then(|id| self.reader().url(id).ok().flatten());
+        record.is_some_and(|record| matches!(record.standing, Standing::Kept(_)))
+    }
+
+    pub(crate) fn board(&self) -> MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Insight for Crawler {
+    fn status(&self) -> Status {
+        self.status_now()
+    }
+
+    fn explain(&self, page: PageNumber) -> Option<Explanation> {
+        self.update_module().refresh().explain(page, self.clock.now())
+    }
+
+    fn robots(&self, url: &PageUrl) -> String {
+        let site = self.reader().site_number(url.site()).ok().flatten();
+        match site.and_then(|site| self.update_module().rules(site)).as_deref() {
+            None => "robots.txt was not read yet".to_owned(),
+            Some(RobotsPolicy::AllowAll) => "the site has no robots.txt: all is allowed".to_owned(),
+            Some(RobotsPolicy::Wait(_)) => "robots.txt cannot be had now: nothing is visited".to_owned(),
+            Some(RobotsPolicy::Rules(robots)) => {
+                let verdict = robots.verdict(url.path_and_query());
+                let word = if verdict.allowed { "allowed" } else { "forbidden" };
+                verdict.rule.map_or_else(|| format!("{word}: no rule applies"), |rule| format!("{word} by `{rule}`"))
+            }
+        }
     }
 }

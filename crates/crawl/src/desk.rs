@@ -3,13 +3,11 @@
 //! While a crawl runs its process holds the stores; questions reach it through a socket in the crawl's directory (see
 //! [`crate::counter`]), and the answers are those it would give itself. When none runs, whoever asks opens the stores.
 
-use std::collections::BTreeMap;
-
 use freshet_store::all_urls::{Standing, UrlRecord};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitQuery};
-use freshet_store::ids::{PageNumber, UrlId};
+use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_store::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -18,6 +16,7 @@ use crate::page::reading::Limits;
 use crate::page::{Canonical, PageUrl, read};
 use crate::policy::visit::Explanation;
 use crate::status::{ChangeLine, Status};
+use crate::web::decoded;
 
 /// Lines of an answer at most, unless more are asked for.
 const LINES_MAX: usize = 1_000_000;
@@ -298,6 +297,17 @@ fn page_line(insight: &dyn Insight, page: PageNumber, record: &PageRecord, url: 
     }
 }
 
+/// The site that a user means by `scheme://host`, `host:port` or `host`.
+pub fn site_named(reader: &Reader, name: &str) -> Result<Option<(SiteNumber, String)>, StoreError> {
+    for entry in reader.sites() {
+        let (site, record) = entry?;
+        if is_of_site(&format!("{}/", record.site), name) {
+            return Ok(Some((site, record.site)));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether a URL is of a site, given as `scheme://host`, `host:port` or `host`.
 fn is_of_site(url: &str, site: &str) -> bool {
     let site = site.trim_end_matches('/');
@@ -314,7 +324,7 @@ fn explain(reader: &Reader, insight: &dyn Insight, url: &PageUrl) -> Result<Answ
     let mut account = Account {
         url: url.as_str().to_owned(),
         standing: standing(&known),
-        source: known.source.name().to_owned(),
+        source: known.source.word().to_owned(),
         discovered_ms: Some(known.discovered.millis()),
         found_on: known.found_on.map(|id| reader.url(id)).transpose()?.flatten().map(|record| record.url),
         depth: known.depth,
@@ -334,8 +344,8 @@ fn standing(known: &UrlRecord) -> String {
     match known.standing {
         Standing::Waiting => "known, not kept: more important pages fill the collection".to_owned(),
         Standing::Kept(_) => "kept".to_owned(),
-        Standing::Refused(reason) => format!("not kept ({}){detail}", reason.name()),
-        Standing::Discarded(reason) => format!("no longer kept ({}){detail}", reason.name()),
+        Standing::Refused(reason) => format!("not kept ({}){detail}", reason.word()),
+        Standing::Discarded(reason) => format!("no longer kept ({}){detail}", reason.word()),
     }
 }
 
@@ -392,7 +402,7 @@ fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> 
         .filter(|row| site.is_none_or(|site| is_of_site(&row.url, site)))
         .map(|row| ChangeLine {
             time_ms: row.time.millis(),
-            what: row.kind.name().to_owned(),
+            what: row.kind.word().to_owned(),
             url: row.url,
             size: row.change_size,
             to: row.moved_to,
@@ -414,12 +424,12 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
         return unknown("there is no copy of that time");
     };
     let Some(response) = reader.response_at(page, at)? else { return unknown("there is no copy of that time") };
-    let fields: BTreeMap<String, String> = response.headers().into_iter().collect();
-    let content_type = fields.get("content-type").cloned().unwrap_or_default();
+    let content_type = response.header("content-type").unwrap_or_default().to_owned();
+    let body = decoded(response.header("content-encoding"), response.body.clone());
     let content = if text {
-        read(url, Some(&content_type), &[], &[], &response.body, &Canonical::default(), &Limits::default()).text
+        read(url, Some(&content_type), &[], &[], &body, &Canonical::default(), &Limits::default()).text
     } else {
-        String::from_utf8_lossy(&response.body).into_owned()
+        String::from_utf8_lossy(&body).into_owned()
     };
     Ok(Answer::Cat(Copy { url: url.as_str().to_owned(), time_ms: version.time.millis(), content_type, content }))
 }

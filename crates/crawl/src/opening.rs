@@ -19,13 +19,14 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
+use crate::desk::{Answer, Question, answer};
 use crate::keep::{Admission, Keeper, News};
 use crate::page::reading::Limits;
 use crate::page::scope::BadPattern;
 use crate::page::{Canonical, PageUrl};
 use crate::policy::{Form, Outcome, Setting};
 use crate::ranking_module::rank;
-use crate::settings::{Mode, Settings};
+use crate::settings::Settings;
 use crate::update::refresh::Refresh;
 use crate::update::{UpdateModule, UpdateSettings};
 use crate::web::politeness::Politeness;
@@ -106,6 +107,11 @@ impl Crawl {
         for seed in &settings.seeds {
             add_seed(&mut keeper, &web, &canonical, seed, now)?;
         }
+        for pin in &settings.pins {
+            let url = add_seed(&mut keeper, &web, &canonical, &pin.url, now)?;
+            keeper.take(Message::Pin(url, (pin.every.get() * 86_400_000.0) as u64), now)?;
+        }
+        keeper.commit()?;
         let mut update_module = update_module(&settings, &reader, now)?;
         remember(&mut update_module, &reader, &keeper, now)?;
         let limits = Limits::default();
@@ -117,6 +123,30 @@ impl Crawl {
     /// The modules, to be watched and asked to stop.
     pub fn crawler(&self) -> Arc<Crawler> {
         Arc::clone(&self.crawler)
+    }
+
+    /// Answers a question by reading, while the crawl does not run.
+    pub fn answer(&self, question: &Question) -> Answer {
+        self.keeper.show(&mut self.crawler.board());
+        let answered = answer(self.crawler.reader(), self.crawler.as_ref(), question);
+        match answered {
+            Answer::Status(mut status) => {
+                status.running = false;
+                Answer::Status(status)
+            }
+            other => other,
+        }
+    }
+
+    /// The writer, while the crawl does not run.
+    pub fn keeper_mut(&mut self) -> &mut Keeper {
+        &mut self.keeper
+    }
+
+    /// Closes the files without running.
+    pub fn close(self) -> Result<(), CrawlError> {
+        let now = self.crawler.clock().now();
+        Ok(self.keeper.close(now)?)
     }
 
     /// Runs until the crawl is asked to stop; then closes its files.
@@ -176,29 +206,28 @@ fn refine(crawler: &Crawler, pages_max: usize) {
     }
 }
 
-fn add_seed(keeper: &mut Keeper, web: &Web, canonical: &Canonical, seed: &str, now: Timestamp) -> Result<(), CrawlError> {
+fn add_seed(keeper: &mut Keeper, web: &Web, canonical: &Canonical, seed: &str, now: Timestamp) -> Result<PageUrl, CrawlError> {
     let bad = |why: String| CrawlError::Seed { url: seed.to_owned(), why };
     let url = canonical.of(seed).map_err(|refused| bad(refused.to_string()))?;
     if web.needs_contact(url.host()) {
         return Err(CrawlError::NoContact { host: url.host().to_owned() });
     }
-    keeper.add_seed(&url, now).map_err(bad)
+    keeper.add_seed(&url, now).map_err(bad)?;
+    Ok(url)
 }
 
 fn update_module(settings: &Settings, reader: &Reader, now: Timestamp) -> Result<UpdateModule, CrawlError> {
     let kept = reader.counters()?.kept as usize;
     let pages = if kept > 0 { kept } else { settings.pages_max.min(PAGES_EXPECTED) };
     let per_day = settings.visits_per_day.unwrap_or(UNLIMITED_PER_DAY);
-    let cycle = match settings.mode {
-        Mode::Steady => (SHARE * pages as f64 / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX),
-        Mode::Batch { cycle } => cycle.get(),
-    };
+    let cycle = (SHARE * pages as f64 / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX);
     let share = (per_day * cycle / pages as f64).clamp(1e-6, 1.0);
     let setting = Setting { cycle: Days::new(cycle), budget_share: share, seed: settings.seed };
     let policy = settings.policy.build(&setting);
     let steps = if settings.policy.form() == Form::Steady { STEADY_STEPS } else { 1 };
     let cycle_millis = (cycle * 86_400_000.0) as i64;
-    let start = reader.visits_began()?.unwrap_or(now);
+    let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;
+    let start = seen.into_iter().min().unwrap_or(now);
     let refresh = Refresh::new(policy, start, (cycle_millis / steps).max(1));
     let burst = |per_day: Option<f64>, least: f64| per_day.map_or(0.0, |rate| (rate * BURST / 86_400_000.0).max(least));
     let update = UpdateSettings {

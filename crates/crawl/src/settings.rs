@@ -1,7 +1,6 @@
 //! How a crawl is set: plain values, checked by whoever reads them from a user.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
@@ -18,7 +17,7 @@ pub struct Settings {
     pub directory: PathBuf,
     /// URLs to begin with: pages, sitemaps, feeds.
     pub seeds: Vec<String>,
-    /// Rules for single sites; a site without a rule of its own follows `sites_default`.
+    /// Rules for single sites; a site without rules is crawled whole.
     pub sites: Vec<SiteRules>,
     /// Whether sites that are not those of the seeds are crawled too.
     pub follow_other_sites: bool,
@@ -34,16 +33,10 @@ pub struct Settings {
     pub connections: usize,
     /// Which page next.
     pub policy: PolicyName,
-    /// Whether visits are spread over time or made in bursts.
-    pub mode: Mode,
-    /// When readers see what was fetched.
-    pub update: Update,
     /// Words that pages should be about; empty for any.
     pub topic: Vec<String>,
     /// Pages that are visited this often, whatever the policy says.
     pub pins: Vec<Pin>,
-    /// No page is visited again sooner.
-    pub interval_min: Days,
     /// Whether tracking parameters and session identifiers are dropped from URLs.
     pub clean_urls: bool,
     /// Whether traps are cut.
@@ -56,8 +49,6 @@ pub struct Settings {
     pub keep: Keep,
     /// Whether the crawl ends when everything known has been visited once.
     pub once: bool,
-    /// How long the crawl runs, in the wall's time; none for ever.
-    pub run_for: Option<Duration>,
     /// Seed of all chance.
     pub seed: u64,
 }
@@ -85,38 +76,13 @@ pub struct SiteRules {
     pub exclude: Vec<String>,
     /// Pages to keep at most, breadth-first from the root.
     pub pages_max: Option<usize>,
-    /// Hours of the day (UTC) in which the site may be visited, from and to.
-    pub hours: Option<(u8, u8)>,
-    /// Seconds between two visits, at least.
-    pub delay: Option<f64>,
 }
 
-/// Whether visits are spread over time (**thesis** 7.2).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Mode {
-    /// Spread evenly.
-    Steady,
-    /// All visits of a cycle as fast as politeness allows, then none until the next.
-    Batch {
-        /// Length of a cycle.
-        cycle: Days,
-    },
-}
-
-/// When readers see what was fetched (**thesis** 7.2).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Update {
-    /// At once.
-    InPlace,
-    /// At the end of a cycle, all at once.
-    Shadow,
-}
-
-/// Pages that are visited this often.
+/// A page that is visited this often.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
-    /// A URL, or a pattern.
-    pub pattern: String,
+    /// The URL.
+    pub url: String,
     /// How often.
     pub every: Days,
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use freshet_crawl::policy::PolicyName;
-use freshet_crawl::settings::{Mode, Pin, Settings, SiteRules, Update};
+use freshet_crawl::settings::{Pin, Settings, SiteRules};
 use freshet_crawl::web::politeness::PolitenessSettings;
 use freshet_crawl::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
@@ -31,8 +31,6 @@ pub(super) struct Config {
     pub(super) pages: Option<usize>,
     pub(super) discovery_share: Option<f64>,
     pub(super) policy: Option<String>,
-    pub(super) mode: Option<String>,
-    pub(super) update: Option<String>,
     pub(super) topic: Option<String>,
     pub(super) connections: Option<usize>,
     pub(super) allow_private: Option<bool>,
@@ -125,8 +123,6 @@ impl Config {
             pages_max: self.pages.unwrap_or(DEFAULT_PAGES),
             connections,
             policy,
-            mode: self.mode.as_deref().map_or(Ok(Mode::Steady), mode).context("mode")?,
-            update: self.update.as_deref().map_or(Ok(Update::InPlace), update).context("update")?,
             topic: self.topic.iter().flat_map(|topic| topic.split_whitespace()).map(str::to_owned).collect(),
             pins: self.pin.iter().map(PinConfig::pin).collect::<Result<_>>()?,
             clean_urls: self.clean_urls.unwrap_or(true),
@@ -149,7 +145,7 @@ impl Config {
             web.sizes.body_bytes = parse_bytes(size).context("limits.page_bytes")? as usize;
         }
         if let Some(time) = &self.limits.visit_time {
-            web.times.total = span(time).context("limits.visit_time")?;
+            web.times.body_total = span(time).context("limits.visit_time")?;
         }
         Ok(web)
     }
@@ -256,24 +252,6 @@ pub(super) fn span(text: &str) -> Result<Duration> {
         Err(_) => parse_days(text).map_err(anyhow::Error::msg)? * 86_400.0,
     };
     Duration::try_from_secs_f64(seconds).with_context(|| format!("`{text}` is not a span of time"))
-}
-
-/// `steady`, or `batch:14d`.
-pub(super) fn mode(text: &str) -> Result<Mode> {
-    match text.split_once(':') {
-        None if text == "steady" => Ok(Mode::Steady),
-        Some(("batch", cycle)) => Ok(Mode::Batch { cycle: Days::new(parse_days(cycle).map_err(anyhow::Error::msg)?) }),
-        _ => bail!("`{text}` is no mode: use steady, or batch with its cycle as in batch:7d"),
-    }
-}
-
-/// `in-place` or `shadow`.
-pub(super) fn update(text: &str) -> Result<Update> {
-    match text {
-        "in-place" => Ok(Update::InPlace),
-        "shadow" => Ok(Update::Shadow),
-        _ => bail!("`{text}` is no way to update: use in-place or shadow"),
-    }
 }
 
 /// An error of TOML, with the key that was probably meant.

@@ -12,7 +12,7 @@ mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
-mod span;
+pub(crate) mod span;
 
 use clap::{Args, Subcommand};
 

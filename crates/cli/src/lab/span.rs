@@ -18,7 +18,7 @@ const UNITS: [(&[&str], f64); 6] = [
 const DAYS_MAX: f64 = 1e6;
 
 /// Days of a span.
-pub(super) fn parse_days(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
     let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_start);
     let Ok(number) = number.trim().parse::<f64>() else {
@@ -40,7 +40,7 @@ pub(super) fn parse_days(text: &str) -> Result<f64, String> {
 }
 
 /// A span in words: `3 years`, `14 days`, `12 hours`.
-pub(super) fn written(days: f64) -> String {
+pub(crate) fn written(days: f64) -> String {
     let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1_440.0, "minute")];
     let whole = |unit: f64| {
         let count = days / unit;

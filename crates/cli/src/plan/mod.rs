@@ -22,7 +22,7 @@ mod pages;
 mod plan_columns;
 mod planner;
 mod progress;
-mod quantity;
+pub(crate) mod quantity;
 mod read_csv;
 mod read_parquet;
 mod report;

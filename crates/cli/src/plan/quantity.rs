@@ -34,7 +34,7 @@ const UNITS: [(&[&str], f64); 7] = [
 const MULTIPLES: [(char, f64); 4] = [('k', 1e3), ('K', 1e3), ('M', 1e6), ('G', 1e9)];
 
 /// Reads a frequency, or says what is wrong with it.
-pub(super) fn parse_frequency(text: &str) -> Result<VisitsPerDay, String> {
+pub(crate) fn parse_frequency(text: &str) -> Result<VisitsPerDay, String> {
     let (count, span) = text
         .split_once('/')
         .or_else(|| text.split_once(" per "))
@@ -94,7 +94,7 @@ fn positive(text: &str) -> Option<f64> {
 }
 
 /// A number with four significant digits, grouped by thousands, for people: `12,345`, `3.142`, `0.001234`, `∞`.
-pub(super) fn readable(number: f64) -> String {
+pub(crate) fn readable(number: f64) -> String {
     let size = number.abs();
     if size.is_infinite() {
         return "∞".to_owned();
@@ -115,7 +115,7 @@ pub(super) fn readable(number: f64) -> String {
 }
 
 /// A count grouped by thousands: `1,234,567`.
-pub(super) fn grouped(count: usize) -> String {
+pub(crate) fn grouped(count: usize) -> String {
     group_by_thousands(&count.to_string())
 }
 
@@ -132,7 +132,7 @@ fn group_by_thousands(digits: &str) -> String {
 }
 
 /// A time span in the unit that suits its size: `14 min`, `5.2 h`, `3.1 days`, `2.4 years`.
-pub(super) fn readable_span(span: Days) -> String {
+pub(crate) fn readable_span(span: Days) -> String {
     let days = span.get();
     let (number, unit) = match days {
         _ if days.is_infinite() => return "∞".to_owned(),
@@ -147,23 +147,23 @@ pub(super) fn readable_span(span: Days) -> String {
 }
 
 /// A freshness with four digits: `0.7123`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     format!("{share:.4}")
 }
 
 /// A number of visits a day: `10,000 visits a day`.
-pub(super) fn visits_a_day(visits: f64) -> String {
+pub(crate) fn visits_a_day(visits: f64) -> String {
     let noun = if visits == 1.0 { "visit" } else { "visits" };
     format!("{} {noun} a day", readable(visits))
 }
 
 /// A share in percent: `71.2 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
 /// The form of a noun or verb that goes with a count.
-pub(super) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+pub(crate) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 

@@ -82,7 +82,7 @@ impl Keeper {
             Finding::Gone | Finding::Back => (None, None),
             _ => return,
         };
-        let what = kind(&visit.finding).name().to_owned();
+        let what = kind(&visit.finding).word().to_owned();
         let (time_ms, url) = (visit.time.millis(), visit.url.as_str().to_owned());
         self.tell_change(ChangeLine { time_ms, what, url, size, to });
     }
@@ -100,7 +100,7 @@ impl Keeper {
         record.validators_lied += u16::from(same_validators);
         record.raw_digest = Some(reading.raw_digest);
         record.text_digest = Some(reading.text_digest);
-        record.simhash = Some(reading.simhash.to_be_bytes());
+        record.simhash = Some(reading.simhash);
         record.content_type = header(response, "content-type").unwrap_or_default();
         record.title = reading.title.clone().unwrap_or_default();
         record.body_bytes = u32::try_from(response.body.len()).unwrap_or(u32::MAX);
@@ -390,7 +390,7 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     row.millis = visit.fetch.as_ref().map_or(0, |fetch| u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX));
     row.raw_digest = visit.reading.as_ref().map(|reading| reading.raw_digest);
     row.text_digest = visit.reading.as_ref().map(|reading| reading.text_digest);
-    row.simhash = visit.reading.as_ref().map(|reading| reading.simhash.to_be_bytes());
+    row.simhash = visit.reading.as_ref().map(|reading| reading.simhash);
     row.last_modified = response.and_then(|response| web::dates::last_modified(&response.headers));
     match &visit.finding {
         Finding::Changed(size) => row.change_size = Some(*size),
@@ -442,7 +442,7 @@ fn exchange(visit: &PageVisit, kind: ExchangeKind, page: Option<PageNumber>) -> 
         via: None,
         raw_digest: reading.map(|reading| reading.raw_digest),
         text_digest: reading.map(|reading| reading.text_digest),
-        simhash: reading.map(|reading| reading.simhash.to_be_bytes()),
+        simhash: reading.map(|reading| reading.simhash),
     })
 }
 

@@ -6,9 +6,10 @@
 use std::collections::HashSet;
 
 use freshet_store::all_urls::{Reason, Source, UrlRecord};
+use freshet_store::time::Timestamp;
 
-use crate::page::scope::Scope;
-use crate::page::traps::{TrapGuard, Verdict};
+use crate::page::scope::{BadPattern, Pattern, Scope};
+use crate::page::traps::{Trap, TrapGuard, Verdict};
 use crate::page::{Canonical, PageUrl};
 use crate::settings::{Settings, SiteRules};
 
@@ -23,7 +24,9 @@ pub struct Admission {
     follow_other_sites: bool,
     /// Hosts of the seeds.
     hosts: HashSet<String>,
-    rules: Vec<(SiteRules, Scope)>,
+    rules: Vec<(String, Scope)>,
+    /// What holds for sites without rules of their own.
+    scope: Scope,
     traps: Option<TrapGuard>,
     topic: Vec<String>,
 }
@@ -39,13 +42,14 @@ pub struct NotAdmitted {
 
 impl Admission {
     /// The rules that a user has set.
-    pub fn new(settings: &Settings) -> Result<Self, crate::page::scope::BadPattern> {
-        let rules = settings.sites.iter().map(|rules| Ok((rules.clone(), Scope::new(&rules.include, &rules.exclude)?)));
+    pub fn new(settings: &Settings) -> Result<Self, BadPattern> {
+        let rules = settings.sites.iter().map(|rules| Ok((rules.site.clone(), scope(rules)?)));
         Ok(Self {
             canonical: settings.canonical(),
             pages_max: settings.pages_max,
             follow_other_sites: settings.follow_other_sites,
             hosts: HashSet::new(),
+            scope: Scope::default(),
             rules: rules.collect::<Result<_, _>>()?,
             traps: settings.trap_defence.then(TrapGuard::default),
             topic: settings.topic.iter().map(|word| word.to_lowercase()).collect(),
@@ -64,25 +68,23 @@ impl Admission {
                 self.add_seed(&url);
             }
             if let Some(traps) = &mut self.traps {
-                traps.judge(&url, record.depth);
+                traps.remember(&url);
             }
         }
     }
 
     /// Whether a URL may become a page.
-    pub fn judge(&mut self, url: &PageUrl, depth: u16) -> Result<(), NotAdmitted> {
+    pub fn judge(&mut self, url: &PageUrl, depth: u16, now: Timestamp) -> Result<(), NotAdmitted> {
         let refused = |reason, detail: String| Err(NotAdmitted { reason, detail });
         let rules = self.rules_of(url);
         if rules.is_none() && !self.follow_other_sites && !self.hosts.contains(url.host()) {
             return refused(Reason::Scope, format!("{} is not one of the sites that are crawled", url.host()));
         }
-        if let Some((_, scope)) = rules
-            && let Err(outside) = scope.judge(url)
-        {
+        if let Err(outside) = rules.unwrap_or(&self.scope).judge(url) {
             return refused(Reason::Rule, outside.to_string());
         }
         if let Some(traps) = &mut self.traps
-            && let Verdict::Cut(reason) = traps.judge(url, depth)
+            && let Verdict::Cut(reason) = traps.judge(url, depth, now)
         {
             return refused(Reason::Trap, reason.to_string());
         }
@@ -91,7 +93,7 @@ impl Admission {
 
     /// Whether the site of a URL may have one more page than `pages`.
     pub fn site_has_room(&self, url: &PageUrl, pages: u32) -> bool {
-        self.rules_of(url).and_then(|(rules, _)| rules.pages_max).is_none_or(|most| (pages as usize) < most)
+        self.rules_of(url).is_none_or(|scope| scope.pages_max.is_none_or(|most| pages < most))
     }
 
     /// How soon a page is visited first: higher is sooner.
@@ -119,14 +121,21 @@ impl Admission {
     /// What was cut as a trap, and how often.
     pub fn traps_cut(&self) -> Vec<(String, u64)> {
         self.traps.as_ref().map_or_else(Vec::new, |traps| {
-            traps.report().into_iter().map(|(reason, count)| (reason.to_string(), count)).collect()
+            Trap::ALL.into_iter().map(|trap| (trap.to_string(), traps.cut(trap))).filter(|(_, cut)| *cut > 0).collect()
         })
     }
 
     /// The rules of a site, if it has some of its own.
-    pub fn rules_of(&self, url: &PageUrl) -> Option<&(SiteRules, Scope)> {
-        self.rules.iter().find(|(rules, _)| names(&rules.site, url))
+    pub fn rules_of(&self, url: &PageUrl) -> Option<&Scope> {
+        self.rules.iter().find(|(site, _)| names(site, url)).map(|(_, scope)| scope)
     }
+}
+
+/// The scope that a user's rules describe.
+fn scope(rules: &SiteRules) -> Result<Scope, BadPattern> {
+    let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
+    let pages_max = rules.pages_max.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+    Ok(Scope { include: patterns(&rules.include)?, exclude: patterns(&rules.exclude)?, pages_max, ..Scope::default() })
 }
 
 /// Whether a name of a site, as a user writes it, means the site of a URL.

@@ -147,7 +147,7 @@ impl Keeper {
         let seed = Discovery { url, anchor: "", found_on: None, depth: 0, source: Source::Seed, listed_modified: None };
         match self.discover(&seed, now) {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(self.admission.judge(url, 0).map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
+            Ok(None) => Err(self.admission.judge(url, 0, now).map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -157,7 +157,7 @@ impl Keeper {
         if let Some(id) = self.known.get(found.url.as_str()) {
             return Ok(Some(id));
         }
-        if self.admission.judge(found.url, found.depth).is_err() || self.redirects_before(found)? > REDIRECTS_MAX {
+        if self.admission.judge(found.url, found.depth, now).is_err() || self.redirects_before(found)? > REDIRECTS_MAX {
             return Ok(None);
         }
         let site = self.site(found.url.site(), now)?;
@@ -252,10 +252,6 @@ impl Keeper {
 
     pub(super) fn put_page(&mut self, page: PageNumber, record: PageRecord) {
         self.pending_pages.insert(page, record);
-    }
-
-    pub(super) fn put_url(&mut self, id: UrlId, record: UrlRecord) {
-        self.pending_urls.insert(id, record);
     }
 
     pub(super) fn put_row(&mut self, row: VisitRow) {

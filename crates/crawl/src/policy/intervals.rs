@@ -16,7 +16,7 @@ use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
 /// How an interval follows from what visits find.
-pub(super) trait IntervalRule {
+pub(super) trait IntervalRule: Send {
     /// The interval of a page that was never visited, in days.
     fn first_interval(&self) -> f64;
 

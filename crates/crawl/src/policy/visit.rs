@@ -91,7 +91,7 @@ pub struct CopyEstimate {
 /// Decides which pages to download. The calls come in this order, cycle after cycle:
 /// `discover` (when there are new pages), `begin_cycle`, then `choose` and `learn` in turns until the budget is spent or
 /// nothing is chosen, then `end_cycle`. The other calls may come at any time.
-pub trait Policy {
+pub trait Policy: Send {
     /// The pages from `first` to the end of the catalogue are new; each was copied at `now`.
     fn discover(&mut self, catalogue: &Catalogue, first: PageId, now: Days);
 

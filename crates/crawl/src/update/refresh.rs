@@ -16,7 +16,7 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// The policy, its pages, and where it stands in its tick.
 pub struct Refresh {
-    policy: Box<dyn Policy + Send>,
+    policy: Box<dyn Policy>,
     catalogue: Catalogue,
     /// The moment from which the policy counts its days.
     start: Timestamp,
@@ -33,7 +33,7 @@ pub struct Refresh {
 
 impl Refresh {
     /// A policy that knows no page yet.
-    pub fn new(policy: Box<dyn Policy + Send>, start: Timestamp, tick: i64) -> Self {
+    pub fn new(policy: Box<dyn Policy>, start: Timestamp, tick: i64) -> Self {
         let (pages, ids, chosen) = (Vec::new(), Vec::new(), Vec::new());
         Self { policy, catalogue: Catalogue::new(), start, tick: tick.max(1), tick_end: None, pages, ids, chosen }
     }

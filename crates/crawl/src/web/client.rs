@@ -86,6 +86,11 @@ pub struct Web {
 }
 
 impl Web {
+    /// The address at which a host is reached first, if one can be found.
+    pub async fn address_of(&self, host: &str) -> Option<IpAddr> {
+        self.resolver.addresses(host).await.ok().and_then(|addresses| addresses.first().copied())
+    }
+
     /// The Web, reached in this way. To be made and used within a tokio runtime.
     pub fn new(mut settings: WebSettings) -> Result<Self, WebError> {
         const HEAD_BYTES_MIN: usize = 8192;

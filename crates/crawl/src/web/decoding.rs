@@ -10,7 +10,7 @@ use std::io::Read;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use http::header::CONTENT_ENCODING;
 
 use super::answer::Truncation;
@@ -54,6 +54,13 @@ pub(super) fn decode(headers: &HeaderMap, raw: &Bytes, sizes: &SizeLimits) -> (B
         body = decoded.into();
     }
     (body, truncated)
+}
+
+/// A stored body as its `Content-Encoding` says, as far as it can be decoded.
+pub fn decoded(content_encoding: Option<&str>, raw: Vec<u8>) -> Bytes {
+    let value = content_encoding.and_then(|encoding| HeaderValue::from_str(encoding).ok());
+    let headers: HeaderMap = value.map(|value| (CONTENT_ENCODING, value)).into_iter().collect();
+    decode(&headers, &raw.into(), &SizeLimits::default()).0
 }
 
 /// The encodings in the order in which they were applied, or none if one is unknown or there are too many.

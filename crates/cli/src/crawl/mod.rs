@@ -1,0 +1,15 @@
+//! `freshet crawl` and the commands that ask about a crawl.
+//!
+//! In reading order:
+//! - [`run`]: `freshet crawl`, from its options to its end;
+//! - [`config`]: the configuration file, `freshet init` and `freshet check-config`;
+//! - [`screen`]: what is shown while a crawl runs;
+//! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
+//! - [`words`]: times, amounts and shares as people read them.
+
+pub(crate) mod ask;
+pub(crate) mod config;
+pub(crate) mod init;
+pub(crate) mod run;
+mod screen;
+mod words;
