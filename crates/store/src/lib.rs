@@ -17,11 +17,13 @@
 //! - [`changes`]: what becomes true in one step.
 //! - [`store`]: all of it together: opened, changed, closed.
 //! - [`reader`]: all of it read, from any thread.
+//! - [`check`]: whether all of it is as `docs/FORMAT.md` says.
 //!
 //! `docs/FORMAT.md` describes every file to the byte.
 
 pub mod all_urls;
 pub mod changes;
+pub mod check;
 pub mod codec;
 pub mod coll_urls;
 pub mod collection;

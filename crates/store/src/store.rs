@@ -47,9 +47,6 @@ const IDENTITY: &[u8] = b"store";
 /// The name under which the store keeps its counters.
 const COUNTERS: &[u8] = b"counters";
 
-/// Rows waiting in the key-value store that make [`Store::tidy`] move them before their day is over.
-const WAITING_VISITS_MAX: u64 = 100_000;
-
 /// How a store is kept.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -61,6 +58,8 @@ pub struct Settings {
     pub cache_bytes: u64,
     /// URLs whose numbers are remembered in memory, at some 32 bytes each.
     pub recent_urls: usize,
+    /// Visits waiting in the key-value store that make [`Store::tidy`] move them into a file before their day is over.
+    pub waiting_visits: u64,
     /// What wrote the Collection, as its files state it.
     pub software: String,
     /// How much of the past is kept.
@@ -74,6 +73,7 @@ impl Default for Settings {
             gzip_level: 3,
             cache_bytes: 64 << 20,
             recent_urls: 1 << 18,
+            waiting_visits: 100_000,
             software: concat!("freshet/", env!("CARGO_PKG_VERSION")).to_owned(),
             keep: Keep::default(),
         }
@@ -316,7 +316,7 @@ impl Store {
             return Ok(Some(Tidied::Indexed(number)));
         }
         let waiting = self.counters.visits - self.counters.settled;
-        self.settle(now, waiting > WAITING_VISITS_MAX)
+        self.settle(now, waiting > self.settings.waiting_visits)
     }
 
     /// Puts everything into files that others can read, waits until it is on the disk and closes the store.
@@ -587,7 +587,7 @@ struct Step {
 }
 
 /// The key of a place: segment and offset.
-fn place_key(place: Place) -> [u8; 12] {
+pub(crate) fn place_key(place: Place) -> [u8; 12] {
     let mut key = [0; 12];
     key[..4].copy_from_slice(&place.segment.to_be_bytes());
     key[4..].copy_from_slice(&place.offset.to_be_bytes());
@@ -634,7 +634,7 @@ fn identity(state: &dyn KeyValue) -> Result<Identity, StoreError> {
 }
 
 /// The segments, in the order of their numbers.
-fn segments(state: &dyn View) -> impl Iterator<Item = Result<(u32, SegmentRecord), StoreError>> {
+pub(crate) fn segments(state: &dyn View) -> impl Iterator<Item = Result<(u32, SegmentRecord), StoreError>> {
     segments_from(state, Vec::new())
 }
 

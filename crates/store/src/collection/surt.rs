@@ -38,7 +38,7 @@ fn host_key(scheme: &str, authority: &str) -> String {
     };
     let default_port = matches!((scheme, port), ("http", "80") | ("https", "443"));
     let mut key = match host {
-        host if host.starts_with('[') => host.to_owned(),
+        host if host.starts_with('[') => host.trim_matches(['[', ']']).to_owned(),
         host => without_www(host).rsplit('.').collect::<Vec<_>>().join(","),
     };
     if !port.is_empty() && !default_port {
@@ -76,7 +76,7 @@ mod tests {
         check("https://www.Example.org:8080/A/?b=1&a=2", "org,example:8080)/a?a=2&b=1");
         check("https://www2.example.org:443/a/b/", "org,example)/a/b");
         check("http://127.0.0.1:4000/x", "1,0,0,127:4000)/x");
-        check("http://[::1]:80/", "[::1])/");
+        check("http://[::1]:80/", "::1)/");
         check("http://example.org", "org,example)/");
         check("http://example.org/?", "org,example)/");
         check("http://www.org/", "org)/");

@@ -300,6 +300,27 @@ impl Source {
     }
 }
 
+/// What a file holds.
+pub(crate) struct FileSummary {
+    /// Its rows.
+    pub(crate) rows: u64,
+    /// Whether they are in their order.
+    pub(crate) sorted: bool,
+}
+
+/// Reads a file to its end.
+pub(crate) fn read_file(path: &Path) -> Result<FileSummary, StoreError> {
+    let mut source = Source::open(path)?;
+    let mut summary = FileSummary { rows: 0, sorted: true };
+    let mut before: Option<NumberedVisit> = None;
+    while let Some(visit) = source.next()? {
+        summary.rows += 1;
+        summary.sorted &= before.is_none_or(|before| before.order() < visit.order());
+        before = Some(visit);
+    }
+    Ok(summary)
+}
+
 /// The next row of a source, ordered so that the heap gives the smallest first.
 struct Head {
     visit: NumberedVisit,

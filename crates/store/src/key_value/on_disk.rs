@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fjall::{Database, Iter, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
+use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
 
 use super::engine::{Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
 
@@ -59,14 +59,22 @@ impl OnDisk {
         &self.keyspaces[space as usize]
     }
 
-    fn entries(&self, iterator: Iter, direction: Direction) -> Scan<'_> {
+    fn scan_at(&self, snapshot: &Snapshot, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
+        if range.is_empty() {
+            return Box::new(std::iter::empty());
+        }
+        let keyspace = self.keyspace(space);
+        let entries = match range.to {
+            Some(to) => snapshot.range(keyspace, range.from..to),
+            None => snapshot.range(keyspace, range.from..),
+        };
         let entry = |guard: fjall::Guard| {
             let (key, value) = guard.into_inner().map_err(|error| failure(&self.path, error))?;
             Ok((key.to_vec(), value.to_vec()))
         };
         match direction {
-            Direction::Forward => Box::new(iterator.map(entry)),
-            Direction::Backward => Box::new(iterator.rev().map(entry)),
+            Direction::Forward => Box::new(entries.map(entry)),
+            Direction::Backward => Box::new(entries.rev().map(entry)),
         }
     }
 }
@@ -78,15 +86,8 @@ impl View for OnDisk {
     }
 
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
-        if range.is_empty() {
-            return Box::new(std::iter::empty());
-        }
-        let keyspace = self.keyspace(space);
-        let iterator = match range.to {
-            Some(to) => keyspace.range(range.from..to),
-            None => keyspace.range(range.from..),
-        };
-        self.entries(iterator, direction)
+        // The engine's own scan sees batches that are committed while it runs: a snapshot does not.
+        self.scan_at(&self.database.snapshot(), space, range, direction)
     }
 }
 
@@ -136,15 +137,7 @@ impl View for Frozen<'_> {
     }
 
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
-        if range.is_empty() {
-            return Box::new(std::iter::empty());
-        }
-        let keyspace = self.store.keyspace(space);
-        let iterator = match range.to {
-            Some(to) => self.snapshot.range(keyspace, range.from..to),
-            None => self.snapshot.range(keyspace, range.from..),
-        };
-        self.store.entries(iterator, direction)
+        self.store.scan_at(&self.snapshot, space, range, direction)
     }
 }
 

@@ -1,0 +1,379 @@
+//! Whether everything on disk is as `docs/FORMAT.md` says, and fits together.
+//!
+//! Every record of the key-value store is decoded, every member of every segment unfolded and its digest computed, every file of the History
+//! read; and what refers to another thing is followed. Each fault is named with the file or the record it is in.
+//!
+//! # Promises
+//! - A byte that was flipped, a file that was cut and a file that is missing are found.
+//! - Nothing is altered.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::all_urls::{Standing, UrlRecord, numbered, url_key};
+use crate::codec::Record as _;
+use crate::coll_urls::PageRecord;
+use crate::collection::digest::sha1;
+use crate::collection::reading::SegmentRecords;
+use crate::collection::segment::{self, SegmentRecord};
+use crate::collection::warc::WarcRecord;
+use crate::counters::Counters;
+use crate::error::{StoreError, hexadecimal};
+use crate::history::files::{read_file, registered};
+use crate::history::{VisitKind, VisitQuery};
+use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
+use crate::key_value::{Direction, KeyRange, Space, View};
+use crate::reader::{Reader, Shared};
+use crate::store::{place_key, segments};
+use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key};
+
+/// The most faults that are listed; the others are only counted.
+const FAULTS_MAX: usize = 1000;
+
+/// Something that is not as it should be.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fault {
+    /// The file, or the keyspace, it is in.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}: {}", self.place, self.problem)
+    }
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Findings {
+    /// The faults, as many as are listed.
+    pub faults: Vec<Fault>,
+    /// All faults.
+    pub fault_count: u64,
+    /// URLs that were looked at.
+    pub urls: u64,
+    /// Pages that were looked at.
+    pub pages: u64,
+    /// Records of the Collection that were read.
+    pub records: u64,
+    /// Visits that were read.
+    pub visits: u64,
+}
+
+impl Findings {
+    fn add(&mut self, place: impl Into<String>, problem: impl Into<String>) {
+        self.fault_count += 1;
+        if self.faults.len() < FAULTS_MAX {
+            self.faults.push(Fault { place: place.into(), problem: problem.into() });
+        }
+    }
+
+    fn add_error(&mut self, place: &str, error: &StoreError) {
+        self.add(place, error.to_string());
+    }
+}
+
+/// Checks everything. It reads all that is there, and takes as long as that.
+pub fn check(reader: &Reader) -> Result<Findings, StoreError> {
+    let shared = reader.shared.as_ref();
+    let snapshot = shared.state.snapshot();
+    let mut check = Check { shared, view: snapshot.as_ref(), findings: Findings::default() };
+    let counters = crate::all_urls::read(check.view, Space::Meta, b"counters")?.unwrap_or_default();
+    check.urls(&counters);
+    check.pages(&counters);
+    check.sites(&counters);
+    check.links(&counters);
+    check.segments();
+    check.versions(&counters);
+    check.history(reader, &counters);
+    Ok(check.findings)
+}
+
+struct Check<'a> {
+    shared: &'a Shared,
+    view: &'a dyn View,
+    findings: Findings,
+}
+
+impl Check<'_> {
+    fn urls(&mut self, counters: &Counters) {
+        let mut found = Counters::default();
+        for entry in numbered::<UrlId, UrlRecord>(self.view, Space::Urls, Vec::new(), UrlId::from_key) {
+            let (id, record) = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.findings.add_error("urls", &error);
+                    continue;
+                }
+            };
+            *found.standing(record.standing) += 1;
+            found.urls += 1;
+            let key = url_key(self.shared.seed, &record.url);
+            match self.view.get(Space::UrlKeys, &key) {
+                Ok(Some(value)) if value == id.key() => {}
+                Ok(_) => self.findings.add("url-keys", format!("{} is not found by its hash", record.url)),
+                Err(error) => self.findings.add_error("url-keys", &error.into()),
+            }
+        }
+        self.findings.urls = found.urls;
+        self.compare("urls", "URLs", found.urls, counters.urls);
+        self.compare("urls", "URLs waiting", found.waiting, counters.waiting);
+        self.compare("urls", "URLs kept", found.kept, counters.kept);
+        self.compare("urls", "URLs refused", found.refused, counters.refused);
+        self.compare("urls", "URLs discarded", found.discarded, counters.discarded);
+        let keys = self.view.scan(Space::UrlKeys, KeyRange::all(), Direction::Forward).count() as u64;
+        self.compare("url-keys", "hashes of URLs", keys, counters.urls);
+    }
+
+    fn pages(&mut self, counters: &Counters) {
+        let mut count = 0;
+        for entry in
+            numbered::<PageNumber, PageRecord>(self.view, Space::Pages, Vec::new(), PageNumber::from_key)
+        {
+            match entry {
+                Ok((page, record)) => self.page(page, &record),
+                Err(error) => self.findings.add_error("pages", &error),
+            }
+            count += 1;
+        }
+        self.findings.pages = count;
+        self.compare("pages", "pages", count, counters.pages);
+    }
+
+    fn page(&mut self, page: PageNumber, record: &PageRecord) {
+        let number = page.0;
+        match crate::all_urls::read::<UrlRecord>(self.view, Space::Urls, &record.url.key()) {
+            Ok(None) => self.findings.add("pages", format!("page {number} has a URL that is not known")),
+            Ok(Some(url)) => {
+                if let Standing::Kept(kept) = url.standing
+                    && kept != page
+                {
+                    self.findings.add("pages", format!("page {number}: its URL is kept as page {}", kept.0));
+                }
+            }
+            Err(error) => self.findings.add_error("urls", &error),
+        }
+        let Some(place) = record.place else { return };
+        match self.view.get(Space::Places, &place_key(place)) {
+            Ok(Some(key)) if parse_version_key(&key).is_some_and(|(found, _)| found == page) => {}
+            Ok(_) => {
+                self.findings.add("pages", format!("page {number}: its response is not among its versions"))
+            }
+            Err(error) => self.findings.add_error("places", &error.into()),
+        }
+    }
+
+    fn sites(&mut self, counters: &Counters) {
+        let mut count = 0;
+        for entry in crate::sites::Sites(self.view).from(SiteNumber(0)) {
+            match entry {
+                Ok((number, record)) => match crate::sites::Sites(self.view).find(&record.site) {
+                    Ok(Some(found)) if found == number => {}
+                    Ok(_) => {
+                        self.findings.add("site-names", format!("{} is not found by its name", record.site))
+                    }
+                    Err(error) => self.findings.add_error("site-names", &error),
+                },
+                Err(error) => self.findings.add_error("sites", &error),
+            }
+            count += 1;
+        }
+        self.compare("sites", "sites", count, counters.sites);
+    }
+
+    fn links(&mut self, counters: &Counters) {
+        for entry in crate::links::Links(self.view).from(PageNumber(0)) {
+            match entry {
+                Ok((page, targets)) => {
+                    if targets.last().is_some_and(|last| u64::from(last.0) >= counters.urls) {
+                        self.findings
+                            .add("links", format!("page {} links to a URL that is not known", page.0));
+                    }
+                }
+                Err(error) => self.findings.add_error("links", &error),
+            }
+        }
+    }
+
+    /// Reads every segment to its end.
+    fn segments(&mut self) {
+        for entry in segments(self.view) {
+            match entry {
+                Ok((number, record)) => self.segment(number, &record),
+                Err(error) => self.findings.add_error("segments", &error),
+            }
+        }
+    }
+
+    fn segment(&mut self, number: u32, record: &SegmentRecord) {
+        let directory = self.shared.collection();
+        let path = directory.join(segment::file_name(number));
+        let name = relative(&path, &self.shared.directory);
+        let length = match fs::metadata(&path) {
+            Ok(metadata) => metadata.len(),
+            Err(error) => return self.findings.add(name, format!("it cannot be read: {error}")),
+        };
+        if length < record.bytes || record.closed && length > record.bytes {
+            self.findings.add(&name, format!("it has {length} bytes, and {} count", record.bytes));
+        }
+        let records = match SegmentRecords::open(&directory, number, record.bytes) {
+            Ok(records) => records,
+            Err(error) => return self.findings.add_error(&name, &error),
+        };
+        let (mut versions, mut of_pages) = (0, 0);
+        for entry in records {
+            self.findings.records += 1;
+            let (place, warc) = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.findings.add_error(&name, &error);
+                    break;
+                }
+            };
+            if matches!(warc.kind(), "response" | "revisit") {
+                versions += 1;
+                of_pages += u64::from(self.is_version(&name, place, &warc));
+            }
+            let digest = warc.payload_digest();
+            if warc.kind() == "response" && digest != Some(sha1(warc.http().1)) {
+                self.findings.add(&name, format!("the payload at byte {} has another digest", place.offset));
+            }
+        }
+        self.compare(&name, "versions", versions, record.versions);
+        let known =
+            self.view.scan(Space::Places, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward);
+        self.compare(&name, "versions of pages", of_pages, known.count() as u64);
+        if record.indexed {
+            self.index(number, record);
+        }
+    }
+
+    /// Whether this record is a version of a page; that it is the one that the page has.
+    fn is_version(&mut self, name: &str, place: Place, warc: &WarcRecord) -> bool {
+        let Ok(Some(key)) = self.view.get(Space::Places, &place_key(place)) else {
+            return false;
+        };
+        let Some((page, time)) = parse_version_key(&key) else {
+            self.findings.add("places", "a version has a key of the wrong length");
+            return true;
+        };
+        match Versions(self.view).get(page, time) {
+            Ok(Some(version)) => {
+                let full = version.kind == VersionKind::Full;
+                let same = version.place == place && warc.time() == Some(time);
+                if !same || full != (warc.kind() == "response") {
+                    let problem = format!(
+                        "the record at byte {} is not the version that page {} has",
+                        place.offset, page.0
+                    );
+                    self.findings.add(name, problem);
+                }
+            }
+            Ok(None) => self.findings.add("versions", format!("page {} has none at {}", page.0, time.iso())),
+            Err(error) => self.findings.add_error("versions", &error),
+        }
+        true
+    }
+
+    fn index(&mut self, number: u32, record: &SegmentRecord) {
+        let path = self.shared.collection().join(segment::index_name(number));
+        let name = relative(&path, &self.shared.directory);
+        match fs::read_to_string(&path) {
+            Ok(text) => {
+                self.compare(&name, "lines", text.lines().count() as u64, record.versions);
+                if !text.lines().is_sorted() {
+                    self.findings.add(name, "it is not sorted");
+                }
+            }
+            Err(error) => self.findings.add(name, format!("it cannot be read: {error}")),
+        }
+    }
+
+    fn versions(&mut self, counters: &Counters) {
+        let mut count = 0;
+        for entry in self.view.scan(Space::Versions, KeyRange::all(), Direction::Forward) {
+            count += 1;
+            if let Err(error) =
+                entry.map_err(StoreError::from).and_then(|(key, value)| self.version(&key, &value))
+            {
+                self.findings.add_error("versions", &error);
+            }
+        }
+        self.compare("versions", "versions", count, counters.versions);
+        let places = self.view.scan(Space::Places, KeyRange::all(), Direction::Forward).count() as u64;
+        self.compare("places", "places", places, counters.versions);
+    }
+
+    fn version(&mut self, key: &[u8], value: &[u8]) -> Result<(), StoreError> {
+        let record = VersionRecord::decode(value).map_err(StoreError::corrupt(Space::Versions, key))?;
+        if self.view.get(Space::Places, &place_key(record.place))?.as_deref() != Some(key) {
+            let problem = format!("the version {} stands where none is known", hexadecimal(key));
+            self.findings.add("versions", problem);
+        }
+        Ok(())
+    }
+
+    fn history(&mut self, reader: &Reader, counters: &Counters) {
+        let directory = self.shared.history();
+        let files = match registered(self.view) {
+            Ok(files) => files,
+            Err(error) => return self.findings.add_error("files", &error),
+        };
+        let mut whole = true;
+        let mut settled = 0;
+        for (name, record) in files {
+            let path = directory.join(&name);
+            match read_file(&path) {
+                Ok(summary) => {
+                    let name = relative(&path, &self.shared.directory);
+                    self.compare(&name, "rows", summary.rows, record.rows);
+                    if !summary.sorted {
+                        self.findings.add(name, "it is not sorted");
+                    }
+                    settled += summary.rows;
+                }
+                Err(error) => {
+                    whole = false;
+                    self.findings.add_error(&relative(&path, &self.shared.directory), &error);
+                }
+            }
+        }
+        if !whole {
+            return;
+        }
+        self.compare("files", "visits in files", settled, counters.settled);
+        let mut seen = vec![false; usize::try_from(counters.visits).unwrap_or(0)];
+        let (mut doubled, mut kinds) = (Vec::new(), vec![0; VisitKind::ALL.len()]);
+        let read = reader.for_each_visit(&VisitQuery::all(), |visit| {
+            kinds[visit.row.kind as usize] += 1_u64;
+            match seen.get_mut(visit.number as usize) {
+                Some(seen) if !*seen => *seen = true,
+                _ => doubled.push(visit.number),
+            }
+        });
+        if let Err(error) = read {
+            return self.findings.add_error("visits", &error);
+        }
+        self.findings.visits = seen.iter().filter(|seen| **seen).count() as u64;
+        doubled
+            .iter()
+            .for_each(|number| self.findings.add("visits", format!("visit {number} is there twice")));
+        self.compare("visits", "visits", self.findings.visits, counters.visits);
+        for kind in VisitKind::ALL {
+            self.compare("visits", kind.word(), kinds[*kind as usize], counters.of_kind(*kind));
+        }
+    }
+
+    fn compare(&mut self, place: &str, what: &str, found: u64, expected: u64) {
+        if found != expected {
+            self.findings.add(place, format!("{what}: {found} are there, {expected} should be"));
+        }
+    }
+}
+
+fn relative(path: &Path, directory: &Path) -> String {
+    let path: PathBuf = path.strip_prefix(directory).unwrap_or(path).to_path_buf();
+    path.display().to_string()
+}
