@@ -85,7 +85,7 @@ fn path() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn the_plain_matcher_agrees(file in file(), path in path()) {
