@@ -1,8 +1,9 @@
 //! How many exchanges a second the Web makes on loopback, and at what cost in our own processor time.
 //!
-//! A server in a thread of its own answers pages of 8 KB over kept connections; 64 tasks fetch from 200 hosts. `-- ADDRESS:PORT PATH` asks another server, such
-//! as nginx, instead. Worrying would be less than 10,000 exchanges a second, or more than 0.08 processor seconds per thousand beside another server: the whole
-//! crawler is to make 3,000 pages a second on two cores with everything on.
+//! A server in a thread of its own answers pages of 8 KB over kept connections; 64 tasks fetch from 200 hosts. `--
+//! ADDRESS:PORT PATH` asks another server, such as nginx, instead. Worrying would be less than 10,000 exchanges a
+//! second, or more than 0.08 processor seconds per thousand beside another server: the whole crawler is to make 3,000
+//! pages a second on two cores with everything on.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
 
 use std::net::SocketAddr;

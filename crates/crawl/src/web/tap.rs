@@ -1,8 +1,8 @@
 //! What goes over a connection, seen as it passes.
 //!
-//! A WARC keeps the head of a response as it was sent: order, case and spacing of its lines. HTTP software reads and forgets these, so a
-//! tap between it and the connection copies the bytes of the heads. It also counts, which tells whether a single byte came before a reused
-//! connection broke.
+//! A WARC keeps the head of a response as it was sent: order, case and spacing of its lines. HTTP software reads and
+//! forgets these, so a tap between it and the connection copies the bytes of the heads. It also counts, which tells
+//! whether a single byte came before a reused connection broke.
 //!
 //! # Promises
 //! - The head is the bytes received, from the status line to the empty line; heads of 1xx responses before it are left out.

@@ -100,8 +100,8 @@ proptest! {
 
     #[test]
     fn texting_robots_agrees(file in file(), path in path()) {
-        // Percent-encoding is left out: it takes %3c and %3C, and %61 and a, for different paths. So are empty rules: it reads `Disallow:` as `Allow: /`,
-        // which then wins over `Disallow: *`.
+        // Percent-encoding is left out: it takes %3c and %3C, and %61 and a, for different paths. So are empty rules:
+        // it reads `Disallow:` as `Allow: /`, which then wins over `Disallow: *`.
         let file: Vec<&str> = file.lines().filter(|line| line.trim() != "Disallow:").collect();
         let file = file.join("\n");
         let ours = Robots::parse(file.as_bytes(), "freshet").allows(&path);

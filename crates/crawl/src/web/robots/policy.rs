@@ -100,7 +100,8 @@ impl RobotsPolicy {
     }
 }
 
-/// The way to a site's `robots.txt`, redirects included. Each request of it is an exchange like any other: it waits for its host's turn.
+/// The way to a site's `robots.txt`, redirects included. Each request of it is an exchange like any other: it waits
+/// for its host's turn.
 #[derive(Clone, Debug)]
 pub struct Chase {
     at: Url,
