@@ -154,8 +154,8 @@ async fn an_endless_body_of_http2_is_cut_at_the_limit() {
 }
 
 #[track_caller]
-fn check(found: Failure, expected: TlsFault) {
-    assert_eq!(found, Failure::Tls(expected));
+fn check(found: &Failure, expected: TlsFault) {
+    assert_eq!(found, &Failure::Tls(expected));
 }
 
 #[tokio::test]
@@ -171,7 +171,7 @@ async fn a_certificate_that_does_not_hold_is_named_and_never_accepted() {
         let server = speaking(keys.acceptor(&["h2"]), Bytes::from_static(b"secret")).await;
         let fetch = authority.web().fetch(&ask(&server, host)).await;
         assert!(fetch.request_head.is_empty());
-        check(failure(fetch), expected);
+        check(&failure(fetch), expected);
     }
 }
 
@@ -182,9 +182,9 @@ async fn a_server_that_does_not_speak_tls_is_a_fact() {
         let _ = stream.write_all(&ok("", b"hello")).await;
     })
     .await;
-    check(failure(web.fetch(&ask(&plain, "a.test")).await), TlsFault::NotTls);
+    check(&failure(web.fetch(&ask(&plain, "a.test")).await), TlsFault::NotTls);
     let closing = Server::start(async |stream| drop(stream)).await;
-    check(failure(web.fetch(&ask(&closing, "a.test")).await), TlsFault::Closed);
+    check(&failure(web.fetch(&ask(&closing, "a.test")).await), TlsFault::Closed);
     let silent = Server::start(async |stream| {
         tokio::time::sleep(std::time::Duration::from_secs(30)).await;
         drop(stream);
@@ -201,7 +201,7 @@ async fn a_server_with_nothing_in_common_is_a_fact() {
     })
     .await;
     check(
-        failure(Authority::new("ours").web().fetch(&ask(&server, "a.test")).await),
+        &failure(Authority::new("ours").web().fetch(&ask(&server, "a.test")).await),
         TlsFault::NothingInCommon,
     );
 }
