@@ -1,8 +1,9 @@
 //! Which addresses belong to the public Internet, and which a crawler must not be led to.
 //!
-//! A name of the public Web may point anywhere: to this machine, to the network behind it, to the metadata service of a cloud.
-//! So the very address of every connection is judged, after DNS and before a byte is sent. The ranges are those of the IANA special-purpose
-//! registries (RFC 6890 and its updates), with the addresses that stand for an IPv4 address judged by it.
+//! A name of the public Web may point anywhere: to this machine, to the network behind it, to the metadata service of
+//! a cloud. So the very address of every connection is judged, after DNS and before a byte is sent. The ranges are
+//! those of the IANA special-purpose registries (RFC 6890 and its updates), with the addresses that stand for an IPv4
+//! address judged by it.
 //!
 //! # Promises
 //! - What is not globally reachable by the registries is not public.
@@ -147,14 +148,12 @@ fn of_v4(address: Ipv4Addr) -> AddressRange {
         [169, 254, ..] => AddressRange::LinkLocal,
         [100, 64..=127, ..] => AddressRange::Shared,
         [224..=239, ..] => AddressRange::Multicast,
-        // This network; protocol assignments; documentation; 6to4 relays; benchmarks; the future and broadcast.
-        [0, ..]
-        | [192, 0, 0 | 2, _]
-        | [198, 51, 100, _]
-        | [203, 0, 113, _]
-        | [192, 88, 99, _]
-        | [198, 18 | 19, ..]
-        | [240..=255, ..] => AddressRange::Reserved,
+        // This network, the future and broadcast.
+        [0 | 240..=255, ..] => AddressRange::Reserved,
+        // Protocol assignments and documentation; relays of 6to4.
+        [192, 0, 0 | 2, _] | [192, 88, 99, _] => AddressRange::Reserved,
+        // Benchmarks; documentation.
+        [198, 18 | 19, ..] | [198, 51, 100, _] | [203, 0, 113, _] => AddressRange::Reserved,
         _ => AddressRange::Public,
     }
 }
@@ -171,10 +170,10 @@ fn of_v6(address: Ipv6Addr) -> AddressRange {
         [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] => carried(high, low),
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => carried(high, low),
         [0xfe80..=0xfebf, ..] => AddressRange::LinkLocal,
-        [0xfc00..=0xfdff, ..] | [0xfec0..=0xfeff, ..] => AddressRange::Private,
+        [0xfc00..=0xfdff | 0xfec0..=0xfeff, ..] => AddressRange::Private,
         [0xff00..=0xffff, ..] => AddressRange::Multicast,
         // Protocol assignments with Teredo; documentation.
-        [0x2001, 0..=0x1ff, ..] | [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => AddressRange::Reserved,
+        [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => AddressRange::Reserved,
         // Only 2000::/3 has been given out as global unicast.
         [0x2000..=0x3fff, ..] => AddressRange::Public,
         _ => AddressRange::Reserved,

@@ -1,7 +1,7 @@
 //! What came of one exchange: a response, a failure of the other side, or a refusal of ours.
 //!
-//! None of these is an error of the program. A visit learns from each, and says each to the user in one line: `Display` of [`Failure`],
-//! [`Refusal`] and [`Truncation`] is that line.
+//! None of these is an error of the program. A visit learns from each, and says each to the user in one line:
+//! `Display` of [`Failure`], [`Refusal`] and [`Truncation`] is that line.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,6 +1,7 @@
 //! One connection to one address: opened, spoken over, ended.
 //!
-//! HTTP/1.1 in the clear; under TLS whichever of HTTP/2 and HTTP/1.1 the server chooses. A connection is used by one exchange at a time.
+//! HTTP/1.1 in the clear; under TLS whichever of HTTP/2 and HTTP/1.1 the server chooses. A connection is used by one
+//! exchange at a time.
 //!
 //! # Promises
 //! - A connection that is dropped is closed, whatever state it is in.

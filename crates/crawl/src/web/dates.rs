@@ -1,8 +1,8 @@
 //! Dates of HTTP, read as they are met.
 //!
-//! RFC 9110 section 5.6.7 has three forms: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and `Sun Nov  6 08:49:37 1994`.
-//! Servers write many more, so the parts are taken wherever they stand: a time by its colons, a month by its name, a zone by its sign, and of the numbers left the day
-//! and the year.
+//! RFC 9110 section 5.6.7 has three forms: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
+//! `Sun Nov  6 08:49:37 1994`. Servers write many more, so the parts are taken wherever they stand: a time by its
+//! colons, a month by its name, a zone by its sign, and of the numbers left the day and the year.
 //!
 //! # Promises
 //! - The three forms are read; a text without day, month, year and time is not a date.

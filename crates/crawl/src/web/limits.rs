@@ -1,7 +1,7 @@
 //! How much of our time and memory one exchange may take, whatever the other side does.
 //!
-//! Every phase of an exchange has its time, every part of an answer its size. What exceeds a time is a fact of the visit; what exceeds a
-//! size is cut, and that is a fact too.
+//! Every phase of an exchange has its time, every part of an answer its size. What exceeds a time is a fact of the
+//! visit; what exceeds a size is cut, and that is a fact too.
 
 use std::time::Duration;
 
@@ -41,7 +41,8 @@ impl Default for TimeLimits {
 /// Sizes of the parts of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SizeLimits {
-    /// Bytes of the status line and the headers. A longer head fails the exchange. At least 8192, which HTTP software takes for granted.
+    /// Bytes of the status line and the headers. A longer head fails the exchange. At least 8192, which HTTP software
+    /// takes for granted.
     pub head_bytes: usize,
     /// Header lines of a head. More of them fail the exchange.
     pub headers: usize,

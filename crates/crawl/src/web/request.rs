@@ -15,6 +15,8 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderValue, Uri, Version};
 use http_body_util::Empty;
 
+use crate::page::address::PageUrl;
+
 /// One request for one resource.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Request {
@@ -80,6 +82,11 @@ impl Accept {
 const ENCODINGS: HeaderValue = HeaderValue::from_static("gzip, deflate, br, zstd");
 
 impl Request {
+    /// A request for the page of a URL.
+    pub fn of(url: &PageUrl, started: Timestamp) -> Self {
+        Self::page(url.is_https(), url.host(), url.port(), url.path_and_query(), started)
+    }
+
     /// A request for a page.
     pub fn page(https: bool, host: &str, port: u16, path_and_query: &str, started: Timestamp) -> Self {
         Self {

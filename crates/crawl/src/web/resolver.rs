@@ -1,8 +1,8 @@
 //! From a host to its addresses.
 //!
-//! The system's name servers, or a table of names in their place: for tests, for the lab, and for a user who maps hosts by hand.
-//! A host that is an address stands for itself. Answers of the name servers are cached (`name_cache`); those of a table are not, so that a
-//! test can let a name point elsewhere from one exchange to the next.
+//! The system's name servers, or a table of names in their place: for tests, for the lab, and for a user who maps
+//! hosts by hand. A host that is an address stands for itself. Answers of the name servers are cached (`name_cache`);
+//! those of a table are not, so that a test can let a name point elsewhere from one exchange to the next.
 //!
 //! # Promises
 //! - Addresses come IPv4 and IPv6 in turn, at most [`ADDRESSES_MAX`] of them, each once.

@@ -1,7 +1,7 @@
 //! Connections at rest, and how many may be open.
 //!
-//! A connection that has done its exchange rests here under its scheme, host, port and address until the next exchange with them, until it has
-//! rested too long, or until another host needs its slot.
+//! A connection that has done its exchange rests here under its scheme, host, port and address until the next
+//! exchange with them, until it has rested too long, or until another host needs its slot.
 //!
 //! # Promises
 //! - No more connections are open than the limits say, in all and per host, at rest ones included.

@@ -1,8 +1,8 @@
 //! What goes over a connection, seen as it passes.
 //!
-//! A WARC keeps the head of a response as it was sent: order, case and spacing of its lines. HTTP software reads and forgets these, so a
-//! tap between it and the connection copies the bytes of the heads. It also counts, which tells whether a single byte came before a reused
-//! connection broke.
+//! A WARC keeps the head of a response as it was sent: order, case and spacing of its lines. HTTP software reads and
+//! forgets these, so a tap between it and the connection copies the bytes of the heads. It also counts, which tells
+//! whether a single byte came before a reused connection broke.
 //!
 //! # Promises
 //! - The head is the bytes received, from the status line to the empty line; heads of 1xx responses before it are left out.
@@ -29,7 +29,7 @@ impl Tap {
     pub(super) fn listen(&self, head_bytes_max: usize) {
         self.received.store(0, Ordering::Relaxed);
         let mut heads = self.heads();
-        heads.sent.clear();
+        heads.sent = Vec::with_capacity(USUAL_HEAD_BYTES);
         heads.received = HeadFinder::new(head_bytes_max);
         heads.listening = true;
     }
@@ -81,6 +81,9 @@ impl Tap {
     }
 }
 
+/// Bytes that most heads stay below.
+const USUAL_HEAD_BYTES: usize = 512;
+
 #[derive(Debug, Default)]
 struct Heads {
     listening: bool,
@@ -100,7 +103,7 @@ struct HeadFinder {
 
 impl HeadFinder {
     fn new(limit: usize) -> Self {
-        Self { limit, ..Self::default() }
+        Self { bytes: Vec::with_capacity(USUAL_HEAD_BYTES), limit, ..Self::default() }
     }
 
     fn feed(&mut self, mut bytes: &[u8]) {

@@ -11,7 +11,7 @@ use freshet_store::time::Timestamp;
 use http_body_util::Full;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio::io::AsyncWriteExt as _;
@@ -28,8 +28,9 @@ struct Authority {
 }
 
 impl Authority {
-    fn new() -> Self {
+    fn new(name: &str) -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
         let certificate = params.self_signed(&key).unwrap().der().clone();
@@ -112,7 +113,7 @@ fn ask(server: &Server, host: &str) -> Request {
 
 #[tokio::test]
 async fn http2_is_spoken_where_the_server_can_and_its_connection_kept() {
-    let authority = Authority::new();
+    let authority = Authority::new("ours");
     let acceptor = authority.certify("a.test", 2020, 2100).acceptor(&["h2", "http/1.1"]);
     let server = speaking(acceptor, Bytes::from_static(b"hello")).await;
     let web = authority.web();
@@ -132,7 +133,7 @@ async fn http2_is_spoken_where_the_server_can_and_its_connection_kept() {
 
 #[tokio::test]
 async fn http1_is_spoken_where_the_server_cannot_more() {
-    let authority = Authority::new();
+    let authority = Authority::new("ours");
     let acceptor = authority.certify("a.test", 2020, 2100).acceptor(&[]);
     let server = speaking(acceptor, Bytes::from_static(b"hello")).await;
     let web = authority.web();
@@ -145,7 +146,7 @@ async fn http1_is_spoken_where_the_server_cannot_more() {
 
 #[tokio::test]
 async fn an_endless_body_of_http2_is_cut_at_the_limit() {
-    let authority = Authority::new();
+    let authority = Authority::new("ours");
     let acceptor = authority.certify("a.test", 2020, 2100).acceptor(&["h2"]);
     let server = speaking(acceptor, Bytes::from(vec![b'x'; 8 << 20])).await;
     let response = response(authority.web().fetch(&ask(&server, "a.test")).await);
@@ -153,13 +154,13 @@ async fn an_endless_body_of_http2_is_cut_at_the_limit() {
 }
 
 #[track_caller]
-fn check(found: Failure, expected: TlsFault) {
-    assert_eq!(found, Failure::Tls(expected));
+fn check(found: &Failure, expected: TlsFault) {
+    assert_eq!(found, &Failure::Tls(expected));
 }
 
 #[tokio::test]
 async fn a_certificate_that_does_not_hold_is_named_and_never_accepted() {
-    let (authority, stranger) = (Authority::new(), Authority::new());
+    let (authority, stranger) = (Authority::new("ours"), Authority::new("another"));
     for (keys, host, expected) in [
         (authority.certify("a.test", 2001, 2002), "a.test", TlsFault::Expired),
         (authority.certify("a.test", 2090, 2100), "a.test", TlsFault::NotYetValid),
@@ -170,20 +171,20 @@ async fn a_certificate_that_does_not_hold_is_named_and_never_accepted() {
         let server = speaking(keys.acceptor(&["h2"]), Bytes::from_static(b"secret")).await;
         let fetch = authority.web().fetch(&ask(&server, host)).await;
         assert!(fetch.request_head.is_empty());
-        check(failure(fetch), expected);
+        check(&failure(fetch), expected);
     }
 }
 
 #[tokio::test]
 async fn a_server_that_does_not_speak_tls_is_a_fact() {
-    let web = Authority::new().web();
+    let web = Authority::new("ours").web();
     let plain = Server::start(async |mut stream| {
         let _ = stream.write_all(&ok("", b"hello")).await;
     })
     .await;
-    check(failure(web.fetch(&ask(&plain, "a.test")).await), TlsFault::NotTls);
+    check(&failure(web.fetch(&ask(&plain, "a.test")).await), TlsFault::NotTls);
     let closing = Server::start(async |stream| drop(stream)).await;
-    check(failure(web.fetch(&ask(&closing, "a.test")).await), TlsFault::Closed);
+    check(&failure(web.fetch(&ask(&closing, "a.test")).await), TlsFault::Closed);
     let silent = Server::start(async |stream| {
         tokio::time::sleep(std::time::Duration::from_secs(30)).await;
         drop(stream);
@@ -199,5 +200,8 @@ async fn a_server_with_nothing_in_common_is_a_fact() {
         let _ = stream.write_all(&[0x15, 3, 3, 0, 2, 2, 40]).await;
     })
     .await;
-    check(failure(Authority::new().web().fetch(&ask(&server, "a.test")).await), TlsFault::NothingInCommon);
+    check(
+        &failure(Authority::new("ours").web().fetch(&ask(&server, "a.test")).await),
+        TlsFault::NothingInCommon,
+    );
 }

@@ -85,7 +85,7 @@ fn path() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn the_plain_matcher_agrees(file in file(), path in path()) {
@@ -100,7 +100,10 @@ proptest! {
 
     #[test]
     fn texting_robots_agrees(file in file(), path in path()) {
-        // Percent-encoding is left out: it takes %3c and %3C, and %61 and a, for different paths.
+        // Percent-encoding is left out: it takes %3c and %3C, and %61 and a, for different paths. So are empty rules:
+        // it reads `Disallow:` as `Allow: /`, which then wins over `Disallow: *`.
+        let file: Vec<&str> = file.lines().filter(|line| line.trim() != "Disallow:").collect();
+        let file = file.join("\n");
         let ours = Robots::parse(file.as_bytes(), "freshet").allows(&path);
         let theirs = texting_robots::Robot::new("freshet", file.as_bytes()).unwrap().allowed(&path);
         prop_assert_eq!(ours, theirs, "{}", file);

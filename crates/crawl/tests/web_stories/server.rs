@@ -13,13 +13,13 @@ use freshet_store::time::Timestamp;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-pub const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 /// A server that was started.
-pub struct Server {
-    pub address: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
     /// Connections that were made to it.
-    pub connections: Arc<AtomicUsize>,
+    pub(crate) connections: Arc<AtomicUsize>,
     task: tokio::task::JoinHandle<()>,
 }
 
@@ -31,7 +31,7 @@ impl Drop for Server {
 
 impl Server {
     /// A server that does this with every connection.
-    pub async fn start<F, T>(treat: F) -> Self
+    pub(crate) async fn start<F, T>(treat: F) -> Self
     where
         F: Fn(TcpStream) -> T + Send + 'static,
         T: Future<Output = ()> + Send + 'static,
@@ -50,7 +50,7 @@ impl Server {
     }
 
     /// A server that answers every request of a connection with these bytes.
-    pub async fn answering(bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) async fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes: Arc<[u8]> = bytes.into().into();
         Self::start(move |mut stream| {
             let bytes = Arc::clone(&bytes);
@@ -66,7 +66,7 @@ impl Server {
     }
 
     /// A server that answers one request of a connection with these bytes and closes it.
-    pub async fn closing_after(bytes: impl Into<Vec<u8>>) -> Self {
+    pub(crate) async fn closing_after(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes: Arc<[u8]> = bytes.into().into();
         Self::start(move |mut stream| {
             let bytes = Arc::clone(&bytes);
@@ -78,22 +78,22 @@ impl Server {
         .await
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.connections.load(Ordering::SeqCst)
     }
 
-    pub fn request(&self, path: &str) -> Request {
+    pub(crate) fn request(&self, path: &str) -> Request {
         Request::page(false, "127.0.0.1", self.address.port(), path, Timestamp::from_millis(7))
     }
 
     /// What comes of one exchange with it.
-    pub async fn fetch(&self) -> Fetch {
+    pub(crate) async fn fetch(&self) -> Fetch {
         Web::new(quick()).unwrap().fetch(&self.request("/")).await
     }
 }
 
 /// Reads the head of a request; none when the connection has ended.
-pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
+pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<String> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         head.push(stream.read_u8().await.ok()?);
@@ -102,13 +102,13 @@ pub async fn read_request(stream: &mut TcpStream) -> Option<String> {
 }
 
 /// A response with a body of this length announced.
-pub fn ok(headers: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn ok(headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
 /// Settings with times short enough for tests, open to loopback.
-pub fn quick() -> WebSettings {
+pub(crate) fn quick() -> WebSettings {
     let short = Duration::from_millis(150);
     let long = Duration::from_secs(20);
     WebSettings {
@@ -130,7 +130,7 @@ pub fn quick() -> WebSettings {
 }
 
 #[track_caller]
-pub fn response(fetch: Fetch) -> Response {
+pub(crate) fn response(fetch: Fetch) -> Response {
     match fetch.answer {
         Answer::Response(response) => response,
         other => panic!("no response but {other:?}"),
@@ -138,7 +138,7 @@ pub fn response(fetch: Fetch) -> Response {
 }
 
 #[track_caller]
-pub fn failure(fetch: Fetch) -> Failure {
+pub(crate) fn failure(fetch: Fetch) -> Failure {
     match fetch.answer {
         Answer::Failed(failure) => failure,
         other => panic!("no failure but {other:?}"),

@@ -17,7 +17,8 @@ pub struct PolitenessSettings {
     pub slowness_factor: f64,
     /// But not longer than this.
     pub slowness_delay_max: Duration,
-    /// A crawl-delay is kept up to this; [`Politeness::crawl_delay_is_cut`](super::turns::Politeness::crawl_delay_is_cut) tells where it was longer.
+    /// A crawl-delay is kept up to this;
+    /// [`Politeness::crawl_delay_is_cut`](super::turns::Politeness::crawl_delay_is_cut) tells where it was longer.
     pub crawl_delay_max: Duration,
     /// A `Retry-After` is obeyed up to this.
     pub retry_after_max: Duration,

@@ -1,11 +1,12 @@
 //! One visit at a time per host and per address, with a pause after each, and the queue of hosts that are ready.
 //!
-//! A host's pause is the longest of: the delay, its crawl-delay, what its own slowness asks for, what it asked for itself (`Retry-After`), and what its troubles in a row call for.
-//! A host that somebody wants to visit is enlisted; [`Politeness::next_ready`] hands hosts out as their time comes.
+//! A host's pause is the longest of: the delay, its crawl-delay, what its own slowness asks for, what it asked for
+//! itself (`Retry-After`), and what its troubles in a row call for. A host that somebody wants to visit is enlisted;
+//! [`Politeness::next_ready`] hands hosts out as their time comes.
 //!
 //! # Promises
-//! - No interleaving of calls lets more visits to a host or an address be under way than the settings allow, or one begin before the pause after
-//!   the last has passed.
+//! - No interleaving of calls lets more visits to a host or an address be under way than the settings allow, or one
+//!   begin before the pause after the last has passed.
 //! - Every enlisted host is handed out once its time has come, however many share its address.
 //! - Each call costs time that grows with the logarithm of the number of hosts, taken over many calls.
 //!
@@ -173,8 +174,9 @@ impl Politeness {
         self.host_wait(id, now).or_else(|| self.address_wait(address, now)).or_else(|| self.rate_wait(now))
     }
 
-    /// Begins a visit, or says what stands in its way. The address is the one that will be connected to; if none is given, the one of
-    /// the last visit. It is remembered either way, so that a host that is enlisted again waits for its address too.
+    /// Begins a visit, or says what stands in its way. The address is the one that will be connected to; if none is
+    /// given, the one of the last visit. It is remembered either way, so that a host that is enlisted again waits for
+    /// its address too.
     pub fn begin(&mut self, host: &str, address: Option<IpAddr>, now: Timestamp) -> Result<Turn, Wait> {
         let id = self.host_id(host);
         if let Some(address) = address {
@@ -200,6 +202,7 @@ impl Politeness {
     }
 
     /// Ends a visit.
+    #[expect(clippy::needless_pass_by_value, reason = "a turn that has ended cannot be ended again")]
     pub fn end(&mut self, turn: Turn, experience: Experience, now: Timestamp) {
         let Turn { host: id, address, begun } = turn;
         let was_asked = experience != Experience::NotAsked;
@@ -313,7 +316,8 @@ impl Politeness {
         self.names.get(host).map(|id| self.hosts[id.0 as usize].manners)
     }
 
-    /// Takes over what was kept of a host. A moment too far in the future for any pause of ours is not believed: the clock was wrong.
+    /// Takes over what was kept of a host. A moment too far in the future for any pause of ours is not believed: the
+    /// clock was wrong.
     pub fn import(&mut self, host: &str, manners: SiteManners, now: Timestamp) {
         let longest =
             millis(self.settings.retry_after_max).max(millis(self.settings.pause_max).saturating_mul(2));

@@ -1,7 +1,7 @@
 //! What sites ask of robots (RFC 9309).
 //!
 //! In reading order:
-//! - [`file`]: a `robots.txt` read, for one robot;
+//! - [`mod@file`]: a `robots.txt` read, for one robot;
 //! - [`pattern`]: paths and the patterns that match them;
 //! - [`policy`]: what follows from the answer to a request for `robots.txt`, whatever it is.
 

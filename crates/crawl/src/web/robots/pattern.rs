@@ -1,8 +1,9 @@
 //! Paths of URLs and the patterns of `robots.txt` that match them.
 //!
-//! RFC 9309 sections 2.2.2 and 2.2.3: a pattern matches the beginning of a path; `*` stands for any bytes, `$` at the end for the end of the path. Before
-//! they are compared both are written in one form: percent-encoded bytes that need no encoding are decoded, hexadecimal digits are upper case, bytes
-//! beyond ASCII and those that a URL cannot hold are encoded. A `*` or `$` of the path itself is encoded, so `%2A` and `%24` in a pattern mean it.
+//! RFC 9309 sections 2.2.2 and 2.2.3: a pattern matches the beginning of a path; `*` stands for any bytes, `$` at the
+//! end for the end of the path. Before they are compared both are written in one form: percent-encoded bytes that
+//! need no encoding are decoded, hexadecimal digits are upper case, bytes beyond ASCII and those that a URL cannot
+//! hold are encoded. A `*` or `$` of the path itself is encoded, so `%2A` and `%24` in a pattern mean it.
 //!
 //! # Promises
 //! - Matching takes time that grows with the sum of the lengths of path and pattern for each `*`-free part, never more.
@@ -71,7 +72,8 @@ impl Pattern {
         let Some(mut rest) = parts.next().and_then(|first| path.strip_prefix(first)) else {
             return false;
         };
-        // The first place where a part fits leaves the most room for those after it. Only the last part of an anchored pattern must fit at the end.
+        // The first place where a part fits leaves the most room for those after it. Only the last part of an
+        // anchored pattern must fit at the end.
         let mut parts = parts.peekable();
         let mut has_wildcard = false;
         while let Some(part) = parts.next() {
@@ -122,16 +124,15 @@ fn hex(digit: u8) -> u8 {
 }
 
 fn write(unit: Unit, normal: &mut String) {
-    match unit {
-        Unit::Encoded(byte) if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => {
-            normal.push(byte.into())
-        }
-        Unit::Encoded(byte) => encode(byte, normal),
-        // What a URL cannot hold as it stands.
-        Unit::Byte(byte) if !byte.is_ascii_graphic() || b"\"<>`{}|\\^".contains(&byte) => {
-            encode(byte, normal)
-        }
-        Unit::Byte(byte) => normal.push(byte.into()),
+    let (byte, may_stand) = match unit {
+        Unit::Encoded(byte) => (byte, byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)),
+        // Beyond these a URL cannot hold a byte as it stands.
+        Unit::Byte(byte) => (byte, byte.is_ascii_graphic() && !b"\"<>`{}|\\^".contains(&byte)),
+    };
+    if may_stand {
+        normal.push(byte.into());
+    } else {
+        encode(byte, normal);
     }
 }
 

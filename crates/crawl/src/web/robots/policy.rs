@@ -6,6 +6,7 @@
 //! | 3xx | it is followed, five times, to any host; after that the file is unavailable |
 //! | 4xx | the file is unavailable: everything is allowed |
 //! | 429, 5xx, no answer | the site is unreachable: nothing is allowed, ask again later |
+//! | a body that broke off or cannot be decoded | as if it were unreachable: what it forbids may be in the part that is missing |
 //! | unreachable for 30 days | the rules that were known last, or everything is allowed |
 //!
 //! # Promises
@@ -21,10 +22,10 @@ use freshet_store::time::Timestamp;
 use http::header::LOCATION;
 use url::{Host, Url};
 
-use super::super::answer::{Answer, Fetch, Response};
+use super::super::answer::{Answer, Fetch, Response, Truncation};
 use super::super::dates::retry_after;
 use super::super::request::{Accept, Request};
-use super::file::Robots;
+use super::file::{FILE_BYTES_MAX, Robots};
 
 /// Redirects of a `robots.txt` that are followed.
 pub const REDIRECTS_MAX: u8 = 5;
@@ -69,6 +70,7 @@ impl RobotsPolicy {
         let now = fetch.started;
         match &fetch.answer {
             Answer::Response(response) => match response.status {
+                200..=299 if !is_whole(response) => Self::unreachable(now, None, before),
                 200..=299 => Self::Rules(Robots::parse(&response.body, product_token)),
                 429 | 500..=599 => Self::unreachable(now, retry_after(&response.headers, now), before),
                 _ => Self::AllowAll,
@@ -98,7 +100,8 @@ impl RobotsPolicy {
     }
 }
 
-/// The way to a site's `robots.txt`, redirects included. Each request of it is an exchange like any other: it waits for its host's turn.
+/// The way to a site's `robots.txt`, redirects included. Each request of it is an exchange like any other: it waits
+/// for its host's turn.
 #[derive(Clone, Debug)]
 pub struct Chase {
     at: Url,
@@ -157,6 +160,14 @@ impl Chase {
         let is_redirect = matches!(response.status, 301 | 302 | 303 | 307 | 308);
         let location = response.header(&LOCATION).filter(|_| is_redirect)?;
         self.at.join(location).ok().filter(is_web)
+    }
+}
+
+/// Whether a body is all that will be read of it anyway.
+fn is_whole(response: &Response) -> bool {
+    match response.truncated {
+        None | Some(Truncation::Size | Truncation::DecodedSize) => true,
+        Some(_) => FILE_BYTES_MAX <= response.body.len(),
     }
 }
 
@@ -221,6 +232,14 @@ mod tests {
         check(&timed_out(), &before, false, Some(60));
         check(&timed_out(), &Before { failures: 3, ..before.clone() }, false, Some(480));
         check(&timed_out(), &Before { failures: u32::MAX, ..before }, false, Some(6 * 3600));
+    }
+
+    #[test]
+    fn half_a_file_is_not_believed() {
+        let mut fetch = answered(200, None, "user-agent: *\ndisall");
+        let Answer::Response(response) = &mut fetch.answer else { unreachable!() };
+        response.truncated = Some(Truncation::Closed);
+        check(&fetch, &Before::default(), false, Some(60));
     }
 
     #[test]
