@@ -270,7 +270,7 @@ fn values(text: &str) -> Vec<Value> {
 async fn the_truth_over_http_is_the_truth() {
     let served = small(0.3, 0.1).await;
     let web = served.web();
-    let (since, until) = (days_after_start(3.0), days_after_start(20.0));
+    let (since, until) = (days_after_start(3.0), days_after_start(60.0));
     served.clock().set(until);
     let mut client = Client::connect(&served, &served.seeds()[0]).await;
 
