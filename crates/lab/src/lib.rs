@@ -2,7 +2,7 @@
 //!
 //! A policy is the same code whether the pages are on the Web, in a recorded history or in a simulation; web and clock are
 //! what differ. In reading order: [`history`] is the recorded web, [`replay`] runs policies against it, [`figure`] draws
-//! what came out.
+//! what came out; [`web`] is a web of sites that lives by itself, for the whole crawler.
 
 pub mod figure;
 pub mod history;

@@ -1,10 +1,11 @@
-//! `freshet lab`: policies measured on recorded histories, and the making of histories.
+//! `freshet lab`: policies measured on recorded histories, the making of histories, and a living web to crawl.
 //!
 //! In reading order:
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
-//! - [`history`]: `freshet lab history`.
+//! - [`history`]: `freshet lab history`;
+//! - [`web`]: `freshet lab web`.
 
 mod history;
 mod progress;
@@ -13,10 +14,11 @@ mod replay_figures;
 mod replay_json;
 mod replay_text;
 pub(crate) mod span;
+mod web;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, and make such histories
+/// Measure policies on recorded histories of pages, make such histories, and serve a living web to crawl
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]
@@ -27,6 +29,7 @@ pub(crate) struct LabOptions {
 enum LabCommand {
     Replay(replay::ReplayOptions),
     History(history::HistoryOptions),
+    Web(web::WebOptions),
 }
 
 /// Runs a command of the lab.
@@ -34,5 +37,6 @@ pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
         LabCommand::History(options) => history::run(options),
+        LabCommand::Web(options) => web::run(options),
     }
 }

@@ -76,7 +76,9 @@ impl LivingWeb {
             return Answer { content_type, body: text.into_bytes(), ..Answer::empty(200) };
         }
         match self.redirect(site, path, now) {
-            Some((status, location)) => Answer { location: Some(location), ..Answer::message(status, "Elsewhere") },
+            Some((status, location)) => {
+                Answer { location: Some(location), ..Answer::message(status, "Elsewhere") }
+            }
             None => Answer::message(404, "Not found"),
         }
     }
@@ -163,5 +165,63 @@ impl Answer {
     pub(super) fn message(status: u16, text: &str) -> Self {
         let body = format!("<!doctype html>\n<title>{text}</title>\n<h1>{text}</h1>\n").into_bytes();
         Self { content_type: HTML, body, ..Self::empty(status) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::clock::{START, days_after_start};
+    use super::super::lives::NEVER;
+    use super::super::living_web::tests::small;
+    use super::*;
+
+    fn ask(web: &LivingWeb, path_and_query: &str, now: Timestamp) -> Answer {
+        web.answer(&Asked { site: 0, path_and_query, conditions: Conditions::default(), now, request: 0 })
+    }
+
+    #[test]
+    fn addresses_that_point_to_others_redirect() {
+        let web = small();
+        let directory = web.atlas.directories[0].path.trim_end_matches('/');
+        for (path, status, location) in [
+            ("/index.html", 301, "/".to_owned()),
+            (directory, 301, format!("{directory}/")),
+            ("/go/1", 302, format!("{directory}/")),
+        ] {
+            let answer = ask(&web, path, START);
+            assert_eq!((answer.status, answer.location), (status, Some(location)), "{path}");
+        }
+        for path in ["/go/", "/go/99999", "/go/x", "/go/4294967295", "/nothing", "/sitemap-x.xml"] {
+            assert_eq!(ask(&web, path, START).status, 404, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_page_answers_as_it_lives() {
+        let web = small();
+        let later = |page: &PageNumber| web.life(*page).born > START && web.life(*page).moved != NEVER;
+        let page = (web.atlas.sites[0].pages.clone().map(PageNumber)).find(later).expect("there is one");
+        let life = web.life(page);
+        let (old, new) = (web.atlas.path(page, false), web.atlas.path(page, true));
+        let gone = web.atlas.sites[0].character.gone_status;
+        for (now, at_old, at_new) in
+            [(START, 404, 404), (life.born, 200, 404), (life.moved, 301, 200), (life.died, gone, gone)]
+        {
+            assert_eq!((ask(&web, &old, now).status, ask(&web, &new, now).status), (at_old, at_new));
+        }
+        assert_eq!(ask(&web, &old, life.moved).location, Some(new));
+        let served = ask(&web, &old, life.born).served.expect("it was served");
+        assert_eq!((served.page, served.main), (page, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn any_path_at_any_moment_has_an_answer(path in "/[a-z0-9/.?=-]{0,40}", day in -10.0..4_000.0) {
+            let web = small();
+            let status = ask(&web, &path, days_after_start(day)).status;
+            prop_assert!([200, 301, 302, 404, 410].contains(&status));
+        }
     }
 }

@@ -231,7 +231,8 @@ impl Atlas {
         if let Some(directory) = self.directory(site, path) {
             let number = listing_number(query)?;
             let directory = &self.directories[directory as usize];
-            return (number < directory.listings).then_some((PageNumber(directory.first_page + number), false));
+            return (number < directory.listings)
+                .then_some((PageNumber(directory.first_page + number), false));
         }
         self.find_article(site, path)
     }
@@ -267,7 +268,8 @@ impl Atlas {
         let mut next_page = pages.start + 1;
         while next_page < pages.end {
             let size = directory_size(&mut chance).min(pages.end - next_page);
-            let directory = self.new_directory(number, first_directory, next_page..next_page + size, &mut chance);
+            let directory =
+                self.new_directory(number, first_directory, next_page..next_page + size, &mut chance);
             self.add_directory(directory, &mut taken);
             next_page += size;
         }
@@ -304,7 +306,8 @@ impl Atlas {
     /// The first few directories lie in the root; later ones in an earlier one, early ones more often.
     fn choose_parent(&self, first: u32, chance: &mut Chance) -> Option<u32> {
         let siblings = &self.directories[first as usize..];
-        let top = siblings.iter().filter(|directory| directory.parent.is_none()).take(TOP_DIRECTORIES).count();
+        let top =
+            siblings.iter().filter(|directory| directory.parent.is_none()).take(TOP_DIRECTORIES).count();
         if top < 4 || (top < TOP_DIRECTORIES && chance.happens(0.3)) {
             return None;
         }
@@ -381,10 +384,7 @@ mod tests {
     use super::*;
 
     fn atlas(sites: u32, pages: u32) -> Atlas {
-        Atlas::new(
-            &WebSettings { sites, pages, ..WebSettings::default() },
-            Hosts::Addresses { port: 8080 },
-        )
+        Atlas::new(&WebSettings { sites, pages, ..WebSettings::default() }, Hosts::Addresses { port: 8080 })
     }
 
     #[test]
@@ -434,12 +434,12 @@ mod tests {
 
     #[test]
     fn sizes_follow_a_power_law_and_add_up() {
+        let tiny = atlas(5, 5);
+        assert_eq!(tiny.pages(), 6);
         let atlas = atlas(200, 50_000);
         let sizes: Vec<u32> = atlas.sites.iter().map(|site| site.pages.end - site.pages.start).collect();
         assert_eq!(sizes.iter().sum::<u32>(), 62_500);
         assert!(sizes[0] > 30 * sizes[199], "{} {}", sizes[0], sizes[199]);
         assert!(atlas.directories.iter().any(|directory| directory.articles > 200));
-        let tiny = super::tests::atlas(5, 5);
-        assert_eq!(tiny.pages(), 6);
     }
 }

@@ -133,7 +133,7 @@ impl LivingWeb {
     pub fn main_changes(&self, page: PageNumber, until: Timestamp) -> Vec<Timestamp> {
         let life = self.life(page);
         let until = until.min(life.died.plus_millis(-1));
-        let days = days_since_start(until);
+        let days = days_to_cover(until);
         let mut changes: Vec<Timestamp> = match self.atlas.place(page) {
             Place::Root => self.root_changes(page, days),
             Place::Listing { directory, number } => self.listing_changes(directory, number),
@@ -152,7 +152,7 @@ impl LivingWeb {
     /// Changes of a site's template after the start and until `until`, in order.
     pub fn template_changes(&self, site: u32, until: Timestamp) -> Vec<Timestamp> {
         let mut chance = Chance::of(self.settings.seed, Subject::Templates, site.into(), 0);
-        let mut changes = moments(self.settings.pace.templates_per_day, days_since_start(until), &mut chance);
+        let mut changes = moments(self.settings.pace.templates_per_day, days_to_cover(until), &mut chance);
         changes.retain(|change| START < *change && *change <= until);
         changes.dedup();
         changes
@@ -203,9 +203,9 @@ impl LivingWeb {
     }
 }
 
-/// Days from the start to a moment, negative before it; at most [`DAYS_MAX`].
-fn days_since_start(at: Timestamp) -> f64 {
-    (at.millis_since(START) as f64 / 86_400_000.0).min(DAYS_MAX)
+/// Days from the start to a moment and a second beyond, because moments are rounded to seconds; at most [`DAYS_MAX`].
+fn days_to_cover(until: Timestamp) -> f64 {
+    (until.plus_millis(1_000).millis_since(START) as f64 / 86_400_000.0).min(DAYS_MAX)
 }
 
 /// A page's rate over its directory's mean.
@@ -265,6 +265,10 @@ mod tests {
             let mut known = web.main_changes(page, late);
             known.retain(|change| *change <= early);
             assert_eq!(web.main_changes(page, early), known, "page {page:?}");
+            for (number, change) in known.iter().enumerate() {
+                assert_eq!(web.main_changes(page, *change).len(), number + 1, "page {page:?}");
+                assert_eq!(web.main_changes(page, change.plus_millis(-1)).len(), number, "page {page:?}");
+            }
         }
     }
 
@@ -284,7 +288,8 @@ mod tests {
 
     #[test]
     fn processes_come_in_their_shares_and_at_their_rates() {
-        let pace = Pace { changes_per_day: 0.2, sweeps_per_day: 0.0, templates_per_day: 0.0, mix: Mix::default() };
+        let pace =
+            Pace { changes_per_day: 0.2, sweeps_per_day: 0.0, templates_per_day: 0.0, mix: Mix::default() };
         let turnover = Turnover { births: 0.0, birth_days: 1.0, deaths_per_day: 0.0, moves_per_day: 0.0 };
         let web = of(WebSettings { sites: 50, pages: 20_000, pace, turnover, ..WebSettings::default() });
         let articles: Vec<_> = (0..web.atlas.pages())

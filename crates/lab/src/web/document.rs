@@ -3,8 +3,7 @@
 //! # Promises
 //! - Without noise the bytes are a function of the page, its address and its version.
 //! - A change of the main text changes what a reader sees of it; a change of the template what he sees around it.
-//! - Every live article stands on its listing, every listing is linked from the one before or from the directory above, and
-//!   the directories under the root stand on every page.
+//! - The directories under the root stand on every page.
 
 use std::fmt::Write as _;
 
@@ -14,15 +13,9 @@ use super::atlas::{Form, PageNumber, Place};
 use super::chance::{Chance, Subject};
 use super::changes::Version;
 use super::character::FeedKind;
-use super::clock::START;
-use super::dates;
-use super::edits::Shape;
 use super::living_web::LivingWeb;
 use super::noise::Noise;
 use super::words;
-
-/// Newest articles on a root.
-const NEWEST: usize = 10;
 
 /// How a page is to be shown.
 pub(super) struct View<'a> {
@@ -60,7 +53,8 @@ impl LivingWeb {
                 title
             }
             Place::Article { .. } => {
-                let mut chance = Chance::of(self.settings.seed, Subject::Title, page.0.into(), revision.into());
+                let mut chance =
+                    Chance::of(self.settings.seed, Subject::Title, page.0.into(), revision.into());
                 let mut title = String::new();
                 words::push_title(&mut title, 4, &mut chance);
                 title
@@ -68,7 +62,7 @@ impl LivingWeb {
         }
     }
 
-    fn directory_name(&self, directory: u32) -> &str {
+    pub(super) fn directory_name(&self, directory: u32) -> &str {
         let path = self.atlas.directories[directory as usize].path.trim_end_matches('/');
         path.rsplit('/').next().unwrap_or_default()
     }
@@ -78,14 +72,16 @@ impl LivingWeb {
         let mut main = String::with_capacity(16 * 1024);
         let title = match self.atlas.place(page) {
             Place::Root => self.push_root(&mut main, page, site, &mut view),
-            Place::Listing { directory, number } => self.push_listing(&mut main, directory, number, &mut view),
+            Place::Listing { directory, number } => {
+                self.push_listing(&mut main, directory, number, &mut view)
+            }
             Place::Article { .. } => self.push_article(&mut main, page, &mut view),
         };
         let mut html = String::with_capacity(main.len() + 8 * 1024);
         self.push_head(&mut html, page, site, &title, &view);
         let template = &TEMPLATES[usize::from(self.atlas.sites[site as usize].character.template)];
         if view.print {
-            let _ = write!(html, "<body>\n{main}</body>\n</html>\n");
+            let _ = writeln!(html, "<body>\n{main}</body>\n</html>");
             return html;
         }
         html.push_str("<body>\n");
@@ -103,14 +99,14 @@ impl LivingWeb {
     fn push_head(&self, html: &mut String, page: PageNumber, site: u32, title: &str, view: &View<'_>) {
         let character = &self.atlas.sites[site as usize].character;
         let name = &self.atlas.sites[site as usize].name;
-        let _ = write!(
+        let _ = writeln!(
             html,
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title} - \
-             {name}</title>\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+             {name}</title>\n<meta name=\"viewport\" content=\"width=device-width\">"
         );
         if character.print_views {
             let url = self.url(page, self.has_moved(page, view.at));
-            let _ = write!(html, "<link rel=\"canonical\" href=\"{url}\">\n");
+            let _ = writeln!(html, "<link rel=\"canonical\" href=\"{url}\">");
         }
         let kind = match character.feed {
             Some(FeedKind::Atom) => Some("atom"),
@@ -118,15 +114,15 @@ impl LivingWeb {
             None => None,
         };
         if let Some(kind) = kind {
-            let _ = write!(
+            let _ = writeln!(
                 html,
-                "<link rel=\"alternate\" type=\"application/{kind}+xml\" title=\"Newest\" href=\"/feed.xml\">\n"
+                "<link rel=\"alternate\" type=\"application/{kind}+xml\" title=\"Newest\" href=\"/feed.xml\">"
             );
         }
         if let Place::Listing { directory, number } = self.atlas.place(page) {
             let directory = &self.atlas.directories[directory as usize];
             if number + 1 < directory.listings {
-                let _ = write!(html, "<link rel=\"next\" href=\"{}?page={}\">\n", directory.path, number + 2);
+                let _ = writeln!(html, "<link rel=\"next\" href=\"{}?page={}\">", directory.path, number + 2);
             }
         }
         html.push_str(STYLE);
@@ -143,7 +139,7 @@ impl LivingWeb {
         }
         html.push_str("</header>\n<nav><ul>\n");
         for directory in self.atlas.top_directories(site) {
-            let _ = write!(html, "<li><a href=\"{0}\">{0}</a></li>\n", directory.path);
+            let _ = writeln!(html, "<li><a href=\"{0}\">{0}</a></li>", directory.path);
         }
         if self.atlas.sites[site as usize].character.calendar {
             html.push_str("<li><a href=\"/calendar/2026/1/\">Calendar</a></li>\n");
@@ -154,7 +150,7 @@ impl LivingWeb {
     fn push_footer(&self, html: &mut String, site: u32, template_version: u32) {
         html.push_str("<footer><p>");
         words::push_prose(html, 40, &mut self.template_text(site, template_version, 1));
-        let _ = write!(html, "</p><p>Edition {} of this site.</p></footer>\n", template_version + 1);
+        let _ = writeln!(html, "</p><p>Edition {} of this site.</p></footer>", template_version + 1);
         html.push_str(SCRIPT);
         html.push_str("</body>\n</html>\n");
     }
@@ -162,208 +158,7 @@ impl LivingWeb {
     fn template_text(&self, site: u32, version: u32, part: u64) -> Chance {
         Chance::of(self.settings.seed, Subject::TemplateText, site.into(), 2 * u64::from(version) + part)
     }
-
-    fn push_root(&self, main: &mut String, page: PageNumber, site: u32, view: &mut View<'_>) -> String {
-        let title = self.title(page, 0);
-        let _ = write!(main, "<h1>{title}</h1>\n<p>");
-        let mut chance = Chance::of(self.settings.seed, Subject::Paragraph, page.0.into(), view.version.main.into());
-        words::push_prose(main, 60, &mut chance);
-        main.push_str("</p>\n");
-        if let Some(noise) = &mut view.noise {
-            noise.push_within(main);
-        }
-        main.push_str("<h2>Newest</h2>\n<ul>\n");
-        for (born, article) in self.born_until(site, view.at).iter().rev().take(NEWEST) {
-            let path = self.atlas.path(*article, false);
-            let (title, day) = (self.title(*article, 0), dates::day(*born));
-            let _ = write!(main, "<li><a href=\"{path}\">{title}</a> {day}</li>\n");
-        }
-        main.push_str("</ul>\n");
-        title
-    }
-
-    fn push_listing(&self, main: &mut String, directory: u32, number: u32, view: &mut View<'_>) -> String {
-        let listing = PageNumber(self.atlas.directories[directory as usize].first_page + number);
-        let title = self.title(listing, 0);
-        self.push_crumbs(main, directory);
-        let _ = write!(main, "<h1>{title}</h1>\n");
-        if let Some(noise) = &mut view.noise {
-            noise.push_within(main);
-        }
-        let directory_facts = &self.atlas.directories[directory as usize];
-        if number == 0 && !directory_facts.children.is_empty() {
-            main.push_str("<ul class=\"directories\">\n");
-            for child in &directory_facts.children {
-                let path = &self.atlas.directories[*child as usize].path;
-                let _ = write!(main, "<li><a href=\"{path}\">{}</a></li>\n", self.directory_name(*child));
-            }
-            main.push_str("</ul>\n");
-        }
-        main.push_str("<ol class=\"articles\">\n");
-        for article in self.atlas.listed(directory, number) {
-            let life = self.life(article);
-            if life.is_live_at(view.at) {
-                let moved = life.moved <= view.at;
-                let note = if moved { " <em>at a new address</em>" } else { "" };
-                let path = self.atlas.path(article, moved);
-                let _ = write!(main, "<li><a href=\"{path}\">{}</a>{note}</li>\n", self.title(article, 0));
-            }
-        }
-        main.push_str("</ol>\n");
-        push_pager(main, &directory_facts.path, number, directory_facts.listings);
-        title
-    }
-
-    fn push_crumbs(&self, main: &mut String, directory: u32) {
-        let mut above = Vec::new();
-        let mut next = Some(directory);
-        while let Some(directory) = next {
-            above.push(directory);
-            next = self.atlas.directories[directory as usize].parent;
-        }
-        main.push_str("<p class=\"crumbs\"><a href=\"/\">Home</a>");
-        for directory in above.into_iter().rev() {
-            let path = &self.atlas.directories[directory as usize].path;
-            let _ = write!(main, " / <a href=\"{path}\">{}</a>", self.directory_name(directory));
-        }
-        main.push_str("</p>\n");
-    }
-
-    fn push_article(&self, main: &mut String, page: PageNumber, view: &mut View<'_>) -> String {
-        let article = self.article_parts(page, view);
-        if let Place::Article { directory, .. } = self.atlas.place(page) {
-            self.push_crumbs(main, directory);
-        }
-        let _ = write!(main, "<h1>{}</h1>\n", article.title);
-        let character = &self.atlas.sites[self.atlas.site_of(page) as usize].character;
-        if character.shows_date {
-            let _ = write!(main, "<p class=\"meta\">Updated {}</p>\n", dates::spoken(view.version.main_since));
-        }
-        for (number, paragraph) in article.paragraphs.iter().enumerate() {
-            if number % 4 == 2 {
-                main.push_str("<h2>");
-                words::push_title(main, 2, &mut Chance::of(self.settings.seed, Subject::Title, page.0.into(), HEADING + number as u64));
-                main.push_str("</h2>\n");
-            }
-            let _ = write!(main, "<p>{paragraph}</p>\n");
-            if let (0, Some(noise)) = (number, &mut view.noise) {
-                noise.push_within(main);
-            }
-        }
-        if !article.figures.is_empty() {
-            main.push_str("<table class=\"figures\">\n");
-            for (name, value) in &article.figures {
-                let _ = write!(main, "<tr><th>{name}</th><td>{value}</td></tr>\n");
-            }
-            main.push_str("</table>\n");
-        }
-        main.push_str("<h2>See also</h2>\n<ul class=\"see-also\">\n");
-        for (reference, anchor) in &article.links {
-            let _ = write!(main, "<li><a href=\"{reference}\">{anchor}</a></li>\n");
-        }
-        main.push_str("</ul>\n");
-        if character.print_views && !view.print {
-            main.push_str("<p><a href=\"?view=print\">Print</a></p>\n");
-        }
-        article.title
-    }
-
-    fn plain_text(&self, page: PageNumber, view: &View<'_>) -> String {
-        let article = self.article_parts(page, view);
-        let mut text = format!("{}\n\n", article.title);
-        for paragraph in &article.paragraphs {
-            let _ = write!(text, "{paragraph}\n\n");
-        }
-        for (name, value) in &article.figures {
-            let _ = write!(text, "{name}: {value}\n");
-        }
-        for (reference, anchor) in &article.links {
-            let _ = write!(text, "{anchor}: {reference}\n");
-        }
-        text
-    }
-
-    /// The head of a PDF around the text: enough that no reader of HTML takes it for his own.
-    fn pdf(&self, page: PageNumber, view: &View<'_>) -> Vec<u8> {
-        let text = self.plain_text(page, view);
-        let mut bytes = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< >>\nstream\n".to_vec();
-        bytes.extend(text.bytes().map(|byte| byte ^ 0x80));
-        bytes.extend_from_slice(b"\nendstream\nendobj\n%%EOF\n");
-        bytes
-    }
-
-    fn article_parts(&self, page: PageNumber, view: &View<'_>) -> Article {
-        let shape: Shape = self.shape(page);
-        let revisions = self.revisions(page, shape, view.version.main);
-        let stream = |subject, number: u32, revision: u32| {
-            Chance::of(self.settings.seed, subject, page.0.into(), u64::from(number) << 32 | u64::from(revision))
-        };
-        let paragraph = |(number, revision): (usize, &u32)| {
-            let mut chance = stream(Subject::Paragraph, number as u32, *revision);
-            let mut text = String::with_capacity(700);
-            words::push_prose(&mut text, 40 + chance.below(70), &mut chance);
-            text
-        };
-        let figures = match shape.figures {
-            true => figures(&mut stream(Subject::Figures, 0, 0), &mut stream(Subject::Figures, 1, revisions.figures)),
-            false => Vec::new(),
-        };
-        Article {
-            title: self.title(page, revisions.title),
-            paragraphs: revisions.paragraphs.iter().enumerate().map(paragraph).collect(),
-            figures,
-            links: self.article_links(page, revisions.links, view.at),
-        }
-    }
-
-    /// Links of a revision, with the moment at which it was written.
-    fn article_links(&self, page: PageNumber, revision: u32, at: Timestamp) -> Vec<(String, String)> {
-        let written = match revision {
-            0 => self.life(page).born.max(START),
-            _ => self.main_changes(page, at)[revision as usize - 1],
-        };
-        let links = self.text_links(page, revision, written).into_iter();
-        let mut links: Vec<_> = links.map(|link| (link.reference, link.anchor)).collect();
-        // A list whose targets were all unborn still shows that it was edited.
-        if links.is_empty() {
-            links.push(("/".to_owned(), format!("Home, edition {revision}")));
-        }
-        links
-    }
 }
-
-/// What an article says.
-struct Article {
-    title: String,
-    paragraphs: Vec<String>,
-    figures: Vec<(&'static str, String)>,
-    links: Vec<(String, String)>,
-}
-
-/// Rows of a table: names that stay and values that change.
-fn figures(names: &mut Chance, values: &mut Chance) -> Vec<(&'static str, String)> {
-    let row = |_| (words::thing(names), format!("{}.{:02}", values.below(10_000), values.below(100)));
-    (0..4).map(row).collect()
-}
-
-fn push_pager(main: &mut String, path: &str, number: u32, listings: u32) {
-    if listings < 2 {
-        return;
-    }
-    main.push_str("<p class=\"pager\">");
-    if number == 1 {
-        let _ = write!(main, "<a rel=\"prev\" href=\"{path}\">Previous</a> ");
-    } else if number > 1 {
-        let _ = write!(main, "<a rel=\"prev\" href=\"{path}?page={number}\">Previous</a> ");
-    }
-    if number + 1 < listings {
-        let _ = write!(main, "<a rel=\"next\" href=\"{path}?page={}\">Next</a>", number + 2);
-    }
-    main.push_str("</p>\n");
-}
-
-/// Streams of headings lie beyond those of all revisions of titles.
-const HEADING: u64 = 1 << 40;
 
 /// What surrounds the main text.
 struct Template {
@@ -405,3 +200,70 @@ document.querySelectorAll('nav a').forEach(function (link) {
 });
 </script>
 ";
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::{START, days_after_start};
+    use super::super::living_web::tests::small;
+    use super::*;
+
+    fn shown(web: &LivingWeb, page: PageNumber, at: Timestamp) -> Vec<u8> {
+        web.document(page, View { at, version: web.version(page, at), print: false, noise: None })
+    }
+
+    #[test]
+    fn without_noise_bytes_differ_exactly_when_the_version_or_the_address_does() {
+        let web = small();
+        let moments: Vec<_> = (0..8).map(|week| days_after_start(7.0 * f64::from(week))).collect();
+        let (mut same, mut different) = (0, 0);
+        for page in (0..web.atlas.pages()).map(PageNumber).step_by(3) {
+            for pair in moments.windows(2).filter(|pair| pair.iter().all(|at| web.life(page).is_live_at(*at)))
+            {
+                let facts = |at| {
+                    let version = web.version(page, at);
+                    (version.main, version.template, web.has_moved(page, at))
+                };
+                let equal = shown(&web, page, pair[0]) == shown(&web, page, pair[1]);
+                let (before, after) = (facts(pair[0]), facts(pair[1]));
+                if before == after {
+                    assert!(equal, "page {page:?} at {pair:?}");
+                    same += 1;
+                } else if before.0 != after.0 {
+                    assert!(!equal, "page {page:?} at {pair:?}");
+                    different += 1;
+                }
+            }
+        }
+        assert!(same > 300 && different > 300, "{same} {different}");
+    }
+
+    #[test]
+    fn noise_differs_at_every_request_and_hides_no_text() {
+        let web = small();
+        let noisy = |page: &PageNumber| web.is_noisy(*page) && web.life(*page).is_live_at(START);
+        for page in (0..web.atlas.pages()).map(PageNumber).filter(noisy).take(100) {
+            let ask = |request| {
+                let noise = web.noise(page, START, request);
+                let view = View { at: START, version: web.version(page, START), print: false, noise };
+                String::from_utf8(web.document(page, view)).expect("HTML")
+            };
+            let clock_only = web.atlas.sites[web.atlas.site_of(page) as usize].character.noise
+                == [super::super::character::NoiseKind::Clock];
+            assert_eq!(ask(1) == ask(2), clock_only, "a clock alone stands still within its second");
+            let (plain, noisy) = (shown(&web, page, START), ask(3));
+            let plain = String::from_utf8(plain).expect("HTML");
+            assert!(plain.lines().all(|line| noisy.contains(line)));
+        }
+    }
+
+    #[test]
+    fn pages_have_the_sizes_of_pages() {
+        let web = small();
+        let mut sizes: Vec<usize> =
+            web.live_pages(START).map(|page| shown(&web, page, START).len()).collect();
+        sizes.sort_unstable();
+        let (median, largest) = (sizes[sizes.len() / 2], sizes[sizes.len() - 1]);
+        assert!((3_000..12_000).contains(&median), "{median}");
+        assert!((15_000..60_000).contains(&largest), "{largest}");
+    }
+}

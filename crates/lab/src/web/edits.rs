@@ -46,7 +46,10 @@ impl LivingWeb {
         let mut known = Known::new(shape);
         // From the latest change back, until each part has been met: what came before no longer shows.
         for change in (1..=version).rev() {
-            known.touch(change, &mut Chance::of(self.settings.seed, Subject::Edit, page.0.into(), change.into()));
+            known.touch(
+                change,
+                &mut Chance::of(self.settings.seed, Subject::Edit, page.0.into(), change.into()),
+            );
             if known.missing == 0 {
                 break;
             }

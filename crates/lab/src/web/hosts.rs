@@ -112,9 +112,13 @@ mod tests {
     #[test]
     fn what_is_no_url_of_a_site_leads_nowhere() {
         let hosts = Hosts::Addresses { port: 8080 };
-        for url in
-            ["", "http://127.1.0.0:8080/", "http://127.1.0.1/", "http://127.0.0.1:8080/", "https://127.1.0.1:8080/"]
-        {
+        for url in [
+            "",
+            "http://127.1.0.0:8080/",
+            "http://127.1.0.1/",
+            "http://127.0.0.1:8080/",
+            "https://127.1.0.1:8080/",
+        ] {
             assert_eq!(hosts.split(url, 200), None, "{url}");
         }
         assert_eq!(hosts.split("http://127.1.0.201:8080/", 200), None);

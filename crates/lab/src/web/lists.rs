@@ -38,15 +38,15 @@ impl LivingWeb {
         let mut text = format!("# {}\nUser-agent: *\n", facts.name);
         match disallowed {
             Some(directory) => {
-                let _ = write!(text, "Disallow: {}\n", directory.path);
+                let _ = writeln!(text, "Disallow: {}", directory.path);
             }
             None => text.push_str("Disallow:\n"),
         }
         if let RobotsKind::Delay(tenths) = facts.character.robots {
-            let _ = write!(text, "Crawl-delay: {}\n", f64::from(tenths) / 10.0);
+            let _ = writeln!(text, "Crawl-delay: {}", f64::from(tenths) / 10.0);
         }
         if facts.character.sitemap.is_some() {
-            let _ = write!(text, "\nSitemap: {}/sitemap.xml\n", self.atlas.hosts().origin(site));
+            let _ = writeln!(text, "\nSitemap: {}/sitemap.xml", self.atlas.hosts().origin(site));
         }
         Some(text)
     }
@@ -62,7 +62,7 @@ impl LivingWeb {
         let mut xml = format!("{XML}<sitemapindex xmlns=\"{SITEMAP_SPACE}\">\n");
         for part in 1..=parts {
             let origin = self.atlas.hosts().origin(site);
-            let _ = write!(xml, "<sitemap><loc>{origin}/sitemap-{part}.xml</loc></sitemap>\n");
+            let _ = writeln!(xml, "<sitemap><loc>{origin}/sitemap-{part}.xml</loc></sitemap>");
         }
         xml.push_str("</sitemapindex>\n");
         Some(xml)
@@ -108,8 +108,12 @@ impl LivingWeb {
             title: self.title(*page, 0),
         });
         Some(match kind {
-            FeedKind::Atom => ("application/atom+xml; charset=utf-8", atom(&facts.name, &origin, entries.collect())),
-            FeedKind::Rss => ("application/rss+xml; charset=utf-8", rss(&facts.name, &origin, entries.collect())),
+            FeedKind::Atom => {
+                ("application/atom+xml; charset=utf-8", atom(&facts.name, &origin, entries.collect()))
+            }
+            FeedKind::Rss => {
+                ("application/rss+xml; charset=utf-8", rss(&facts.name, &origin, entries.collect()))
+            }
         })
     }
 
@@ -121,18 +125,24 @@ impl LivingWeb {
         let mut parts = path.strip_prefix("/calendar/")?.trim_end_matches('/').split('/');
         let year: u32 = parts.next()?.parse().ok().filter(|year| (1..YEAR_MAX).contains(year))?;
         let month: u32 = parts.next()?.parse().ok().filter(|month| (1..=12).contains(month))?;
-        let mut html = format!("<!doctype html>\n<title>Calendar {year}-{month}</title>\n<h1>{year}-{month}</h1>\n<p>");
-        let mut chance = Chance::of(self.settings.seed, Subject::Paragraph, u64::from(year) << 8 | u64::from(month), site.into());
+        let mut html =
+            format!("<!doctype html>\n<title>Calendar {year}-{month}</title>\n<h1>{year}-{month}</h1>\n<p>");
+        let mut chance = Chance::of(
+            self.settings.seed,
+            Subject::Paragraph,
+            u64::from(year) << 8 | u64::from(month),
+            site.into(),
+        );
         words::push_prose(&mut html, 20, &mut chance);
         let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
         let (last_year, last_month) = if month == 1 { (year - 1, 12) } else { (year, month - 1) };
-        let _ = write!(
+        let _ = writeln!(
             html,
             "</p>\n<a href=\"/calendar/{next_year}/{next_month}/\">next</a>\n<a \
-             href=\"/calendar/{last_year}/{last_month}/\">previous</a>\n"
+             href=\"/calendar/{last_year}/{last_month}/\">previous</a>"
         );
         for day in 1..=28 {
-            let _ = write!(html, "<a href=\"/calendar/{year}/{month}/{day}/\">{day}</a>\n");
+            let _ = writeln!(html, "<a href=\"/calendar/{year}/{month}/{day}/\">{day}</a>");
         }
         Some(html)
     }
@@ -155,9 +165,9 @@ fn atom(name: &str, origin: &str, entries: Vec<Entry>) -> String {
          href=\"{origin}/\"/>\n<updated>{updated}</updated>\n"
     );
     for Entry { born, url, title } in entries {
-        let _ = write!(
+        let _ = writeln!(
             xml,
-            "<entry><title>{title}</title><id>{url}</id><link href=\"{url}\"/><updated>{}</updated></entry>\n",
+            "<entry><title>{title}</title><id>{url}</id><link href=\"{url}\"/><updated>{}</updated></entry>",
             dates::xml_date(born)
         );
     }
@@ -171,12 +181,158 @@ fn rss(name: &str, origin: &str, entries: Vec<Entry>) -> String {
          pages</description>\n"
     );
     for Entry { born, url, title } in entries {
-        let _ = write!(
+        let _ = writeln!(
             xml,
-            "<item><title>{title}</title><link>{url}</link><guid>{url}</guid><pubDate>{}</pubDate></item>\n",
+            "<item><title>{title}</title><link>{url}</link><guid>{url}</guid><pubDate>{}</pubDate></item>",
             dates::http_date(born)
         );
     }
     xml.push_str("</channel></rss>\n");
     xml
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use quick_xml::Reader;
+    use quick_xml::events::Event;
+
+    use super::super::clock::{START, days_after_start};
+    use super::super::living_web::tests::{of, small};
+    use super::super::settings::WebSettings;
+    use super::*;
+
+    /// The texts of the elements of one name, of XML that must be well-formed.
+    fn elements(xml: &str, name: &str) -> Vec<String> {
+        let mut reader = Reader::from_str(xml);
+        let mut found = Vec::new();
+        let mut inside = false;
+        loop {
+            match reader.read_event().expect("well-formed XML") {
+                Event::Start(start) => inside = start.name().as_ref() == name,
+                Event::End(_) => inside = false,
+                Event::Text(text) if inside => found.push(text.as_ref().to_owned()),
+                Event::Eof => return found,
+                _ => {}
+            }
+        }
+    }
+
+    fn site_with(web: &LivingWeb, wanted: impl Fn(u32) -> bool) -> u32 {
+        (0..web.atlas.site_count()).find(|site| wanted(*site)).expect("there is one")
+    }
+
+    #[test]
+    fn a_sitemap_lists_the_live_pages_that_are_allowed() {
+        let web = of(WebSettings { sites: 12, pages: 6_000, ..WebSettings::default() });
+        let at = days_after_start(30.0);
+        let mut indexes = 0;
+        for site in 0..web.atlas.site_count() {
+            let Some(xml) = web.sitemap(site, at) else {
+                continue;
+            };
+            let mut listed = elements(&xml, "loc");
+            if xml.contains("<sitemapindex") {
+                indexes += 1;
+                listed = (1..=listed.len() as u32)
+                    .flat_map(|part| elements(&web.sitemap_part(site, part, at).expect("a part"), "loc"))
+                    .collect();
+            }
+            let pages = web.atlas.sites[site as usize].pages.clone().map(PageNumber);
+            let expected: HashSet<String> = pages
+                .filter(|page| web.life(*page).is_live_at(at) && web.is_allowed(*page))
+                .map(|page| web.url(page, web.has_moved(page, at)))
+                .collect();
+            assert_eq!(listed.into_iter().collect::<HashSet<_>>(), expected, "site {site}");
+            assert_eq!(web.sitemap_part(site, 0, at), None);
+            assert_eq!(web.sitemap_part(site, u32::MAX, at), None);
+        }
+        assert!(indexes > 0);
+    }
+
+    #[test]
+    fn an_honest_sitemap_dates_changes_and_a_lying_one_says_today() {
+        let web = small();
+        let at = days_after_start(30.0);
+        let kind = |site: u32| web.atlas.sites[site as usize].character.sitemap;
+        let dates = |wanted| {
+            let site = site_with(&web, |site| kind(site) == Some(wanted));
+            let xml = web.sitemap_part(site, 1, at).expect("a sitemap");
+            let pages = web.atlas.sites[site as usize].pages.clone().map(PageNumber);
+            let listed: Vec<_> =
+                pages.filter(|page| web.life(*page).is_live_at(at) && web.is_allowed(*page)).collect();
+            (listed, elements(&xml, "lastmod"))
+        };
+        let (pages, honest) = dates(SitemapKind::Honest);
+        let expected: Vec<_> =
+            pages.iter().map(|page| dates::xml_date(web.version(*page, at).main_since)).collect();
+        assert_eq!(honest, expected);
+        let (pages, lying) = dates(SitemapKind::Lying);
+        assert_eq!(lying, vec!["2026-01-31"; pages.len()]);
+        assert!(dates(SitemapKind::Silent).1.is_empty());
+    }
+
+    #[test]
+    fn feeds_hold_the_newest_articles_first() {
+        let web = of(WebSettings { sites: 12, pages: 6_000, ..WebSettings::default() });
+        let (before, at) = (START, days_after_start(90.0));
+        for (kind, url) in [(FeedKind::Atom, "id"), (FeedKind::Rss, "guid")] {
+            let site = site_with(&web, |site| web.atlas.sites[site as usize].character.feed == Some(kind));
+            let urls = |at| {
+                let mut urls = elements(&web.feed(site, at).expect("a feed").1, url);
+                urls.retain(|url| url.len() > web.seeds()[site as usize].len());
+                urls
+            };
+            let expected: Vec<_> = web
+                .born_until(site, at)
+                .iter()
+                .rev()
+                .take(20)
+                .map(|(_, page)| web.url(*page, false))
+                .collect();
+            assert_eq!(urls(at), expected);
+            assert_ne!(urls(before), urls(at));
+        }
+    }
+
+    #[test]
+    fn robots_files_name_what_is_disallowed_and_the_sitemap() {
+        let web = of(WebSettings { sites: 60, pages: 20_000, ..WebSettings::default() });
+        let mut delays = HashSet::new();
+        for site in 0..60 {
+            let facts = &web.atlas.sites[site as usize];
+            let disallowed: Vec<_> = (facts.directories.clone())
+                .map(|directory| &web.atlas.directories[directory as usize])
+                .filter(|directory| !directory.allowed)
+                .map(|directory| directory.path.clone())
+                .collect();
+            let Some(text) = web.robots_file(site) else {
+                assert!(facts.character.robots == RobotsKind::Missing && disallowed.is_empty());
+                continue;
+            };
+            let values = |name: &str| -> Vec<String> {
+                let lines = text.lines().filter_map(|line| line.split_once(':'));
+                lines.filter(|(key, _)| *key == name).map(|(_, value)| value.trim().to_owned()).collect()
+            };
+            let rules: Vec<_> = values("Disallow").into_iter().filter(|rule| !rule.is_empty()).collect();
+            assert_eq!(rules, disallowed);
+            assert_eq!(values("Sitemap").len(), usize::from(facts.character.sitemap.is_some()));
+            delays.extend(values("Crawl-delay"));
+        }
+        assert_eq!(delays, HashSet::from(["0.5".to_owned(), "1".to_owned()]));
+    }
+
+    #[test]
+    fn a_calendar_leads_on_without_end() {
+        let web = of(WebSettings { sites: 30, pages: 600, calendars: true, ..WebSettings::default() });
+        let site = site_with(&web, |site| web.atlas.sites[site as usize].character.calendar);
+        let month = web.calendar(site, "/calendar/99999/12/").expect("a month");
+        assert!(month.contains("/calendar/100000/1/") && month.contains("/calendar/99999/12/28/"));
+        assert!(web.calendar(site, "/calendar/2026/1/5/").is_some());
+        for path in ["/calendar/", "/calendar/2026/13/", "/calendar/0/1/", "/calendar/x/1/", "/"] {
+            assert_eq!(web.calendar(site, path), None, "{path}");
+        }
+        assert_eq!(small().calendar(0, "/calendar/2026/1/"), None);
+    }
 }

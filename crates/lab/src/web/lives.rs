@@ -81,7 +81,8 @@ impl LivingWeb {
         let later = birth.happens(turnover.births / (1.0 + turnover.births));
         let day = if later { birth.wait(1.0 / turnover.birth_days) } else { -age };
         // A birth in the very second of the start would be neither before nor after it.
-        let born = if later { days_after_start(day).max(START.plus_millis(1_000)) } else { days_after_start(day) };
+        let born =
+            if later { days_after_start(day).max(START.plus_millis(1_000)) } else { days_after_start(day) };
         let died = days_after_start(day.max(0.0) + draw(Subject::Death).wait(turnover.deaths_per_day));
         let died = died.max(born.max(START).plus_millis(2_000));
         let moved = days_after_start(day.max(0.0) + draw(Subject::Move).wait(turnover.moves_per_day));
@@ -131,7 +132,7 @@ mod tests {
 
     #[test]
     fn an_address_stands_as_the_life_says() {
-        let moment = |second| START.plus_millis(second * 1_000);
+        let moment = |second: i64| START.plus_millis(second * 1_000);
         let life = Life { born: moment(10), moved: moment(20), died: moment(30) };
         let check = |moved, expected: [Standing; 4]| {
             let found = [5, 10, 20, 30].map(|second| life.standing(moved, moment(second)));

@@ -16,7 +16,9 @@
 //! - `words`: text out of chance;
 //! - `links`: where the text of a page points;
 //! - `noise`: what differs at every request;
-//! - `document`: the page as bytes;
+//! - `article`: the main text of an article;
+//! - `overview`: roots and listings;
+//! - `document`: the page as bytes, with what surrounds the main text;
 //! - `lists`: robots.txt, sitemaps, feeds and the calendar;
 //! - `dates`: moments as HTTP, XML and people write them;
 //! - [`living_web`]: all of the above as one value;
@@ -28,6 +30,7 @@
 //! - [`server`]: the sockets.
 
 pub mod answer;
+mod article;
 pub mod atlas;
 mod chance;
 pub mod changes;
@@ -42,6 +45,7 @@ mod lists;
 pub mod lives;
 pub mod living_web;
 mod noise;
+mod overview;
 pub mod request_log;
 pub mod server;
 pub mod settings;

@@ -27,7 +27,8 @@ pub(super) struct Noise<'a> {
 impl LivingWeb {
     /// Whether a page carries noise.
     pub fn is_noisy(&self, page: PageNumber) -> bool {
-        let html = !matches!(self.atlas.place(page), Place::Article { .. }) || self.atlas.form(page) == Form::Html;
+        let html =
+            !matches!(self.atlas.place(page), Place::Article { .. }) || self.atlas.form(page) == Form::Html;
         html && Chance::of(self.settings.seed, Subject::Noisy, page.0.into(), 0).happens(self.settings.noise)
     }
 
@@ -46,14 +47,14 @@ impl Noise<'_> {
     /// What stands in the header of the page.
     pub(super) fn push_header(&mut self, html: &mut String) {
         if self.kinds.contains(&NoiseKind::Clock) {
-            let _ = write!(html, "<span class=\"clock\">It is {}</span>\n", dates::spoken(self.now));
+            let _ = writeln!(html, "<span class=\"clock\">It is {}</span>", dates::spoken(self.now));
         }
         if self.kinds.contains(&NoiseKind::Token) {
             let (token, request) = (self.chance.bits(), self.chance.below(1_000_000_000));
-            let _ = write!(
+            let _ = writeln!(
                 html,
                 "<form action=\"/search\"><input type=\"hidden\" name=\"token\" value=\"{token:016x}\"><input \
-                 name=\"q\"></form>\n<small class=\"request\">Request {request}</small>\n"
+                 name=\"q\"></form>\n<small class=\"request\">Request {request}</small>"
             );
         }
     }
@@ -62,7 +63,7 @@ impl Noise<'_> {
     pub(super) fn push_within(&mut self, html: &mut String) {
         if self.kinds.contains(&NoiseKind::Counter) {
             let views = 1_000 + self.chance.below(10_000_000);
-            let _ = write!(html, "<p class=\"meta\">Viewed {views} times.</p>\n");
+            let _ = writeln!(html, "<p class=\"meta\">Viewed {views} times.</p>");
         }
     }
 
@@ -81,10 +82,10 @@ impl Noise<'_> {
                 let page = web.popular_page(site, &mut self.chance);
                 if web.life(page).is_live_at(self.now) {
                     let path = web.atlas.path(page, web.has_moved(page, self.now));
-                    let _ = write!(html, "<li><a href=\"{path}\">{}</a></li>\n", web.title(page, 0));
+                    let _ = writeln!(html, "<li><a href=\"{path}\">{}</a></li>", web.title(page, 0));
                 }
             }
-            let _ = write!(html, "</ul><p>Chosen for you, {}</p></section>\n", self.chance.below(1_000_000));
+            let _ = writeln!(html, "</ul><p>Chosen for you, {}</p></section>", self.chance.below(1_000_000));
         }
     }
 }

@@ -80,10 +80,12 @@ impl RequestLog {
             LogTarget::Nowhere => Sink::Nowhere,
             LogTarget::Memory => Sink::Memory(Mutex::default()),
             LogTarget::File(path) => {
-                let file = File::create(path).with_context(|| format!("cannot write the log {}", path.display()))?;
+                let file =
+                    File::create(path).with_context(|| format!("cannot write the log {}", path.display()))?;
                 let (sender, receiver) = mpsc::channel();
                 let writer = thread::Builder::new().name("request-log".to_owned());
-                let writer = writer.spawn(move || write_all(&receiver, file)).context("cannot start a thread")?;
+                let writer =
+                    writer.spawn(move || write_all(&receiver, file)).context("cannot start a thread")?;
                 Sink::File(Mutex::new(Some((sender, writer))))
             }
         }))
@@ -178,7 +180,9 @@ mod tests {
         let lines: Vec<serde_json::Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         assert_eq!(lines.len(), 100);
-        assert!(lines.iter().enumerate().all(|(number, line)| line["number"] == number && line["path"] == "/\""));
+        assert!(
+            lines.iter().enumerate().all(|(number, line)| line["number"] == number && line["path"] == "/\"")
+        );
     }
 
     #[test]

@@ -177,7 +177,12 @@ fn refusal(address: Ipv4Addr, port: u16, listening: usize) -> String {
 }
 
 /// Accepts connections until it is stopped.
-async fn accept(socket: TcpListener, site: Option<u32>, shared: Arc<Shared>, mut stopped: watch::Receiver<bool>) {
+async fn accept(
+    socket: TcpListener,
+    site: Option<u32>,
+    shared: Arc<Shared>,
+    mut stopped: watch::Receiver<bool>,
+) {
     loop {
         let accepted = tokio::select! {
             accepted = socket.accept() => accepted,
@@ -228,7 +233,9 @@ async fn respond(
     let sites = shared.web.atlas.site_count();
     let named = || shared.web.atlas.hosts().site(text(request.headers(), header::HOST)?, sites);
     let answer = match listener_site.or_else(named) {
-        _ if !matches!(*request.method(), Method::GET | Method::HEAD) => Answer::message(405, "Only GET and HEAD"),
+        _ if !matches!(*request.method(), Method::GET | Method::HEAD) => {
+            Answer::message(405, "Only GET and HEAD")
+        }
         None => Answer::message(421, "No site of this name is here"),
         Some(site) => visit(shared, site, connection, request, now),
     };
@@ -273,7 +280,8 @@ fn visit(
 /// Answers under `/-/`, away from the threads that answer visits.
 async fn tell_truth(shared: &Arc<Shared>, path: &str, query: &str) -> Response<AnswerBody> {
     let (shared, path, query) = (Arc::clone(shared), path.to_owned(), query.to_owned());
-    let told = tokio::task::spawn_blocking(move || truth_page(&shared.web, &shared.clock, &path, &query)).await;
+    let told =
+        tokio::task::spawn_blocking(move || truth_page(&shared.web, &shared.clock, &path, &query)).await;
     let (status, body) = match told {
         Ok(TruthPage::Text(text)) => (StatusCode::OK, AnswerBody::whole(text)),
         Ok(TruthPage::Lines(lines)) => (StatusCode::OK, AnswerBody::Pieces(lines)),

@@ -153,7 +153,12 @@ impl LivingWeb {
     }
 
     /// How good copies are at some moment, each given by its URL and when it was fetched.
-    pub fn quality_of<U: AsRef<str>>(&self, copies: &[(U, Timestamp)], at: Timestamp, scope: Scope) -> Quality {
+    pub fn quality_of<U: AsRef<str>>(
+        &self,
+        copies: &[(U, Timestamp)],
+        at: Timestamp,
+        scope: Scope,
+    ) -> Quality {
         let (mut judged, mut fresh, mut age) = (0, 0, 0.0);
         for (url, fetched) in copies {
             let Some(missed) = self.first_missed(url.as_ref(), *fetched, at, scope) else {
@@ -209,5 +214,118 @@ impl LivingWeb {
         if life.died != NEVER {
             push(life.died, Event::Died);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::{START, days_after_start};
+    use super::super::living_web::tests::small;
+    use super::*;
+
+    /// The first article with a life that is asked for.
+    fn article(web: &LivingWeb, wanted: impl Fn(PageNumber) -> bool) -> PageNumber {
+        let mut pages = (0..web.atlas.pages()).map(PageNumber);
+        pages.find(|page| web.life(*page).died != NEVER && wanted(*page)).expect("there is one")
+    }
+
+    #[track_caller]
+    fn check(web: &LivingWeb, url: &str, fetched: Timestamp, at: Timestamp, expected: Option<Timestamp>) {
+        assert_eq!(web.first_missed(url, fetched, at, Scope::Main), Some(expected), "{url}");
+        let quality = web.quality_of(&[(url, fetched)], at, Scope::Main);
+        assert_eq!(quality.freshness, if expected.is_none() { 1.0 } else { 0.0 });
+        assert_eq!(quality.age, expected.map_or(Days::new(0.0), |since| at.days_since(since)));
+    }
+
+    #[test]
+    fn a_copy_is_fresh_until_its_page_changes() {
+        let web = small();
+        let late = days_after_start(100.0);
+        let page = article(&web, |page| {
+            let life = web.life(page);
+            life.born < START
+                && life.moved == NEVER
+                && life.died > late
+                && web.main_changes(page, late).len() > 2
+        });
+        let (url, changes) = (web.url(page, false), web.main_changes(page, late));
+        let just_before = changes[0].plus_millis(-1);
+        check(&web, &url, START, just_before, None);
+        check(&web, &url, START, changes[0], Some(changes[0]));
+        check(&web, &url, START, late, Some(changes[0]));
+        check(&web, &url, just_before, changes[1], Some(changes[0]));
+        check(&web, &url, changes[0], changes[1], Some(changes[1]));
+        check(&web, &url, changes[0], changes[1].plus_millis(-1), None);
+        check(&web, &(url + "?view=print"), changes[0], changes[1], Some(changes[1]));
+    }
+
+    #[test]
+    fn a_move_makes_the_old_copy_stale_and_lets_a_new_one_be() {
+        let web = small();
+        let page = article(&web, |page| {
+            let life = web.life(page);
+            life.born < START && life.moved != NEVER && web.main_changes(page, life.died).is_empty()
+        });
+        let life = web.life(page);
+        let (old, new) = (web.url(page, false), web.url(page, true));
+        let after = life.moved.plus_millis(500);
+        check(&web, &old, START, life.moved.plus_millis(-1), None);
+        check(&web, &old, START, after, Some(life.moved));
+        check(&web, &new, START, after, Some(life.moved));
+        check(&web, &new, life.moved, after, None);
+        check(&web, &new, life.moved, life.died, Some(life.died));
+        check(&web, &old, life.died, days_after_start(3_000.0), None);
+    }
+
+    #[test]
+    fn freshness_is_the_share_of_copies_and_unknown_urls_are_not_judged() {
+        let web = small();
+        let at = days_after_start(30.0);
+        let copies: Vec<_> = web.live_pages(START).map(|page| (web.url(page, false), START)).collect();
+        let fresh = |scope: Scope| {
+            let state = |url: &String| web.url_state(url, at).expect("a page");
+            copies
+                .iter()
+                .map(|(url, _)| state(url))
+                .filter(|state| {
+                    let since =
+                        if scope == Scope::Text { state.version.since } else { state.version.main_since };
+                    state.standing == Standing::Live && since <= START
+                })
+                .count() as f64
+                / copies.len() as f64
+        };
+        for scope in [Scope::Text, Scope::Main] {
+            let quality = web.quality_of(&copies, at, scope);
+            assert!((quality.freshness - fresh(scope)).abs() < 1e-12, "{quality:?}");
+            assert!(0.1 < quality.freshness && quality.freshness < 0.9, "{quality:?}");
+            assert!(quality.age.get() > 0.0);
+        }
+        assert_eq!(web.freshness_of(&copies, at), fresh(Scope::Text));
+        let strangers = web.quality_of(&[("http://example.org/", START)], at, Scope::Text);
+        assert_eq!((strangers.freshness, strangers.copies, strangers.unknown), (1.0, 0, 1));
+    }
+
+    #[test]
+    fn happenings_come_in_order_and_once_however_time_is_cut() {
+        let web = small();
+        let days = [0.0, 3.0, 20.0, 60.0].map(days_after_start);
+        let whole = web.happenings(days[0], days[3]);
+        assert!(whole.is_sorted_by_key(|happening| happening.time));
+        let cut: Vec<_> = days.windows(2).flat_map(|pair| web.happenings(pair[0], pair[1])).collect();
+        assert_eq!(whole, cut);
+        for event in [
+            Event::Born,
+            Event::Changed(Part::Main),
+            Event::Changed(Part::Template),
+            Event::Moved,
+            Event::Died,
+        ] {
+            assert!(whole.iter().any(|happening| happening.event == event), "{event:?}");
+        }
+        let counted = |scope| web.changes_between(days[0], days[3], scope);
+        let main = whole.iter().filter(|happening| happening.event == Event::Changed(Part::Main)).count();
+        assert_eq!(counted(Scope::Main), main);
+        assert!(counted(Scope::Text) > main);
     }
 }
