@@ -6,7 +6,7 @@
 use super::calibration::{Calibration, Example};
 use super::clocks::{Clocks, Evidence};
 use super::groups::Groups;
-use super::index::{Objective, Standing, index};
+use super::index::{Exponents, Objective, Standing, index};
 use super::moments::Moment;
 use super::posterior::{GroupRates, PagePosterior, after_visit};
 use super::records::Records;
@@ -15,8 +15,8 @@ use crate::policy::catalogue::{Catalogue, PageId};
 
 /// Pages that a site must have on average for the Thompson factor to be drawn.
 const THOMPSON_PAGES_PER_SITE: f64 = 8.0;
-/// Pages that a group must have on average for `fresh` to trust past bursts less.
-const SOFT_PAGES_PER_GROUP: f64 = 4.0;
+/// Pages that a group must have on average for groups to count as large.
+const LARGE_PAGES_PER_GROUP: f64 = 4.0;
 /// Pages with which a directory is a group of its own.
 pub(super) const GROUP_PAGES_MIN: usize = 4;
 /// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 12%.
@@ -54,6 +54,8 @@ pub(super) struct View {
     pub(super) clock_time: f32,
     pub(super) site_time: f32,
     pub(super) wall_time: f32,
+    log_clock_time: f32,
+    log_wall_time: f32,
 }
 
 /// Everything that is believed.
@@ -145,12 +147,12 @@ impl Model {
         let posterior = self.posterior(page);
         let log_group_rate = self.rates.log_rate(self.group_of(page));
         let base = posterior.exposure(clock_time).max(1e-7).ln();
-        let log_wall = wall_time.ln();
+        let (log_clock_time, log_wall) = (clock_time.ln(), wall_time.ln());
         let (fast, slow) = self.records.residuals(page);
         let features = [
             1.0,
             log_wall - 2.0,
-            clock_time.ln() - log_wall,
+            log_clock_time - log_wall,
             site_time.ln() - log_wall,
             posterior.mean().ln() - log_group_rate,
             log_group_rate + 3.0,
@@ -160,22 +162,23 @@ impl Model {
             fast,
             slow,
         ];
-        View { example: Example { base, features }, clock_time, site_time, wall_time }
+        let example = Example { base, features };
+        View { example, clock_time, site_time, wall_time, log_clock_time, log_wall_time: log_wall }
     }
 
     /// What is known of a page for its index, given how it is seen.
     pub(super) fn standing(&self, catalogue: &Catalogue, page: usize, view: &View) -> Standing {
         Standing {
             exposure: self.calibration.exposure(&view.example),
-            clock_time: view.clock_time,
-            wall_time: view.wall_time,
+            log_clock_time: view.log_clock_time,
+            log_wall_time: view.log_wall_time,
             importance: self.worth(catalogue, page),
         }
     }
 
     /// What a visit is worth.
     pub(super) fn index(&self, standing: &Standing) -> f32 {
-        index(self.objective, standing, self.fresh_exponent())
+        index(self.objective, standing, self.exponents())
     }
 
     /// The index by which a page is chosen: its exposure drawn anew each tick, ties broken by chance.
@@ -252,9 +255,13 @@ impl Model {
         }
     }
 
-    fn fresh_exponent(&self) -> f32 {
-        let many = self.pages_alive as f64 >= SOFT_PAGES_PER_GROUP * self.groups.site_of().len() as f64;
-        if many { 0.7 } else { 1.0 }
+    fn exponents(&self) -> Exponents {
+        let pages = self.pages_alive as f64;
+        if pages >= LARGE_PAGES_PER_GROUP * self.groups.site_of().len() as f64 {
+            Exponents::of_large_groups(self.objective)
+        } else {
+            Exponents::of_tiny_groups(self.objective)
+        }
     }
 
     fn last_changed_feature(&self, page: usize) -> f32 {

@@ -134,19 +134,24 @@ impl Plain {
         if alive >= 8 * self.sites.len() {
             l *= f64::from(thompson::factor(seed, id, self.now));
         }
-        let p = if alive >= 4 * self.directories.len() { 0.7 } else { 1.0 };
+        let large = alive >= 4 * self.directories.len();
         let changed = -(-l).exp_m1();
         let value = match self.settings.objective {
             Objective::Changes => changed,
             Objective::Mix => page.importance * changed * t.powf(0.3),
-            Objective::Fresh => page.importance * (1.0 - (1.0 + l) * (-l).exp()) / l * (x * t).powf(p / 2.0),
+            Objective::Fresh => {
+                let (clock, wall) = if large { (0.35, 0.35) } else { (0.1, 0.9) };
+                let gain = (1.0 - (1.0 + l) * (-l).exp()) / l;
+                page.importance * gain * x.powf(clock) * t.powf(wall)
+            }
             Objective::Age => {
                 let gain = if l < 0.01 {
                     l / 3.0 - l * l / 8.0
                 } else {
                     0.5 + (-l).exp() / l + (-l).exp_m1() / (l * l)
                 };
-                page.importance * gain * x.powf(0.5) * t.powf(0.6)
+                let (clock, wall) = if large { (0.5, 0.8) } else { (0.1, 1.4) };
+                page.importance * gain * x.powf(clock) * t.powf(wall)
             }
         };
         value * (1.0 + 1e-5 * f64::from(thompson::tie_break(seed, id, self.now)))
