@@ -15,7 +15,9 @@
 //! - [`history`]: the History, every visit as Parquet.
 //! - [`counters`]: how much there is of everything, without counting.
 //! - [`changes`]: what becomes true in one step.
-//! - [`store`]: all of it together: opened, changed, closed.
+//! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `recent_urls` spares it lookups;
+//!   `lock` keeps others out, `mend` repairs what a loss of power left.
+//! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
 //! - [`check`]: whether all of it is as `docs/FORMAT.md` says.
 //!
@@ -27,6 +29,7 @@ pub mod check;
 pub mod codec;
 pub mod coll_urls;
 pub mod collection;
+mod commit;
 pub mod counters;
 pub mod error;
 pub mod history;
@@ -34,8 +37,12 @@ pub mod ids;
 pub mod key_value;
 pub mod links;
 mod lock;
+mod mend;
 pub mod reader;
+mod recent_urls;
 pub mod sites;
 pub mod store;
+mod sweep;
+pub mod tidy;
 pub mod time;
 pub mod versions;

@@ -10,30 +10,29 @@
 //!   can go on as it is.
 //! - Nothing is counted by looking through everything.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::all_urls::{AllUrls, Standing, UrlKey, numbered, read, url_key};
-use crate::changes::{Changes, Committed};
+use crate::all_urls::{AllUrls, numbered, read, url_key};
 use crate::codec::{Record as _, record};
-use crate::collection::exchange::ExchangeKind;
-use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::retention::Keep;
 use crate::collection::segment::{self, SegmentRecord, Tail};
-use crate::collection::warc::{Original, WarcWriter, Written};
+use crate::collection::warc::WarcWriter;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
-use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, OnDisk, Space, View};
+use crate::key_value::{Batch, Durability, KeyValue, OnDisk, Space, View};
 use crate::lock::Lock;
+use crate::mend::mend_tail;
 use crate::reader::{Reader, Shared};
+use crate::recent_urls::RecentUrls;
 use crate::sites::Sites;
+use crate::sweep::Sweep;
 use crate::time::Timestamp;
-use crate::versions::{VersionKind, VersionRecord, Versions, version_key};
 
 /// The number of the format that this program reads and writes.
 pub const FORMAT: u32 = 1;
@@ -45,7 +44,7 @@ const FORMAT_FILE: &str = "FORMAT";
 const IDENTITY: &[u8] = b"store";
 
 /// The name under which the store keeps its counters.
-const COUNTERS: &[u8] = b"counters";
+pub(crate) const COUNTERS: &[u8] = b"counters";
 
 /// How a store is kept.
 #[derive(Clone, Debug)]
@@ -114,6 +113,8 @@ impl<N: Copy> Numbered<N> {
 pub struct Mended {
     /// Bytes cut off the last segment, which no commit knew of.
     pub bytes_cut: u64,
+    /// Versions forgotten because the machine died before their bytes were on the disk.
+    pub versions_lost: u64,
     /// Files removed, which no commit knew of.
     pub files_removed: Vec<PathBuf>,
 }
@@ -127,24 +128,33 @@ pub struct DiskUse {
     pub collection: u64,
     /// The History.
     pub history: u64,
+    /// The limit on the Collection, if there is one.
+    pub collection_limit: Option<u64>,
 }
 
 /// The store, open for writing. One thread holds it; others read with a [`Reader`].
 pub struct Store {
-    shared: Arc<Shared>,
-    settings: Settings,
-    counters: Counters,
-    writer: WarcWriter,
-    tail: Tail,
-    tail_number: u32,
-    tail_record: SegmentRecord,
-    next_url: u64,
-    next_page: u64,
-    next_site: u64,
-    new_sites: HashMap<String, SiteNumber>,
-    recent: RecentUrls,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) settings: Settings,
+    pub(crate) counters: Counters,
+    pub(crate) writer: WarcWriter,
+    /// The segment that is appended to, and what the last commit said of it.
+    pub(crate) tail: Tail,
+    pub(crate) tail_number: u32,
+    pub(crate) tail_record: SegmentRecord,
+    /// The numbers that are given out next; ahead of the counters by those that no commit knows of.
+    pub(crate) next_url: u64,
+    pub(crate) next_page: u64,
+    pub(crate) next_site: u64,
+    pub(crate) new_sites: HashMap<String, SiteNumber>,
+    pub(crate) recent: RecentUrls,
+    /// Bytes of the commit that is under way, kept to be used again.
+    pub(crate) buffer: Vec<u8>,
+    /// Closed segments without their index file.
+    pub(crate) unindexed: BTreeSet<u32>,
+    /// How far old versions have been dropped.
+    pub(crate) sweep: Sweep,
     mended: Mended,
-    buffer: Vec<u8>,
 }
 
 impl std::fmt::Debug for Store {
@@ -174,19 +184,28 @@ impl Store {
             fs::create_dir_all(part).map_err(StoreError::file("make", part))?;
         }
         let identity = identity(state.as_ref())?;
-        let counters: Counters = read(state.as_ref(), Space::Meta, COUNTERS)?.unwrap_or_default();
         let writer = WarcWriter::new(identity.id, &settings.software, settings.gzip_level);
         let mut mended = Mended::default();
         mended.files_removed.extend(files::remove_unregistered(state.as_ref(), &history)?);
-        let (tail_number, tail_record) = last_segment(state.as_ref())?.unwrap_or_default();
-        mended.files_removed.extend(segment::remove_unknown(&collection, |number| number <= tail_number)?);
+        let known = segments(state.as_ref()).collect::<Result<BTreeMap<_, _>, _>>()?;
+        mended
+            .files_removed
+            .extend(segment::remove_unknown(&collection, |number| known.contains_key(&number))?);
+        let (tail_number, tail_record) =
+            known.last_key_value().map(|(number, record)| (*number, record.clone())).unwrap_or_default();
         let (tail_number, tail_record, tail) = if tail_number == 0 || tail_record.closed {
             (tail_number + 1, SegmentRecord::default(), Tail::create(&collection, tail_number + 1)?)
         } else {
-            let (tail, cut) = Tail::open(&collection, tail_number, tail_record.bytes)?;
+            let mut record = tail_record;
+            if Tail::is_short(&collection, tail_number, record.bytes)? {
+                let lost = mend_tail(state.as_ref(), &collection, tail_number, &record)?;
+                (record, mended.versions_lost) = lost;
+            }
+            let (tail, cut) = Tail::open(&collection, tail_number, record.bytes)?;
             mended.bytes_cut = cut;
-            (tail_number, tail_record, tail)
+            (tail_number, record, tail)
         };
+        let counters: Counters = read(state.as_ref(), Space::Meta, COUNTERS)?.unwrap_or_default();
         let seed = u64::from_le_bytes(identity.seed);
         let shared = Shared { directory: directory.to_path_buf(), state, seed, _lock: lock };
         Ok(Self {
@@ -202,6 +221,8 @@ impl Store {
             tail_number,
             tail_record,
             new_sites: HashMap::new(),
+            unindexed: unindexed(&collection, &known),
+            sweep: Sweep::default(),
             mended,
             buffer: Vec::new(),
         })
@@ -228,6 +249,7 @@ impl Store {
             state: self.shared.state.disk_bytes(),
             collection: self.counters.collection_bytes,
             history: self.counters.history_bytes,
+            collection_limit: self.settings.keep.bytes,
         }
     }
 
@@ -265,325 +287,23 @@ impl Store {
         Ok(Numbered::New(number))
     }
 
-    /// Makes all changes true in one step. They survive the death of the process when this returns, and that of the machine after
-    /// [`Self::sync`].
-    ///
-    /// # Panics
-    /// If a number was given out and its record is not among the changes.
-    pub fn commit(&mut self, mut changes: Changes) -> Result<Committed, StoreError> {
-        let mut step = Step {
-            batch: Batch::new(),
-            counters: self.counters.clone(),
-            committed: Committed { first_visit: self.counters.visits, ..Committed::default() },
-        };
-        if self.tail.length() >= self.settings.segment_bytes && !changes.exchanges.is_empty() {
-            self.roll(&mut step)?;
-        }
-        let (length, record) = (self.tail.length(), self.tail_record.clone());
-        let result = self
-            .put_exchanges(&mut changes, &mut step)
-            .and_then(|()| self.put_urls(&changes, &mut step))
-            .and_then(|()| {
-                self.put_rest(changes, &mut step);
-                step.batch.put(Space::Meta, COUNTERS, step.counters.encode());
-                Ok(self.shared.state.commit(std::mem::take(&mut step.batch), Durability::Buffered)?)
-            });
-        if let Err(error) = result {
-            self.tail_record = record;
-            self.tail.cut_back(length)?;
-            return Err(error);
-        }
-        assert_eq!(step.counters.urls, self.next_url, "every URL that got a number has a record");
-        assert_eq!(step.counters.pages, self.next_page, "every page that got a number has a record");
-        assert_eq!(step.counters.sites, self.next_site, "every site that got a number has a record");
-        self.counters = step.counters;
-        self.recent.committed();
-        self.new_sites.clear();
-        Ok(step.committed)
-    }
-
     /// Waits until everything that was committed is on the disk.
     pub fn sync(&self) -> Result<(), StoreError> {
         self.tail.sync()?;
         Ok(self.shared.state.sync()?)
     }
 
-    /// Does one piece of the work that keeps the files in order, if any is due: the index of a segment that was closed, visits of past days
-    /// moved into files, files merged. Says what it did; call it again until there is nothing.
-    pub fn tidy(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
-        if let Some(number) = self.unindexed_segment()? {
-            self.write_index(number, true)?;
-            return Ok(Some(Tidied::Indexed(number)));
-        }
-        let waiting = self.counters.visits - self.counters.settled;
-        self.settle(now, waiting > self.settings.waiting_visits)
-    }
-
     /// Puts everything into files that others can read, waits until it is on the disk and closes the store.
     pub fn close(mut self, now: Timestamp) -> Result<(), StoreError> {
-        while let Some(number) = self.unindexed_segment()? {
-            self.write_index(number, true)?;
+        while let Some(number) = self.unindexed.first().copied() {
+            self.write_index(number)?;
         }
-        self.write_index(self.tail_number, false)?;
+        self.write_kept_lines(self.tail_number)?;
         while self.counters.settled < self.counters.visits {
             self.settle(now, true)?;
         }
         self.sync()
     }
-
-    /// Begins a new segment.
-    fn roll(&mut self, step: &mut Step) -> Result<(), StoreError> {
-        self.tail.sync()?;
-        let closed = SegmentRecord { closed: true, ..self.tail_record.clone() };
-        step.batch.put(Space::Segments, self.tail_number.to_be_bytes(), closed.encode());
-        self.shared.state.commit(std::mem::take(&mut step.batch), Durability::Buffered)?;
-        self.tail = Tail::create(&self.shared.collection(), self.tail_number + 1)?;
-        self.tail_number += 1;
-        self.tail_record = SegmentRecord::default();
-        Ok(())
-    }
-
-    /// Appends the exchanges to the Collection, and tells visits and pages where they stand.
-    fn put_exchanges(&mut self, changes: &mut Changes, step: &mut Step) -> Result<(), StoreError> {
-        if changes.exchanges.is_empty() {
-            return Ok(());
-        }
-        let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.clear();
-        if self.tail.length() == 0 {
-            let name = segment::file_name(self.tail_number);
-            self.writer.append_warcinfo(&name, changes.exchanges[0].time, &mut buffer);
-        }
-        let mut full: HashMap<PageNumber, Original> = HashMap::new();
-        let mut places: HashMap<(PageNumber, Timestamp), Place> = HashMap::new();
-        let mut full_places: HashMap<PageNumber, Place> = HashMap::new();
-        for exchange in &changes.exchanges {
-            let original = match (exchange.kind, exchange.page) {
-                (ExchangeKind::Identical | ExchangeKind::NotModified, Some(page)) => match full.get(&page) {
-                    Some(original) => Some(original.clone()),
-                    None => self.original(page, exchange.time)?,
-                },
-                _ => None,
-            };
-            let written = self.writer.append_exchange(exchange, original.as_ref(), &mut buffer);
-            let offset = self.tail.length() + written.start as u64;
-            let place = Place { segment: self.tail_number, offset, length: written.length };
-            self.note_exchange(exchange, &written, place, step);
-            if let Some(page) = exchange.page {
-                places.insert((page, exchange.time), place);
-                if written.kind == VersionKind::Full {
-                    let original = Original { time: exchange.time, payload_digest: written.payload_digest };
-                    full.insert(page, original);
-                    full_places.insert(page, place);
-                }
-            }
-            step.committed.places.push(place);
-        }
-        for visit in &mut changes.visits {
-            if let Some(page) = visit.page {
-                visit.place = places.get(&(page, visit.time)).copied().or(visit.place);
-            }
-        }
-        for (page, record) in &mut changes.pages {
-            record.place = full_places.get(page).copied().or(record.place);
-        }
-        let appended = self.tail.append(&buffer);
-        step.committed.bytes = buffer.len() as u64;
-        self.buffer = buffer;
-        appended?;
-        let grown = self.tail.length() - self.tail_record.bytes;
-        self.tail_record.bytes = self.tail.length();
-        step.counters.collection_bytes += grown;
-        step.batch.put(Space::Segments, self.tail_number.to_be_bytes(), self.tail_record.encode());
-        Ok(())
-    }
-
-    /// The full response that a revisit at this moment refers to.
-    fn original(&self, page: PageNumber, time: Timestamp) -> Result<Option<Original>, StoreError> {
-        let version = Versions(self.shared.state.as_ref()).full_at(page, time)?;
-        Ok(version
-            .map(|version| Original { time: version.time, payload_digest: version.record.payload_digest }))
-    }
-
-    /// The rows of an exchange: its line of the index, its version and its place.
-    fn note_exchange(
-        &mut self,
-        exchange: &crate::collection::Exchange,
-        written: &Written,
-        place: Place,
-        step: &mut Step,
-    ) {
-        let record = &mut self.tail_record;
-        record.first = if record.versions == 0 { exchange.time } else { record.first.min(exchange.time) };
-        record.last = if record.versions == 0 { exchange.time } else { record.last.max(exchange.time) };
-        record.versions += 1;
-        let line = IndexLine {
-            url: &exchange.url,
-            time: exchange.time,
-            mime: &written.mime,
-            status: exchange.status,
-            digest: &written.payload_digest,
-            place,
-            file_name: &segment::file_name(place.segment),
-        }
-        .text();
-        if line.len() <= LINE_BYTES_MAX {
-            step.batch.put(Space::Index, index::line_key(place.segment, &line), []);
-        }
-        let Some(page) = exchange.page else { return };
-        let version = VersionRecord {
-            place,
-            kind: written.kind,
-            status: exchange.status,
-            payload_digest: written.payload_digest,
-            raw_digest: exchange.raw_digest,
-            text_digest: exchange.text_digest,
-            simhash: exchange.simhash,
-        };
-        let key = version_key(page, exchange.time);
-        step.batch.put(Space::Versions, key, version.encode());
-        step.batch.put(Space::Places, place_key(place), key);
-        step.counters.versions += 1;
-    }
-
-    fn put_urls(&self, changes: &Changes, step: &mut Step) -> Result<(), StoreError> {
-        let all_urls = AllUrls::new(self.shared.state.as_ref(), self.shared.seed);
-        let mut standings: HashMap<UrlId, Standing> = HashMap::new();
-        for (id, record) in &changes.urls {
-            let before = if let Some(standing) = standings.get(id) {
-                Some(*standing)
-            } else if u64::from(id.0) < self.counters.urls {
-                all_urls.get(*id)?.map(|before| before.standing)
-            } else {
-                None
-            };
-            match before {
-                Some(standing) => {
-                    let counter = step.counters.standing(standing);
-                    *counter = counter.saturating_sub(1);
-                }
-                None => {
-                    step.counters.urls += 1;
-                    step.batch.put(Space::UrlKeys, url_key(self.shared.seed, &record.url), id.key());
-                }
-            }
-            *step.counters.standing(record.standing) += 1;
-            standings.insert(*id, record.standing);
-            step.batch.put(Space::Urls, id.key(), record.encode());
-        }
-        Ok(())
-    }
-
-    fn put_rest(&self, changes: Changes, step: &mut Step) {
-        for (page, record) in changes.pages {
-            step.counters.pages = step.counters.pages.max(u64::from(page.0) + 1);
-            step.batch.put(Space::Pages, page.key(), record.encode());
-        }
-        for (site, record) in changes.sites {
-            if u64::from(site.0) >= step.counters.sites {
-                step.counters.sites = u64::from(site.0) + 1;
-                step.batch.put(Space::SiteNames, record.site.as_bytes(), site.key());
-            }
-            step.batch.put(Space::Sites, site.key(), record.encode());
-        }
-        for (page, targets) in changes.links {
-            step.batch.put(Space::Links, page.key(), crate::links::encode(targets));
-        }
-        for visit in changes.visits {
-            step.batch.put(Space::Visits, step.counters.visits.to_be_bytes(), visit.encode());
-            step.counters.count_visit(visit.kind, visit.bytes);
-        }
-        for (name, value) in changes.notes {
-            match value {
-                Some(value) => step.batch.put(Space::Notes, name, value),
-                None => step.batch.remove(Space::Notes, name),
-            }
-        }
-        step.counters.commits += 1;
-    }
-
-    /// The first segment that is closed and has no index file.
-    fn unindexed_segment(&self) -> Result<Option<u32>, StoreError> {
-        for entry in segments(self.shared.state.as_ref()) {
-            let (number, record) = entry?;
-            if record.closed && !record.indexed {
-                return Ok(Some(number));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Writes the index file of a segment; of a closed one the lines are then no longer kept.
-    fn write_index(&mut self, number: u32, closed: bool) -> Result<(), StoreError> {
-        let range = KeyRange::prefix(&number.to_be_bytes());
-        let path = self.shared.collection().join(segment::index_name(number));
-        let state = self.shared.state.as_ref();
-        let lines = state.scan(Space::Index, range.clone(), Direction::Forward);
-        index::write(&path, lines.map(|entry| Ok(entry?.0.split_off(4))))?;
-        if !closed {
-            return Ok(());
-        }
-        let mut batch = Batch::new();
-        for entry in state.scan(Space::Index, range, Direction::Forward) {
-            batch.remove(Space::Index, entry?.0);
-        }
-        let key = number.to_be_bytes();
-        let record: SegmentRecord = read(state, Space::Segments, &key)?.unwrap_or_default();
-        batch.put(Space::Segments, key, SegmentRecord { indexed: true, ..record }.encode());
-        Ok(state.commit(batch, Durability::Buffered)?)
-    }
-
-    /// Moves visits into a file of the History, or merges files.
-    fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
-        let (state, directory, today) = (self.shared.state.as_ref(), self.shared.history(), now.day());
-        let mut batch = Batch::new();
-        let serial = self.counters.commits + 1;
-        let moved = if self.counters.settled < self.counters.visits {
-            files::move_rows(state, &directory, &today, all, (serial, &mut batch))?
-        } else {
-            None
-        };
-        let settled = match moved {
-            Some(settled) => settled,
-            None => match files::merge_files(state, &directory, &today, (serial, &mut batch))? {
-                Some(settled) => settled,
-                None => return Ok(None),
-            },
-        };
-        let mut counters = self.counters.clone();
-        counters.commits += 1;
-        if settled.moved {
-            counters.settled += settled.record.rows;
-        }
-        counters.history_bytes =
-            (counters.history_bytes + settled.record.bytes).saturating_sub(settled.replaced_bytes);
-        batch.put(Space::Meta, COUNTERS, counters.encode());
-        state.commit(batch, Durability::Buffered)?;
-        self.counters = counters;
-        settled.remove_replaced(&directory)?;
-        Ok(Some(Tidied::Settled { file: settled.name, rows: settled.record.rows }))
-    }
-}
-
-/// A piece of the work that keeps the files in order.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Tidied {
-    /// The index file of this segment was written.
-    Indexed(u32),
-    /// A file of the History was written.
-    Settled {
-        /// Its name.
-        file: String,
-        /// Its rows.
-        rows: u64,
-    },
-}
-
-/// A commit in the making.
-struct Step {
-    batch: Batch,
-    counters: Counters,
-    committed: Committed,
 }
 
 /// The key of a place: segment and offset.
@@ -635,68 +355,21 @@ fn identity(state: &dyn KeyValue) -> Result<Identity, StoreError> {
 
 /// The segments, in the order of their numbers.
 pub(crate) fn segments(state: &dyn View) -> impl Iterator<Item = Result<(u32, SegmentRecord), StoreError>> {
-    segments_from(state, Vec::new())
+    numbered(state, Space::Segments, Vec::new(), |key| Some(u32::from_be_bytes(key.try_into().ok()?)))
 }
 
-fn last_segment(state: &dyn View) -> Result<Option<(u32, SegmentRecord)>, StoreError> {
-    let Some(entry) = state.scan(Space::Segments, KeyRange::all(), Direction::Backward).next() else {
-        return Ok(None);
-    };
-    let (key, _) = entry?;
-    segments_from(state, key).next().transpose()
-}
-
-fn segments_from(
-    state: &dyn View,
-    key: Vec<u8>,
-) -> impl Iterator<Item = Result<(u32, SegmentRecord), StoreError>> {
-    numbered(state, Space::Segments, key, |key| Some(u32::from_be_bytes(key.try_into().ok()?)))
+/// The closed segments whose index file is not there.
+fn unindexed(collection: &Path, segments: &BTreeMap<u32, SegmentRecord>) -> BTreeSet<u32> {
+    let missing = |number: u32| !collection.join(segment::index_name(number)).exists();
+    segments
+        .iter()
+        .filter(|(number, record)| record.closed && (!record.indexed || missing(**number)))
+        .map(|(number, _)| *number)
+        .collect()
 }
 
 fn take_number(next: &mut u64, what: &'static str) -> Result<u32, StoreError> {
     let number = u32::try_from(*next).map_err(|_| StoreError::TooMany { what })?;
     *next += 1;
     Ok(number)
-}
-
-/// The numbers of URLs that were asked for lately, in two halves: when the young one is full it becomes the old one, and what was
-/// in the old one and not asked for since is forgotten. Numbers that no commit knows of are never forgotten.
-#[derive(Debug)]
-struct RecentUrls {
-    capacity: usize,
-    young: HashMap<UrlKey, UrlId>,
-    old: HashMap<UrlKey, UrlId>,
-    new: HashMap<UrlKey, UrlId>,
-}
-
-impl RecentUrls {
-    fn new(capacity: usize) -> Self {
-        Self { capacity, young: HashMap::new(), old: HashMap::new(), new: HashMap::new() }
-    }
-
-    fn get(&mut self, key: &UrlKey) -> Option<UrlId> {
-        if let Some(id) = self.young.get(key).or_else(|| self.new.get(key)) {
-            return Some(*id);
-        }
-        let id = *self.old.get(key)?;
-        self.put(*key, id);
-        Some(id)
-    }
-
-    fn put(&mut self, key: UrlKey, id: UrlId) {
-        if self.young.len() >= self.capacity / 2 {
-            self.old = std::mem::take(&mut self.young);
-        }
-        self.young.insert(key, id);
-    }
-
-    fn put_new(&mut self, key: UrlKey, id: UrlId) {
-        self.new.insert(key, id);
-    }
-
-    fn committed(&mut self) {
-        for (key, id) in std::mem::take(&mut self.new) {
-            self.put(key, id);
-        }
-    }
 }

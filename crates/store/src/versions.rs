@@ -33,6 +33,8 @@ record! {
     pub struct VersionRecord {
         /// Where its record stands in the Collection.
         place: Place,
+        /// Bytes of the record and of those that follow it and go with it (request, metadata).
+        extent: u32,
         /// What it holds.
         kind: VersionKind,
         /// The status of the answer.
@@ -97,6 +99,17 @@ impl<'a> Versions<'a> {
         self.scan(KeyRange { from: page.key().to_vec(), to: after }, Direction::Backward)
     }
 
+    /// The versions of a page later than this moment, the oldest first.
+    pub fn after(
+        &self,
+        page: PageNumber,
+        time: Timestamp,
+    ) -> impl Iterator<Item = Result<Version, StoreError>> + use<'a> {
+        let mut from = version_key(page, time).to_vec();
+        from.push(0);
+        self.scan(KeyRange { from, to: KeyRange::prefix(&page.key()).to }, Direction::Forward)
+    }
+
     /// What the page was at this moment: the newest version not later than it.
     pub fn at(&self, page: PageNumber, time: Timestamp) -> Result<Option<Version>, StoreError> {
         self.before(page, time).next().transpose()
@@ -133,6 +146,7 @@ mod tests {
     fn version(kind: VersionKind) -> VersionRecord {
         VersionRecord {
             place: Place { segment: 1, offset: 10, length: 20 },
+            extent: 30,
             kind,
             status: 200,
             payload_digest: [7; 20],

@@ -12,7 +12,9 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use crate::collection::digest::{Sha1Digest, base32};
+use crate::collection::segment::file_name;
 use crate::collection::surt::surt;
+use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
 use crate::ids::Place;
 use crate::time::Timestamp;
@@ -25,18 +27,21 @@ pub struct IndexLine<'a> {
     /// When it was received.
     pub time: Timestamp,
     /// The media type; `warc/revisit` of revisits.
-    pub mime: &'a str,
+    pub mime: String,
     /// The status of the answer.
     pub status: u16,
     /// The digest of the payload.
     pub digest: &'a Sha1Digest,
     /// Where the record stands.
     pub place: Place,
-    /// The file it stands in.
-    pub file_name: &'a str,
 }
 
-impl IndexLine<'_> {
+impl<'a> IndexLine<'a> {
+    /// The line for a record that was read.
+    pub(crate) fn of(record: &'a WarcRecord, time: Timestamp, digest: &'a Sha1Digest, place: Place) -> Self {
+        Self { url: record.url(), time, mime: record.mime(), status: record.status(), digest, place }
+    }
+
     /// The line, without its end.
     pub fn text(&self) -> String {
         let mut line = String::with_capacity(200 + 2 * self.url.len());
@@ -46,7 +51,7 @@ impl IndexLine<'_> {
         line.push_str(" {\"url\": ");
         quote(self.url, &mut line);
         line.push_str(", \"mime\": ");
-        quote(self.mime, &mut line);
+        quote(&self.mime, &mut line);
         let Place { offset, length, .. } = self.place;
         let (status, digest) = (self.status, base32(self.digest));
         write!(
@@ -54,7 +59,7 @@ impl IndexLine<'_> {
             ", \"status\": \"{status}\", \"digest\": \"{digest}\", \"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
         )
         .expect("writing to a text cannot fail");
-        quote(self.file_name, &mut line);
+        quote(&file_name(self.place.segment), &mut line);
         line.push('}');
         line
     }
@@ -109,11 +114,10 @@ mod tests {
         let line = IndexLine {
             url: "http://a.example/\"q\"",
             time: Timestamp::from_millis(1_794_792_618_123),
-            mime: "text/html",
+            mime: "text/html".to_owned(),
             status: 200,
             digest: &[0; 20],
             place: Place { segment: 1, offset: 400, length: 30 },
-            file_name: "segment-00000001.warc.gz",
         };
         assert_eq!(
             line.text(),

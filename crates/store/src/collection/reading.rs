@@ -17,6 +17,9 @@ use crate::error::StoreError;
 use crate::ids::Place;
 use crate::time::Timestamp;
 
+/// Bytes of a segment that are read at once.
+const BUFFER_BYTES: usize = 1 << 16;
+
 /// A response as it was received.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StoredResponse {
@@ -82,8 +85,13 @@ impl SegmentRecords {
     pub fn open(directory: &Path, segment: u32, bytes: u64) -> Result<Self, StoreError> {
         let path = directory.join(file_name(segment));
         let file = File::open(&path).map_err(StoreError::file("open", &path))?;
-        let reader = Counted::new(BufReader::with_capacity(1 << 16, file.take(bytes)), 0);
+        let reader = Counted::new(BufReader::with_capacity(BUFFER_BYTES, file.take(bytes)), 0);
         Ok(Self { path, segment, reader, failed: false })
+    }
+
+    /// The byte at which the next record begins.
+    pub(crate) fn offset(&self) -> u64 {
+        self.reader.taken()
     }
 
     fn read_next(&mut self) -> Result<Option<(Place, WarcRecord)>, StoreError> {

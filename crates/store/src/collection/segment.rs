@@ -34,6 +34,15 @@ record! {
     }
 }
 
+impl SegmentRecord {
+    /// Counts a version of this moment.
+    pub(crate) fn count(&mut self, time: Timestamp) {
+        self.first = if self.versions == 0 { time } else { self.first.min(time) };
+        self.last = if self.versions == 0 { time } else { self.last.max(time) };
+        self.versions += 1;
+    }
+}
+
 /// The file of a segment.
 pub fn file_name(number: u32) -> String {
     format!("segment-{number:08}.warc.gz")
@@ -82,6 +91,15 @@ impl Tail {
             file.set_len(length).map_err(StoreError::file("cut", &path))?;
         }
         Ok((Self { path, file, length }, found - length))
+    }
+
+    /// Whether fewer bytes are there than count, which is so only if the machine died.
+    pub(crate) fn is_short(directory: &Path, number: u32, length: u64) -> Result<bool, StoreError> {
+        let path = directory.join(file_name(number));
+        match fs::metadata(&path) {
+            Ok(metadata) => Ok(metadata.len() < length),
+            Err(error) => Err(StoreError::file("read the length of", &path)(error)),
+        }
     }
 
     /// Bytes in the file.

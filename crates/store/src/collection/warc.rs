@@ -41,6 +41,8 @@ pub struct Written {
     pub start: usize,
     /// Its bytes.
     pub length: u32,
+    /// Its bytes and those of the records that go with it.
+    pub extent: u32,
     /// What it is.
     pub kind: VersionKind,
     /// The digest of its payload.
@@ -89,16 +91,14 @@ impl WarcWriter {
     ) -> Written {
         let start = output.len();
         let head = http_head::archived(&exchange.response_head, exchange.status);
-        match (exchange.kind, original) {
+        let (kind, length, payload_digest, mime) = match (exchange.kind, original) {
             (ExchangeKind::Identical, Some(original)) => {
                 let length = self.append_revisit(exchange, PROFILE_IDENTICAL, original, &head, output);
-                let kind = VersionKind::Identical;
-                Written { start, length, kind, payload_digest: original.payload_digest, mime: revisit_mime() }
+                (VersionKind::Identical, length, original.payload_digest, revisit_mime())
             }
             (ExchangeKind::NotModified, Some(original)) => {
                 let length = self.append_revisit(exchange, PROFILE_NOT_MODIFIED, original, &head, output);
-                let kind = VersionKind::NotModified;
-                Written { start, length, kind, payload_digest: original.payload_digest, mime: revisit_mime() }
+                (VersionKind::NotModified, length, original.payload_digest, revisit_mime())
             }
             _ => {
                 let payload_digest = sha1(&exchange.body);
@@ -107,9 +107,12 @@ impl WarcWriter {
                 self.append_request(exchange, &id, output);
                 self.append_metadata(exchange, &id, output);
                 let mime = media_type(http_head::value(&head, "content-type"));
-                Written { start, length, kind: VersionKind::Full, payload_digest, mime }
+                (VersionKind::Full, length, payload_digest, mime)
             }
-        }
+        };
+        let extent =
+            u32::try_from(output.len() - start).expect("an exchange is bounded by the crawler's limits");
+        Written { start, length, extent, kind, payload_digest, mime }
     }
 
     fn append_response(

@@ -1,0 +1,76 @@
+//! The numbers of URLs that were asked for lately, so that the links that most pages share are not looked up again and again.
+//!
+//! # Promises
+//! - At most as many are remembered as were said, besides those that no commit knows of yet, which are never forgotten.
+
+use std::collections::HashMap;
+
+use crate::all_urls::UrlKey;
+use crate::ids::UrlId;
+
+/// Numbers of URLs, in two halves: when the young one is full it becomes the old one, and what was
+/// in the old one and not asked for since is forgotten. Numbers that no commit knows of are never forgotten.
+#[derive(Debug)]
+pub(crate) struct RecentUrls {
+    capacity: usize,
+    young: HashMap<UrlKey, UrlId>,
+    old: HashMap<UrlKey, UrlId>,
+    new: HashMap<UrlKey, UrlId>,
+}
+
+impl RecentUrls {
+    pub(crate) fn new(capacity: usize) -> Self {
+        Self { capacity, young: HashMap::new(), old: HashMap::new(), new: HashMap::new() }
+    }
+
+    pub(crate) fn get(&mut self, key: &UrlKey) -> Option<UrlId> {
+        if let Some(id) = self.young.get(key).or_else(|| self.new.get(key)) {
+            return Some(*id);
+        }
+        let id = *self.old.get(key)?;
+        self.put(*key, id);
+        Some(id)
+    }
+
+    pub(crate) fn put(&mut self, key: UrlKey, id: UrlId) {
+        if self.young.len() >= self.capacity / 2 {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(key, id);
+    }
+
+    pub(crate) fn put_new(&mut self, key: UrlKey, id: UrlId) {
+        self.new.insert(key, id);
+    }
+
+    pub(crate) fn committed(&mut self) {
+        for (key, id) in std::mem::take(&mut self.new) {
+            self.put(key, id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_stays_and_the_rest_is_forgotten() {
+        let mut recent = RecentUrls::new(4);
+        for number in 0..100_u8 {
+            recent.put([number; 16], UrlId(u32::from(number)));
+            assert_eq!(recent.get(&[0; 16]), Some(UrlId(0)), "{number}");
+        }
+        assert_eq!(recent.get(&[50; 16]), None);
+        assert!(recent.young.len() + recent.old.len() <= 4);
+    }
+
+    #[test]
+    fn what_no_commit_knows_of_is_not_forgotten() {
+        let mut recent = RecentUrls::new(2);
+        (0..100_u8).for_each(|number| recent.put_new([number; 16], UrlId(u32::from(number))));
+        assert_eq!(recent.get(&[0; 16]), Some(UrlId(0)));
+        recent.committed();
+        assert!(recent.young.len() + recent.old.len() <= 2);
+    }
+}

@@ -1,0 +1,143 @@
+//! The work that keeps the files in order, in pieces small enough to do between two commits.
+
+use std::path::PathBuf;
+
+use crate::all_urls::read;
+use crate::codec::Record as _;
+use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
+use crate::collection::reading::SegmentRecords;
+use crate::collection::segment::{self, SegmentRecord};
+use crate::error::StoreError;
+use crate::history::files;
+use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
+use crate::store::{COUNTERS, Store};
+use crate::time::Timestamp;
+
+/// A piece of the work that keeps the files in order.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Tidied {
+    /// The index file of this segment was written.
+    Indexed(u32),
+    /// A file of the History was written.
+    Settled {
+        /// Its name.
+        file: String,
+        /// Its rows.
+        rows: u64,
+    },
+    /// Versions of a segment were looked at, and those beyond the limits forgotten.
+    Forgotten {
+        /// The segment.
+        segment: u32,
+        /// The versions forgotten.
+        versions: u64,
+    },
+    /// Versions that are kept were written once more, to free the rest of their segment.
+    Moved {
+        /// The segment they were in.
+        segment: u32,
+        /// The versions moved.
+        versions: u64,
+    },
+    /// A segment was removed.
+    Removed {
+        /// The segment.
+        segment: u32,
+        /// The bytes it had.
+        bytes: u64,
+    },
+}
+
+impl Store {
+    /// Does one piece of the work that keeps the files in order, if any is due: the index of a segment that was closed, visits of past days
+    /// moved into files, files merged, versions beyond the limits dropped. Says what it did; call it again until there is nothing.
+    pub fn tidy(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
+        if let Some(number) = self.unindexed.first().copied() {
+            self.write_index(number)?;
+            return Ok(Some(Tidied::Indexed(number)));
+        }
+        let waiting = self.counters.visits - self.counters.settled;
+        match self.settle(now, waiting > self.settings.waiting_visits)? {
+            Some(tidied) => Ok(Some(tidied)),
+            None => self.sweep_step(now),
+        }
+    }
+
+    /// Writes the index file of a closed segment, from the lines that were kept or, if they are no more, from the segment itself.
+    pub(crate) fn write_index(&mut self, number: u32) -> Result<(), StoreError> {
+        let state = self.shared.state.as_ref();
+        let key = number.to_be_bytes();
+        let record: SegmentRecord = read(state, Space::Segments, &key)?.unwrap_or_default();
+        if record.indexed {
+            let lines = self.lines_of_records(number, record.bytes)?;
+            index::write(&self.index_path(number), lines.into_iter().map(Ok))?;
+        } else {
+            self.write_kept_lines(number)?;
+            let mut batch = Batch::new();
+            for entry in state.scan(Space::Index, KeyRange::prefix(&key), Direction::Forward) {
+                batch.remove(Space::Index, entry?.0);
+            }
+            batch.put(Space::Segments, key, SegmentRecord { indexed: true, ..record }.encode());
+            state.commit(batch, Durability::Buffered)?;
+        }
+        self.unindexed.remove(&number);
+        Ok(())
+    }
+
+    /// Writes the index file of a segment from the lines that are kept of it.
+    pub(crate) fn write_kept_lines(&self, number: u32) -> Result<(), StoreError> {
+        let range = KeyRange::prefix(&number.to_be_bytes());
+        let lines = self.shared.state.scan(Space::Index, range, Direction::Forward);
+        index::write(&self.index_path(number), lines.map(|entry| Ok(entry?.0.split_off(4))))
+    }
+
+    fn index_path(&self, number: u32) -> PathBuf {
+        self.shared.collection().join(segment::index_name(number))
+    }
+
+    /// The lines of the index as the records of the segment give them, sorted.
+    fn lines_of_records(&self, number: u32, bytes: u64) -> Result<Vec<Vec<u8>>, StoreError> {
+        let mut lines = Vec::new();
+        for entry in SegmentRecords::open(&self.shared.collection(), number, bytes)? {
+            let (place, record) = entry?;
+            let stated = (record.time(), record.payload_digest());
+            if let ("response" | "revisit", (Some(time), Some(digest))) = (record.kind(), stated) {
+                let line = IndexLine::of(&record, time, &digest, place).text();
+                lines.extend((line.len() <= LINE_BYTES_MAX).then_some(line.into_bytes()));
+            }
+        }
+        lines.sort_unstable();
+        Ok(lines)
+    }
+
+    /// Moves visits into a file of the History, or merges files.
+    pub(crate) fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
+        let (state, directory, today) = (self.shared.state.as_ref(), self.shared.history(), now.day());
+        let mut batch = Batch::new();
+        let serial = self.counters.commits + 1;
+        let moved = if self.counters.settled < self.counters.visits {
+            files::move_rows(state, &directory, &today, all, (serial, &mut batch))?
+        } else {
+            None
+        };
+        let settled = match moved {
+            Some(settled) => settled,
+            None => match files::merge_files(state, &directory, &today, (serial, &mut batch))? {
+                Some(settled) => settled,
+                None => return Ok(None),
+            },
+        };
+        let mut counters = self.counters.clone();
+        counters.commits += 1;
+        if settled.moved {
+            counters.settled += settled.record.rows;
+        }
+        counters.history_bytes =
+            (counters.history_bytes + settled.record.bytes).saturating_sub(settled.replaced_bytes);
+        batch.put(Space::Meta, COUNTERS, counters.encode());
+        state.commit(batch, Durability::Buffered)?;
+        self.counters = counters;
+        settled.remove_replaced(&directory)?;
+        Ok(Some(Tidied::Settled { file: settled.name, rows: settled.record.rows }))
+    }
+}

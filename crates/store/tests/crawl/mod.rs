@@ -1,0 +1,119 @@
+//! A crawl of one site, as the stories of this folder need it.
+
+use bytes::Bytes;
+use freshet_store::all_urls::{Source, Standing, UrlRecord};
+use freshet_store::changes::Changes;
+use freshet_store::coll_urls::PageRecord;
+use freshet_store::collection::{Exchange, ExchangeKind};
+use freshet_store::error::StoreError;
+use freshet_store::history::{VisitKind, VisitRow};
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::sites::SiteRecord;
+use freshet_store::store::{Numbered, Settings, Store};
+use freshet_store::time::Timestamp;
+
+/// The moment so many seconds after the crawl began, on 2026-11-16.
+pub(crate) fn moment(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(1_794_790_000_000 + seconds * 1000)
+}
+
+/// A store with the pages of one site.
+pub(crate) struct Crawl {
+    /// Its directory.
+    pub(crate) place: tempfile::TempDir,
+    /// The store.
+    pub(crate) store: Store,
+    settings: Settings,
+}
+
+impl Crawl {
+    /// A new store with so many pages.
+    pub(crate) fn begin(settings: Settings, pages: u32) -> Self {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = Store::open(place.path(), settings.clone()).expect("it opens");
+        let site = "http://a.example".to_owned();
+        let Numbered::New(number) = store.site_number(&site).expect("a number") else {
+            panic!("the store is new");
+        };
+        let mut changes = Changes::default();
+        changes.sites.push((number, SiteRecord { site, ..SiteRecord::default() }));
+        for page in 0..pages {
+            let id = store.url_number(&url(page)).expect("a number").number();
+            let page = store.page_number().expect("a number");
+            changes.pages.push((page, PageRecord::admitted(id, number, moment(0))));
+            let record = UrlRecord {
+                url: url(page.0),
+                site: number,
+                discovered: moment(0),
+                found_on: None,
+                depth: 0,
+                anchor: String::new(),
+                source: Source::Seed,
+                listed_modified: None,
+                standing: Standing::Kept(page),
+                detail: String::new(),
+            };
+            changes.urls.push((id, record));
+        }
+        store.commit(changes).expect("it is committed");
+        Self { place, store, settings }
+    }
+
+    /// Gives the store up without closing it, and opens it again.
+    pub(crate) fn restart(&mut self) {
+        let elsewhere = tempfile::tempdir().expect("a directory");
+        let other = Store::open(elsewhere.path(), Settings::default()).expect("it opens");
+        drop(std::mem::replace(&mut self.store, other));
+        self.store = Store::open(self.place.path(), self.settings.clone()).expect("it opens");
+    }
+
+    /// A visit that found this body.
+    pub(crate) fn visit(&mut self, page: PageNumber, seconds: i64, body: &str) {
+        self.try_visit(page, seconds, ExchangeKind::Full, body.as_bytes()).expect("it is committed");
+    }
+
+    /// A visit that found the same body as before.
+    pub(crate) fn visit_identical(&mut self, page: PageNumber, seconds: i64, body: &str) {
+        self.try_visit(page, seconds, ExchangeKind::Identical, body.as_bytes()).expect("it is committed");
+    }
+
+    /// A visit, committed alone.
+    pub(crate) fn try_visit(
+        &mut self,
+        page: PageNumber,
+        seconds: i64,
+        kind: ExchangeKind,
+        body: &[u8],
+    ) -> Result<(), StoreError> {
+        let record = self.store.reader().page(page)?.expect("it is kept");
+        let mut changes = Changes::default();
+        changes.pages.push((page, PageRecord { visits: record.visits + 1, site: SiteNumber(0), ..record }));
+        let time = moment(seconds);
+        changes
+            .visits
+            .push(VisitRow { page: Some(page), ..VisitRow::new(time, &url(page.0), VisitKind::Changed) });
+        changes.exchanges.push(Exchange {
+            page: Some(page),
+            url: url(page.0),
+            time,
+            kind,
+            address: None,
+            request_head: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+            response_head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n".to_vec(),
+            status: 200,
+            body: Bytes::copy_from_slice(body),
+            truncated: None,
+            millis: 1,
+            charset: None,
+            via: None,
+            raw_digest: None,
+            text_digest: None,
+            simhash: None,
+        });
+        self.store.commit(changes).map(|_| ())
+    }
+}
+
+fn url(page: u32) -> String {
+    format!("http://a.example/{page}")
+}
