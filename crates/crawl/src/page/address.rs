@@ -26,7 +26,12 @@ pub struct PageUrl {
 impl PageUrl {
     /// Reads back what [`as_str`](Self::as_str) gave, without making it canonical again; nothing if it cannot be that.
     pub fn stored(text: &str) -> Option<Self> {
-        let (host_start, port_by_default) = host_start(text)?;
+        Self::written(text.to_owned())
+    }
+
+    /// The same from a string that is at hand.
+    pub(super) fn written(text: String) -> Option<Self> {
+        let (host_start, port_by_default) = host_start(&text)?;
         if URL_BYTES_MAX < text.len() || !text.bytes().all(is_written_as_it_is) {
             return None;
         }
@@ -44,9 +49,11 @@ impl PageUrl {
         let host_is_plain = 0 < host_length && !authority.bytes().any(|byte| matches!(byte, b'@' | b'?'));
         let port_is_needed = host_length == authority.len() || port != port_by_default;
         let query_is_not_empty = text[path_start..].find('?') != Some(text.len() - path_start - 1);
-        (host_is_plain && port_is_needed && query_is_not_empty).then(|| Self {
-            text: text.into(),
-            host_end: (host_start + host_length) as u16,
+        let host_end = (host_start + host_length) as u16;
+        let is_canonical = host_is_plain && port_is_needed && query_is_not_empty;
+        is_canonical.then(|| Self {
+            text: text.into_boxed_str(),
+            host_end,
             path_start: path_start as u16,
             port,
         })

@@ -7,13 +7,13 @@
 //! - escapes in capital letters, none for the unreserved characters of RFC 3986 (section 2.3), and a `%` that begins no escape
 //!   written `%25`;
 //! - no empty query and no empty parameter; parameters keep their order, which may mean something to the server;
-//! - by default no parameter that only follows readers around ([`is_tracking`]), and no session id ([`is_session_id`]), neither
-//!   as a parameter nor in the path (`;jsessionid=..`, `/(S(..))/`).
+//! - by default no parameter that only follows readers around, and no session id, neither as a parameter nor in the path
+//!   (`;jsessionid=..`, `/(S(..))/`): [`super::parameters`].
 //!
 //! # Promises
 //! - Canonical form is a fixed point: made canonical again, a URL stays as it is, and [`PageUrl::stored`] reads it back.
 //! - No text makes it panic, and no text longer than [`REFERENCE_BYTES_MAX`] is looked at.
-//! - The short way taken for plain paths gives what the long way gives.
+//! - The short way that is taken for a plain reference gives what the long way gives.
 //!
 //! # Departures
 //! Browsers send a stray `%` and the final dot of a host as they are. Here both are mended, because two names for one page cost
@@ -22,12 +22,14 @@
 use url::Url;
 
 use super::address::{PageUrl, URL_BYTES_MAX};
+use super::parameters::{is_session_id, is_session_segment, is_tracking, without_session_id};
+use super::plain::{Plain, is_unreserved};
 
 /// The longest reference that is looked at, in bytes; longer ones are refused as too long without being parsed.
 pub const REFERENCE_BYTES_MAX: usize = 8 * URL_BYTES_MAX;
 
 /// The longest host name that DNS can carry, in bytes.
-const HOST_BYTES_MAX: usize = 253;
+pub(super) const HOST_BYTES_MAX: usize = 253;
 
 /// Why a text is not the URL of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -82,11 +84,20 @@ impl Canonical {
         if REFERENCE_BYTES_MAX < reference.len() {
             return Err(UrlRefused::TooLong);
         }
-        if let Some(plain) = base.plain(reference) {
-            return plain.ok_or(UrlRefused::TooLong);
+        if let Some(plain) = Plain::of(&base.page, reference) {
+            return self.of_plain(&plain);
         }
         let resolved = base.parsed().join(reference)?;
         self.of_parsed(&resolved)
+    }
+
+    fn of_plain(&self, plain: &Plain<'_>) -> Result<PageUrl, UrlRefused> {
+        let parts = [plain.site, plain.directory, plain.path];
+        let mut text =
+            String::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + plain.query.len() + 1);
+        parts.iter().for_each(|part| text.push_str(part));
+        self.write_query(plain.query, &mut text);
+        finished(text)
     }
 
     fn of_parsed(&self, url: &Url) -> Result<PageUrl, UrlRefused> {
@@ -108,10 +119,7 @@ impl Canonical {
         }
         self.write_path(url.path(), &mut text);
         self.write_query(url.query().unwrap_or(""), &mut text);
-        if URL_BYTES_MAX < text.len() {
-            return Err(UrlRefused::TooLong);
-        }
-        PageUrl::stored(&text).ok_or(UrlRefused::Host)
+        finished(text)
     }
 
     fn write_path(&self, path: &str, text: &mut String) {
@@ -178,32 +186,6 @@ impl Base {
         }
     }
 
-    /// What a reference means that needs no rule at all: a path of unreserved characters without dot segments. Nothing if it
-    /// is not of that kind; nothing inside if the result is too long.
-    fn plain(&self, reference: &str) -> Option<Option<PageUrl>> {
-        let on_site = reference.strip_prefix(self.page.site()).filter(|rest| rest.starts_with('/'));
-        let reference = on_site.unwrap_or(reference);
-        let reference = reference.split_once('#').map_or(reference, |(before, _)| before);
-        let bytes = reference.as_bytes();
-        if !bytes.iter().all(|byte| is_unreserved(*byte) || *byte == b'/') {
-            return None;
-        }
-        // A segment that begins with a dot may be a dot segment; two slashes at the start name a host.
-        let names_a_host = on_site.is_none() && reference.starts_with("//");
-        let is_simple = !matches!(bytes, [] | [b'.', ..]) && !names_a_host && !reference.contains("/.");
-        if !is_simple {
-            return None;
-        }
-        if bytes[0] == b'/' {
-            return Some(self.page.on_same_site(reference));
-        }
-        let path = self.page.path();
-        let directory = &path[..path.rfind('/')? + 1];
-        // An inherited path was made canonical with its own last segment, which goes away here.
-        let inherits_plainly = directory.bytes().all(|byte| is_unreserved(byte) || byte == b'/');
-        inherits_plainly.then(|| self.page.on_same_site(&[directory, reference].concat()))
-    }
-
     fn parsed(&mut self) -> &Url {
         let page = &self.page;
         self.parsed.get_or_insert_with(|| {
@@ -212,103 +194,11 @@ impl Base {
     }
 }
 
-/// Whether a parameter only follows readers around: it names a campaign, a click or a mailing, never a page.
-pub fn is_tracking(name: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    TRACKING_PREFIXES.iter().any(|prefix| lower.starts_with(prefix))
-        || TRACKING_NAMES.contains(&lower.as_str())
-}
-
-/// Beginnings of parameters of link taggers: Google Analytics, Matomo, Piwik, HubSpot, Adobe, Oracle.
-const TRACKING_PREFIXES: [&str; 7] = ["utm_", "mtm_", "pk_", "piwik_", "_hs", "hsa_", "oly_"];
-
-/// Parameters that advertisers, social networks and mailers add to every link.
-const TRACKING_NAMES: [&str; 30] = [
-    "gclid",
-    "gclsrc",
-    "dclid",
-    "gbraid",
-    "wbraid",
-    "gad_source",
-    "gad_campaignid",
-    "srsltid",
-    "_ga",
-    "_gl",
-    "fbclid",
-    "igshid",
-    "igsh",
-    "msclkid",
-    "yclid",
-    "ysclid",
-    "twclid",
-    "ttclid",
-    "li_fat_id",
-    "mc_cid",
-    "mc_eid",
-    "mkt_tok",
-    "vero_id",
-    "s_cid",
-    "wickedid",
-    "epik",
-    "rb_clickid",
-    "ml_subscriber",
-    "__hstc",
-    "__hssc",
-];
-
-/// Whether a parameter holds a session id: by its name, or by an ambiguous name with a value like a token.
-pub fn is_session_id(name: &str, value: &str) -> bool {
-    let lower = name.to_ascii_lowercase();
-    SESSION_NAMES.contains(&lower.as_str())
-        || lower.starts_with("aspsessionid")
-        || (SESSION_NAMES_WITH_TOKENS.contains(&lower.as_str()) && is_token(value))
-}
-
-/// Names that mean a session and nothing else: Java, PHP, ColdFusion, osCommerce, Zen Cart, phpBB's long form.
-const SESSION_NAMES: [&str; 9] = [
-    "jsessionid",
-    "phpsessid",
-    "cfid",
-    "cftoken",
-    "oscsid",
-    "zenid",
-    "sessionid",
-    "session_id",
-    "phpsession",
-];
-
-/// Names that mean a session if the value is a token, and a story, a seller or a section otherwise.
-const SESSION_NAMES_WITH_TOKENS: [&str; 5] = ["sid", "s", "sess", "session", "sessid"];
-
-/// Shortest value that is taken for a token, in characters: 64 bits in hexadecimal digits.
-const TOKEN_CHARS_MIN: usize = 16;
-
-/// Whether a text looks drawn at random: long, of letters and digits, with both.
-pub(super) fn is_token(text: &str) -> bool {
-    TOKEN_CHARS_MIN <= text.len()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        && text.bytes().any(|byte| byte.is_ascii_digit())
-        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
-}
-
-/// The segment without a session id written as path parameter; unchanged if nothing, or a dot segment, would be left.
-fn without_session_id(segment: &str) -> &str {
-    let mut rest = segment;
-    while let Some((before, parameter)) = rest.rsplit_once(';') {
-        let name = parameter.split('=').next().unwrap_or("");
-        if !SESSION_NAMES.iter().any(|session| session.eq_ignore_ascii_case(name)) {
-            break;
-        }
-        rest = before;
+fn finished(text: String) -> Result<PageUrl, UrlRefused> {
+    if URL_BYTES_MAX < text.len() {
+        return Err(UrlRefused::TooLong);
     }
-    if matches!(rest, "." | "..") { segment } else { rest }
-}
-
-/// Whether the segment is a session id of ASP.NET: `(S(` and 24 letters and digits, perhaps after other marks, `))`.
-fn is_session_segment(segment: &str) -> bool {
-    let inner = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))"));
-    let token = inner.and_then(|inner| inner.rsplit_once("S(")).map_or("", |(_, token)| token);
-    token.len() == 24 && token.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    PageUrl::written(text).ok_or(UrlRefused::Host)
 }
 
 /// The text with every escape in capitals, no escape of unreserved characters, and every stray `%` escaped.
@@ -346,11 +236,6 @@ fn is_hex(byte: u8) -> bool {
 
 fn hex_value(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).map(|value| value as u8)
-}
-
-/// The unreserved characters of RFC 3986, section 2.3.
-fn is_unreserved(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
 #[cfg(test)]

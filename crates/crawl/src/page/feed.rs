@@ -218,6 +218,7 @@ fn one_line(title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use freshet_store::time::Timestamp;
     use proptest::prelude::*;
 
     use super::*;
@@ -234,7 +235,7 @@ mod tests {
             .entries
             .iter()
             .map(|entry| {
-                (entry.page.url.as_str(), entry.title.as_str(), entry.page.modified.map(|at| at.millis()))
+                (entry.page.url.as_str(), entry.title.as_str(), entry.page.modified.map(Timestamp::millis))
             })
             .collect();
         assert_eq!(found, expected);

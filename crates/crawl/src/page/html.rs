@@ -23,7 +23,7 @@ use super::robots_meta::RobotsMeta;
 use super::text::TextBuilder;
 
 /// The longest title that is kept, in bytes.
-pub const TITLE_BYTES_MAX: usize = 500;
+const TITLE_BYTES_MAX: usize = 500;
 
 /// What was found in a document, not yet resolved.
 #[derive(Debug)]
@@ -493,7 +493,7 @@ impl Reader {
         match element {
             // The content of a declared shadow root is shown.
             Element::Template if self.attributes.get(Attribute::ShadowRootMode).is_none() => {
-                self.template_depth += 1
+                self.template_depth += 1;
             }
             Element::Foreign => self.foreign_depth += 1,
             _ if element.hides() && self.hidden_by.is_none() => self.hidden_by = Some(element),

@@ -5,7 +5,7 @@
 //! - Any text is read to its end; what is no link is passed over. At most [`LINKS_MAX`] links are read from one header.
 
 /// The most links that are read from one header. A header may be long; a page that names more here is not serious.
-pub const LINKS_MAX: usize = 1_000;
+const LINKS_MAX: usize = 1_000;
 
 /// One link of a header.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -3,6 +3,8 @@
 //! In reading order:
 //! - [`address`]: a URL in canonical form.
 //! - [`canonical`]: how a URL, or a reference found on a page, becomes one.
+//! - [`parameters`]: parts of a URL that name no page.
+//! - `plain`: references that need no parser.
 //! - [`kind`]: what sort of document a response is.
 //! - [`charset`]: from bytes to text.
 //! - `text`: visible text in canonical form.
@@ -30,6 +32,8 @@ mod html;
 pub mod kind;
 mod link_header;
 pub mod listed;
+pub mod parameters;
+mod plain;
 pub mod reading;
 pub mod robots_meta;
 pub mod scope;

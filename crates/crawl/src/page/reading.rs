@@ -289,7 +289,7 @@ impl Reader<'_> {
             ReferenceKind::Canonical => _ = self.reading.canonical.get_or_insert(url),
             ReferenceKind::Refresh => _ = self.reading.refresh.get_or_insert(url),
             ReferenceKind::Alternate if self.is_new(List::Alternates, &url) => {
-                self.reading.alternates.push(url)
+                self.reading.alternates.push(url);
             }
             ReferenceKind::Feed if self.is_new(List::Feeds, &url) => self.reading.feeds.push(url),
             ReferenceKind::Alternate | ReferenceKind::Feed => {}

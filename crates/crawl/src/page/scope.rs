@@ -159,10 +159,8 @@ impl Pattern {
         }
         let mut parts = Vec::new();
         for byte in text.bytes() {
-            match (byte, parts.last()) {
-                (b'*', Some(Part::Star | Part::DoubleStar)) => {
-                    _ = parts.pop().map(|_| parts.push(Part::DoubleStar))
-                }
+            match (byte, parts.last_mut()) {
+                (b'*', Some(star @ (Part::Star | Part::DoubleStar))) => *star = Part::DoubleStar,
                 (b'*', _) => parts.push(Part::Star),
                 (other, _) => parts.push(Part::Byte(other)),
             }

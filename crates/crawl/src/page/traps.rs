@@ -17,7 +17,7 @@ use freshet_store::time::Timestamp;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::address::PageUrl;
-use super::canonical::is_token;
+use super::parameters::is_token;
 
 /// The most sites that are counted. At 24 bytes a site they take 24 MB and the table's slack.
 pub const SITES_MAX: usize = 1_000_000;
