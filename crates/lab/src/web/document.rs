@@ -139,7 +139,8 @@ impl LivingWeb {
         }
         html.push_str("</header>\n<nav><ul>\n");
         for directory in self.atlas.top_directories(site) {
-            let _ = writeln!(html, "<li><a href=\"{0}\">{0}</a></li>", directory.path);
+            let (path, name) = (&directory.path, directory.path.trim_matches('/'));
+            let _ = writeln!(html, "<li><a href=\"{path}\">{name}</a></li>");
         }
         if self.atlas.sites[site as usize].character.calendar {
             html.push_str("<li><a href=\"/calendar/2026/1/\">Calendar</a></li>\n");

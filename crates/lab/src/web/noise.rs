@@ -4,7 +4,8 @@
 //! removes them.
 //!
 //! # Promises
-//! - Two requests of a noisy page differ; without noise they do not.
+//! - Two requests of a noisy page differ, if only in the second that a clock shows; without noise they do not.
+//! - Noise is added to a page: what lasts is there with it as without.
 
 use std::fmt::Write as _;
 

@@ -69,8 +69,16 @@ pub struct RequestLog(Sink);
 enum Sink {
     Nowhere,
     Memory(Mutex<Vec<RequestLine>>),
-    /// Filled by the server, emptied by the thread that writes. Unbounded: lines are small and the disk is faster than HTTP.
-    File(Mutex<Option<(Sender<RequestLine>, JoinHandle<std::io::Result<()>>)>>),
+    /// The thread that writes, until the log is closed.
+    File(Mutex<Option<Writer>>),
+}
+
+/// A thread that writes lines to a file.
+#[derive(Debug)]
+struct Writer {
+    /// Filled by the server, emptied by the thread. Unbounded: lines are small and the disk is faster than HTTP.
+    lines: Sender<RequestLine>,
+    thread: JoinHandle<std::io::Result<()>>,
 }
 
 impl RequestLog {
@@ -82,11 +90,11 @@ impl RequestLog {
             LogTarget::File(path) => {
                 let file =
                     File::create(path).with_context(|| format!("cannot write the log {}", path.display()))?;
-                let (sender, receiver) = mpsc::channel();
-                let writer = thread::Builder::new().name("request-log".to_owned());
-                let writer =
-                    writer.spawn(move || write_all(&receiver, file)).context("cannot start a thread")?;
-                Sink::File(Mutex::new(Some((sender, writer))))
+                let (lines, received) = mpsc::channel();
+                let builder = thread::Builder::new().name("request-log".to_owned());
+                let thread =
+                    builder.spawn(move || write_all(&received, file)).context("cannot start a thread")?;
+                Sink::File(Mutex::new(Some(Writer { lines, thread })))
             }
         }))
     }
@@ -97,9 +105,9 @@ impl RequestLog {
             Sink::Nowhere => {}
             Sink::Memory(lines) => lines.lock().unwrap_or_else(PoisonError::into_inner).push(line),
             Sink::File(file) => {
-                if let Some((sender, _)) = &*file.lock().unwrap_or_else(PoisonError::into_inner) {
+                if let Some(writer) = &*file.lock().unwrap_or_else(PoisonError::into_inner) {
                     // A writer that failed has hung up; closing tells why.
-                    let _ = sender.send(line);
+                    let _ = writer.lines.send(line);
                 }
             }
         }
@@ -118,11 +126,12 @@ impl RequestLog {
         let Sink::File(file) = &self.0 else {
             return Ok(());
         };
-        let Some((sender, writer)) = file.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+        let Some(Writer { lines, thread }) = file.lock().unwrap_or_else(PoisonError::into_inner).take()
+        else {
             return Ok(());
         };
-        drop(sender);
-        let written = writer.join().expect("the writer does not panic");
+        drop(lines);
+        let written = thread.join().expect("the writer does not panic");
         written.context("cannot write the log of requests")
     }
 }

@@ -133,11 +133,9 @@ fn url_state(web: &Arc<LivingWeb>, clock: &WebClock, query: &str) -> Result<Trut
 
 fn state(web: &Arc<LivingWeb>, clock: &WebClock, query: &str) -> Result<TruthPage, String> {
     let at = moment(query, "at", clock.now())?;
-    let web = Arc::clone(web);
-    let pages = (0..web.atlas.pages()).map(PageNumber);
-    Ok(lines(pages.filter_map(move |page| {
-        web.life(page).is_live_at(at).then(|| json(&page_line(&web, page, Standing::Live, at)))
-    })))
+    let (living, shown) = (Arc::clone(web), Arc::clone(web));
+    let pages = (0..web.atlas.pages()).map(PageNumber).filter(move |page| living.life(*page).is_live_at(at));
+    Ok(lines(pages.map(move |page| json(&page_line(&shown, page, Standing::Live, at)))))
 }
 
 fn page_line(web: &LivingWeb, page: PageNumber, standing: Standing, at: Timestamp) -> PageLine {
