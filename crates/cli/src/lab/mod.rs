@@ -1,9 +1,10 @@
-//! `freshet lab`: policies measured on recorded histories, and the making of histories.
+//! `freshet lab`: policies measured on recorded histories, the texts reproduced, and the making of histories.
 //!
 //! In reading order:
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
+//! - [`report`]: `freshet lab report`;
 //! - [`history`]: `freshet lab history`.
 
 mod history;
@@ -12,11 +13,12 @@ mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
+mod report;
 mod span;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, and make such histories
+/// Measure policies on recorded histories of pages, reproduce the texts, and make such histories
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]
@@ -26,6 +28,7 @@ pub(crate) struct LabOptions {
 #[derive(Subcommand)]
 enum LabCommand {
     Replay(replay::ReplayOptions),
+    Report(report::ReportOptions),
     History(history::HistoryOptions),
 }
 
@@ -33,6 +36,7 @@ enum LabCommand {
 pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
+        LabCommand::Report(options) => report::run(options),
         LabCommand::History(options) => history::run(options),
     }
 }
