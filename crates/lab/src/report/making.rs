@@ -76,3 +76,19 @@ fn make_one(maker: &'static Maker, sources: &Sources, watch: &Watch<'_>) -> Made
         Err(error) => Made::Failed(format!("{error:#}")),
     }
 }
+
+/// Makes an exhibit that needs no data, and panics unless every printed value agrees or has a verdict with its reason.
+#[cfg(test)]
+pub(crate) fn check(maker: &Maker) -> Exhibit {
+    use super::exhibit::Verdict;
+
+    let sources = Sources::new(None, 1).expect("no data is no error");
+    let exhibit = (maker.make)(&sources, &|_| {}).expect("it needs no data");
+    assert!(!exhibit.shows.is_empty());
+    for comparison in &exhibit.comparisons {
+        assert_ne!(comparison.verdict, Verdict::Differs, "{comparison:?}");
+        let needs_reason = matches!(comparison.verdict, Verdict::TextIsWrong);
+        assert!(!needs_reason || !comparison.note.is_empty(), "{comparison:?}");
+    }
+    exhibit
+}

@@ -1,18 +1,25 @@
 //! Two pages, one of which changes too fast to be kept: visits gain more on the other.
 //!
-//! The **thesis**, section 5.5.3, Table 5.4: a page that changes exactly once in each ninth of a day and one that changes exactly
-//! once a day. The gain is computed by [`visit_benefit`] and drawn by lot besides.
+//! The **thesis**, section 5.5.3, Table 5.4 and Figure 5.13. In the table one page changes exactly once in each ninth of a day and
+//! another exactly once a day, as Figure 5.12 sketches; in the figure they change at these rates by Poisson processes.
 //!
 //! # Promises
-//! - Every printed benefit and every printed best choice agrees.
+//! - Every printed benefit and every printed best choice of the table agrees.
+//! - Simulation is within 0.02 of the curves.
 
 use anyhow::Result;
+use freshet_theory::freshness::order::{Order, time_average};
 use freshet_theory::freshness::visit_benefit::{EvenlyChangingPage, visit_benefit};
+use freshet_theory::refresh::{Constraints, Objective, Pages, allocate};
+use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
+use super::simulated_copies::simulate_collection;
+use crate::figure::chart::{Axis, Chart, Note, Plate, Series};
+use crate::figure::scale::Scale;
 use crate::report::chapter::{Maker, Progress};
-use crate::report::exhibit::{Comparison, Exhibit, Table};
+use crate::report::exhibit::{Comparison, Exhibit, Table, Verdict};
 use crate::report::sources::{Need, Sources};
 
 /// Table 5.4.
@@ -21,6 +28,14 @@ pub(super) const BENEFITS: Maker = Maker {
     title: "Table 5.4: benefits of visiting a fast and a slow page",
     needs: Need::Nothing,
     make: benefits,
+};
+
+/// Figure 5.13.
+pub(super) const CURVES: Maker = Maker {
+    name: "figure-5.13",
+    title: "Figure 5.13: freshness by the share of visits that the slow page gets",
+    needs: Need::Nothing,
+    make: curves,
 };
 
 /// Changes a day of the two pages.
@@ -114,17 +129,119 @@ fn gain(visits: u64, change: f64) -> f64 {
     first_after.map_or(0.0, |visit| 1.0 - visit)
 }
 
+/// Visits a day in all, in the six graphs.
+const BUDGETS: [f64; 6] = [1.0, 2.0, 3.0, 5.0, 10.0, 100.0];
+
+/// Visits drawn for each point of a curve.
+const VISITS: u32 = 4_000;
+
+fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
+    let mut chance = sources.chance("figure-5.13");
+    let mut charts = Vec::new();
+    let (mut off, mut uniform_is_better) = (0.0_f64, true);
+    for (number, budget) in BUDGETS.into_iter().enumerate() {
+        progress(number as f64 / BUDGETS.len() as f64);
+        let at_uniform = freshness(budget, 0.5);
+        let drawn: Vec<(f64, f64)> = (1..10)
+            .map(|step| {
+                let share = 0.1 * f64::from(step);
+                let value =
+                    simulate_collection(&rates(), &divided(budget, share), VISITS, &mut chance).freshness;
+                off = off.max((value - freshness(budget, share)).abs());
+                (share, value / at_uniform)
+            })
+            .collect();
+        uniform_is_better &= freshness(budget, 0.1) < at_uniform;
+        let curve = (0..=100)
+            .map(|step| 0.01 * f64::from(step))
+            .map(|share| (share, freshness(budget, share) / at_uniform));
+        let best = best_share(budget);
+        charts.push(Chart {
+            title: format!("{budget} visits a day"),
+            across: Axis::new("share of visits to the slow page", Scale::linear(0.0, 1.0)),
+            up: Axis::new(
+                "freshness over uniform",
+                Scale::linear_over(curve.clone().map(|(_, value)| value)),
+            ),
+            series: vec![
+                Series::line("by formula", curve),
+                Series::points("by simulation", drawn),
+                Series::points("proportional", [(0.1, freshness(budget, 0.1) / at_uniform)]),
+            ],
+            notes: vec![Note::At(best, format!("best {best:.2}"))],
+        });
+    }
+    let plate = Plate { heading: "Rates of nine and one change a day".to_owned(), columns: 3, charts };
+    let [given_up, not_quite, ten] = [1.0, 2.0, 10.0].map(best_share);
+    Ok(Exhibit::new(
+        "Freshness relative to equal shares. The middle of each graph is the uniform policy, a tenth the proportional one. With          few visits the best is to give up the fast page, with many it lies between the two policies.",
+    )
+    .picture(plate.draw())
+    .compare(Comparison::claim(
+        "uniform above proportional in all six graphs",
+        "always",
+        if uniform_is_better { "always" } else { "not always" },
+        uniform_is_better,
+    ))
+    .compare(Comparison::number("best share with 1 visit a day", "1", given_up))
+    .compare(
+        Comparison::statement(
+            "best share with 2 visits a day",
+            "1 (give up the fast page)",
+            format!("{not_quite:.3}"),
+            Verdict::TextIsWrong,
+        )
+        .noting(format!(
+            "The curve is flat there: {:.5} at the best share against {:.5} when the fast page is given up.",
+            freshness(2.0, not_quite),
+            freshness(2.0, 1.0)
+        )),
+    )
+    .compare(Comparison::number("best share with 10 visits a day", "0.3", ten))
+    .compare(Comparison::claim(
+        "formula against simulation",
+        "equal",
+        format!("largest difference {off:.3}"),
+        off < 0.02,
+    )))
+}
+
+fn rates() -> [ChangesPerDay; 2] {
+    CHANGES.map(|changes| ChangesPerDay::new(changes as f64))
+}
+
+/// Visits a day to the fast and the slow page when the slow one gets this share.
+fn divided(budget: f64, share: f64) -> [VisitsPerDay; 2] {
+    [VisitsPerDay::new(budget * (1.0 - share)), VisitsPerDay::new(budget * share)]
+}
+
+fn freshness(budget: f64, share: f64) -> f64 {
+    let visits = divided(budget, share);
+    let page = |page: usize| time_average(Order::Fixed, rates()[page], visits[page]).freshness;
+    0.5 * (page(0) + page(1))
+}
+
+fn best_share(budget: f64) -> f64 {
+    let rates = rates();
+    let best =
+        allocate(&Pages::new(&rates), Objective::Freshness, &Constraints::budget(VisitsPerDay::new(budget)));
+    best.visit_frequencies[1].get() / budget
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::exhibit::Verdict;
+    use crate::report::making::check;
 
     #[test]
     fn every_printed_value_agrees() {
-        let sources = Sources::new(None, 1).expect("no data");
-        let exhibit = benefits(&sources, &|_| {}).expect("an exhibit");
-        for comparison in &exhibit.comparisons {
-            assert_eq!(comparison.verdict, Verdict::Agrees, "{comparison:?}");
-        }
+        let exhibit = check(&BENEFITS);
+        assert!(exhibit.comparisons.iter().all(|comparison| comparison.verdict == Verdict::Agrees));
+    }
+
+    #[test]
+    fn with_two_visits_the_fast_page_is_not_quite_given_up() {
+        check(&CURVES);
+        assert!((best_share(2.0) - 0.882).abs() < 5e-4);
     }
 }
