@@ -16,3 +16,5 @@ pub mod making;
 pub mod page;
 pub mod sources;
 mod thesis_5;
+mod thesis_6;
+mod thesis_7;
