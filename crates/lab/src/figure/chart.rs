@@ -60,6 +60,8 @@ pub struct Series {
     pub name: String,
     /// How it is drawn.
     pub look: Look,
+    /// The name of a series whose colour it shares, if there is one: the other side of a comparison.
+    pub like: Option<String>,
     /// Its points.
     pub points: Vec<(f64, f64)>,
 }
@@ -107,7 +109,14 @@ impl Series {
         look: Look,
         points: impl IntoIterator<Item = (f64, f64)>,
     ) -> Self {
-        Self { name: name.into(), look, points: points.into_iter().collect() }
+        Self { name: name.into(), look, like: None, points: points.into_iter().collect() }
+    }
+}
+
+impl Series {
+    /// The same in the colour of another series, with hollow marks.
+    pub fn like(self, name: impl Into<String>) -> Self {
+        Self { like: Some(name.into()), ..self }
     }
 }
 
@@ -167,8 +176,8 @@ impl Plate {
         let mut sheet = Sheet::new(WIDTH, above + height * rows as f64);
         sheet.text((16.0, 22.0), "font-size=\"15\" font-weight=\"bold\"", &self.heading);
         for (number, (name, (x, y))) in names.iter().zip(&legend).enumerate() {
-            let look = self.look_of(name);
-            draw_sample(&mut sheet, number, look, (*x, heading_height + y + 8.0));
+            let (look, style) = (self.look_of(name), Style::of(&names, number, self.like_of(name)));
+            draw_sample(&mut sheet, style, look, (*x, heading_height + y + 8.0));
             sheet.text((x + LEGEND_SAMPLE + 6.0, heading_height + y + 12.0), "", name);
         }
         for (number, chart) in self.charts.iter().enumerate() {
@@ -190,8 +199,15 @@ impl Plate {
     }
 
     fn look_of(&self, name: &str) -> Look {
-        let all = self.charts.iter().flat_map(|chart| &chart.series);
-        all.filter(|series| series.name == name).map(|series| series.look).next().unwrap_or(Look::Line)
+        self.first(name).map_or(Look::Line, |series| series.look)
+    }
+
+    fn like_of(&self, name: &str) -> Option<&str> {
+        self.first(name).and_then(|series| series.like.as_deref())
+    }
+
+    fn first(&self, name: &str) -> Option<&Series> {
+        self.charts.iter().flat_map(|chart| &chart.series).find(|series| series.name == name)
     }
 }
 
@@ -218,8 +234,33 @@ fn legend_places(names: &[String]) -> Vec<Place> {
     names.iter().map(place).collect()
 }
 
-fn draw_sample(sheet: &mut Sheet, number: usize, look: Look, (x, y): Place) {
-    let (colour, dashes) = STYLES[number % STYLES.len()];
+/// The number of a style, and whether marks are hollow.
+#[derive(Clone, Copy)]
+struct Style {
+    number: usize,
+    hollow: bool,
+}
+
+impl Style {
+    /// The style of the series with this number among all names, or of the one it is like.
+    fn of(names: &[String], number: usize, like: Option<&str>) -> Self {
+        match like.and_then(|like| names.iter().position(|name| name == like)) {
+            Some(number) => Self { number, hollow: true },
+            None => Self { number, hollow: number % 8 >= 4 },
+        }
+    }
+
+    fn colour(self) -> &'static str {
+        STYLES[self.number % STYLES.len()].0
+    }
+
+    fn dashes(self) -> &'static str {
+        STYLES[self.number % STYLES.len()].1
+    }
+}
+
+fn draw_sample(sheet: &mut Sheet, style: Style, look: Look, (x, y): Place) {
+    let (colour, dashes) = (style.colour(), style.dashes());
     match look {
         Look::Points => {}
         Look::Bars => sheet.rectangle((x + 12.0, y - 7.0), 10.0, 12.0, &format!("fill=\"{colour}\"")),
@@ -228,20 +269,20 @@ fn draw_sample(sheet: &mut Sheet, number: usize, look: Look, (x, y): Place) {
         }
     }
     if matches!(look, Look::Points | Look::LineAndPoints) {
-        draw_mark(sheet, number, (x + 0.5 * LEGEND_SAMPLE, y));
+        draw_mark(sheet, style, (x + 0.5 * LEGEND_SAMPLE, y));
     }
 }
 
 /// The mark of a series: circle, diamond, square, triangle, each filled or hollow.
-fn draw_mark(sheet: &mut Sheet, number: usize, (x, y): Place) {
-    let (colour, _) = STYLES[number % STYLES.len()];
-    let path = match number % 4 {
+fn draw_mark(sheet: &mut Sheet, style: Style, (x, y): Place) {
+    let colour = style.colour();
+    let path = match style.number % 4 {
         0 => format!("M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", x - 4.0),
         1 => format!("M{x:.1} {:.1}l5 5l-5 5l-5 -5z", y - 5.0),
         2 => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),
         _ => format!("M{x:.1} {:.1}l5 8.5h-10z", y - 5.5),
     };
-    let fill = if number % 8 < 4 { colour } else { "white" };
+    let fill = if style.hollow { "white" } else { colour };
     sheet.shape(&path, &format!("fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"1.3\""));
 }
 
@@ -298,22 +339,22 @@ impl Panel<'_> {
 
     fn series(&self, sheet: &mut Sheet, series: &Series) {
         let number = self.names.iter().position(|name| *name == series.name).unwrap_or(0);
-        let (colour, dashes) = STYLES[number % STYLES.len()];
-        let style = stroke(colour, dashes, CURVE_WIDTH);
+        let style = Style::of(self.names, number, series.like.as_deref());
+        let line = stroke(style.colour(), style.dashes(), CURVE_WIDTH);
         let places: Vec<_> = series.points.iter().map(|(x, y)| self.x(*x).zip(self.y(*y))).collect();
         for piece in places.split(Option::is_none) {
             let piece: Vec<Place> = piece.iter().flatten().copied().collect();
             match series.look {
                 _ if piece.is_empty() => {}
-                Look::Line | Look::LineAndPoints => sheet.line_through(&piece, &style),
-                Look::Steps => sheet.line_through(&steps(&piece), &style),
+                Look::Line | Look::LineAndPoints => sheet.line_through(&piece, &line),
+                Look::Steps => sheet.line_through(&steps(&piece), &line),
                 Look::Points | Look::Bars => {}
             }
         }
         for place in places.iter().flatten() {
             match series.look {
-                Look::Points | Look::LineAndPoints => draw_mark(sheet, number, *place),
-                Look::Bars => self.bar(sheet, series, colour, *place),
+                Look::Points | Look::LineAndPoints => draw_mark(sheet, style, *place),
+                Look::Bars => self.bar(sheet, series, style.colour(), *place),
                 Look::Line | Look::Steps => {}
             }
         }

@@ -4,6 +4,8 @@
 //! - A printed number and ours agree when ours, rounded to the printed digits, is the printed one; a difference of one unit of the
 //!   last printed digit is rounding; anything more differs, until somebody says why.
 
+use crate::figure::number::readable;
+
 /// What an exhibit is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Exhibit {
@@ -112,8 +114,13 @@ impl Comparison {
             off if off <= 1.0 + 1e-6 => Verdict::Rounding,
             _ => Verdict::Differs,
         };
-        let ours =
-            if ours.is_infinite() { "∞".to_owned() } else { format!("{ours:.0$}{unit}", decimals + 2) };
+        let written = match ours {
+            _ if ours.is_infinite() => "∞".to_owned(),
+            // Counts are whole.
+            _ if decimals == 0 && ours.abs() >= 1_000.0 => readable(ours.round()),
+            _ => format!("{ours:.0$}", decimals + 2),
+        };
+        let ours = format!("{written}{unit}");
         Self { quantity: quantity.into(), printed: printed.to_owned(), ours, verdict, note: String::new() }
     }
 
@@ -223,7 +230,7 @@ mod tests {
         check("0.63", 0.6321, Verdict::Agrees, "0.6321");
         check("0.84", 0.8349, Verdict::Rounding, "0.8349");
         check("0.77", 0.7829, Verdict::Differs, "0.7829");
-        check("9,260,000", 9_360_000.0, Verdict::Differs, "9360000.00");
+        check("9,260,000", 9_360_000.0, Verdict::Differs, "9,360,000");
         check("23%", 23.4, Verdict::Agrees, "23.40%");
         check("0.5", f64::INFINITY, Verdict::Differs, "∞");
         check("-0.5 days", -0.52, Verdict::Agrees, "-0.520 days");

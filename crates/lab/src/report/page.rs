@@ -63,7 +63,7 @@ body { font: 15px/1.5 Georgia, 'DejaVu Serif', serif; color: #222; background: #
 h1, h2, h3, th, nav, .verdict, .imprint { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; }
 h2 { margin-top: 3rem; border-bottom: 2px solid #0b5394; padding-bottom: .2rem; }
 h3 { margin-top: 2.2rem; margin-bottom: .3rem; }
-h3 .name { color: #666; font-weight: normal; }
+.name { color: #777; font-weight: normal; font-size: 85%; white-space: nowrap; }
 a { color: #0b5394; }
 code { font: 13px/1.4 'DejaVu Sans Mono', Menlo, Consolas, monospace; background: #f3f3f0; padding: .1em .35em; }
 pre { margin: .4rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -74,7 +74,7 @@ table { border-collapse: collapse; font-size: 14px; }
 caption { text-align: left; padding-bottom: .3rem; }
 th, td { padding: .25rem .7rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
 th { border-bottom: 2px solid #999; background: #f8f8f6; }
-th:first-child, td:first-child, td.text { text-align: left; }
+th:first-child, td:first-child, th.text, td.text { text-align: left; }
 td.note { text-align: left; max-width: 26rem; }
 .verdict { white-space: nowrap; text-align: left; }
 .agrees { color: #1b6e3f; } .rounding { color: #6d5a00; } .wrong { color: #a02060; } .data { color: #555; } .differs { color: #b00000; font-weight: bold; }
@@ -144,11 +144,15 @@ fn exceptions(html: &mut String, chapters: &[MadeChapter]) {
     if found.is_empty() {
         return;
     }
-    html.push_str("<div class=\"scroll\"><table><caption>Where the text is wrong, or we differ</caption><tr><th>exhibit</th><th>quantity</th><th>printed</th><th>ours</th><th>verdict</th></tr>\n");
+    html.push_str("<div class=\"scroll\"><table><caption>Where the text is wrong, or we differ</caption><tr><th>exhibit</th><th class=\"text\">quantity</th><th>printed</th><th>ours</th><th class=\"verdict\">verdict</th></tr>\n");
     for (maker, comparison) in found {
         put(
             html,
-            format_args!("<tr><td><a href=\"#{0}\">{0}</a></td>{1}</tr>", maker.name, cells(comparison)),
+            format_args!(
+                "<tr><td class=\"verdict\"><a href=\"#{0}\">{0}</a></td>{1}</tr>",
+                maker.name,
+                cells(comparison)
+            ),
         );
     }
     html.push_str("</table></div>\n");
@@ -162,11 +166,11 @@ fn contents(html: &mut String, chapters: &[MadeChapter]) {
             format_args!("<li><a href=\"#{}\">{}</a><ul>", made.chapter.name, escaped(made.chapter.title)),
         );
         for (maker, made) in &made.exhibits {
-            let missing = if matches!(made, Made::Exhibit(_)) { "" } else { " (not made)" };
+            let missing = if matches!(made, Made::Exhibit(_)) { "" } else { ", not made" };
             put(
                 html,
                 format_args!(
-                    "<li><a href=\"#{0}\">{0}</a>: {1}{missing}</li>",
+                    "<li><a href=\"#{0}\">{1}</a> <span class=\"name\">{0}{missing}</span></li>",
                     maker.name,
                     escaped(maker.title)
                 ),
@@ -181,7 +185,7 @@ fn exhibit(html: &mut String, maker: &Maker, made: &Made, imprint: &Imprint) {
     put(
         html,
         format_args!(
-            "<section>\n<h3 id=\"{0}\"><span class=\"name\">{0}</span> {1}</h3>",
+            "<section>\n<h3 id=\"{0}\">{1} <span class=\"name\">{0}</span></h3>",
             maker.name,
             escaped(maker.title)
         ),
@@ -217,7 +221,7 @@ fn write_exhibit(html: &mut String, exhibit: &Exhibit) {
         return;
     }
     let with_notes = exhibit.comparisons.iter().any(|comparison| !comparison.note.is_empty());
-    let note_head = if with_notes { "<th>note</th>" } else { "" };
+    let note_head = if with_notes { "<th class=\"text\">note</th>" } else { "" };
     put(
         html,
         format_args!(

@@ -107,7 +107,7 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
                     simulate(order, ChangesPerDay::new(ratio), VisitsPerDay::new(1.0), VISITS, &mut chance);
                 (ratio, value(drawn))
             });
-            series.push(Series::points(format!("{name}, simulated"), points));
+            series.push(Series::points(format!("{name}, simulated"), points).like(name));
         }
         progress(0.5);
         charts.push(Chart {

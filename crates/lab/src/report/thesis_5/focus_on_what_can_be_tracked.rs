@@ -146,7 +146,8 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             .map(|step| {
                 let share = 0.1 * f64::from(step);
                 let value =
-                    simulate_collection(&rates(), &divided(budget, share), VISITS, &mut chance).freshness;
+                    simulate_collection(&Pages::new(&rates()), &divided(budget, share), VISITS, &mut chance)
+                        .freshness;
                 off = off.max((value - freshness(budget, share)).abs());
                 (share, value / at_uniform)
             })
@@ -157,16 +158,16 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             .map(|share| (share, freshness(budget, share) / at_uniform));
         let best = best_share(budget);
         charts.push(Chart {
-            title: format!("{budget} visits a day"),
+            title: format!("visits a day: {budget}"),
             across: Axis::new("share of visits to the slow page", Scale::linear(0.0, 1.0)),
             up: Axis::new(
                 "freshness over uniform",
                 Scale::linear_over(curve.clone().map(|(_, value)| value)),
             ),
             series: vec![
+                Series::points("proportional", [(0.1, freshness(budget, 0.1) / at_uniform)]),
                 Series::line("by formula", curve),
                 Series::points("by simulation", drawn),
-                Series::points("proportional", [(0.1, freshness(budget, 0.1) / at_uniform)]),
             ],
             notes: vec![Note::At(best, format!("best {best:.2}"))],
         });

@@ -1,15 +1,17 @@
 //! Copies of pages that change by a Poisson process, visited in one of three orders: measured, not computed.
 
-use freshet_theory::freshness::measure::FreshnessAndAge;
+use freshet_theory::freshness::measure::{FreshnessAndAge, collection_mean};
 use freshet_theory::freshness::order::Order;
 use freshet_theory::freshness::trace::trace_average;
 use freshet_theory::process::change_process::{ChangeProcess as _, Since};
 use freshet_theory::process::poisson::Poisson;
+use freshet_theory::refresh::Pages;
 use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-/// Freshness and age of one copy over so many visits, drawn by lot.
+/// Freshness and age of one copy over so many visits, drawn by lot. A copy that is never visited is never fresh, and its age has no
+/// end.
 pub(super) fn simulate(
     order: Order,
     change_rate: ChangesPerDay,
@@ -17,6 +19,9 @@ pub(super) fn simulate(
     visits: u32,
     chance: &mut ChaCha8Rng,
 ) -> FreshnessAndAge {
+    if visit_frequency == VisitsPerDay::ZERO {
+        return FreshnessAndAge { freshness: 0.0, age: Days::FOREVER };
+    }
     let interval = 1.0 / visit_frequency.get();
     let horizon = Days::new(f64::from(visits) * interval);
     let changes = Poisson { change_rate }.sample(horizon, Since::AnyTime, chance);
@@ -33,21 +38,17 @@ pub(super) fn simulate(
     trace_average(&changes, &visit_times, horizon)
 }
 
-/// Mean freshness and age over pages visited at fixed intervals, each over so many of its visits. A page that is never visited
-/// is never fresh and has no age that could be averaged: its age is infinite.
+/// Mean freshness and age over pages visited at fixed intervals, each counted with its weight and over so many of its visits.
 pub(super) fn simulate_collection(
-    rates: &[ChangesPerDay],
+    pages: &Pages<'_>,
     visit_frequencies: &[VisitsPerDay],
     visits: u32,
     chance: &mut ChaCha8Rng,
 ) -> FreshnessAndAge {
-    let page = |(rate, frequency): (&ChangesPerDay, &VisitsPerDay)| {
-        if *frequency == VisitsPerDay::ZERO {
-            return FreshnessAndAge { freshness: 0.0, age: Days::FOREVER };
-        }
-        simulate(Order::Fixed, *rate, *frequency, visits, chance)
+    let page = |(page, frequency): (usize, &VisitsPerDay)| {
+        let weight = pages.importance.map_or(1.0, |importance| importance[page]);
+        (weight, simulate(Order::Fixed, pages.change_rates[page], *frequency, visits, chance))
     };
-    let pages: Vec<FreshnessAndAge> = rates.iter().zip(visit_frequencies).map(page).collect();
-    let mean = |of: fn(&FreshnessAndAge) -> f64| pages.iter().map(of).sum::<f64>() / pages.len() as f64;
-    FreshnessAndAge { freshness: mean(|page| page.freshness), age: Days::new(mean(|page| page.age.get())) }
+    let copies: Vec<(f64, FreshnessAndAge)> = visit_frequencies.iter().enumerate().map(page).collect();
+    collection_mean(copies).unwrap_or(FreshnessAndAge::ALWAYS_FRESH)
 }

@@ -7,7 +7,6 @@
 //! - Every printed frequency agrees to its last digit but one, which is off by one.
 
 use anyhow::Result;
-use freshet_theory::freshness::measure::collection_mean;
 use freshet_theory::freshness::order::Order;
 use freshet_theory::refresh::index::due_after;
 use freshet_theory::refresh::{
@@ -16,7 +15,7 @@ use freshet_theory::refresh::{
 use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 use rand_chacha::ChaCha8Rng;
 
-use super::simulated_copies::simulate;
+use super::simulated_copies::simulate_collection;
 use crate::figure::chart::{Axis, Chart, Note, Plate, Series};
 use crate::figure::number::readable;
 use crate::figure::scale::Scale;
@@ -138,20 +137,7 @@ impl Example {
         for (name, allocation) in policies {
             let frequencies = allocation.visit_frequencies;
             let formula = self.with_pages(|pages, _| evaluate(pages, &frequencies, Order::Fixed));
-            let weight = |page: usize| self.weights.map_or(1.0, |weights| weights[page]);
-            let visited: Vec<_> = self.rates().into_iter().zip(&frequencies).enumerate().collect();
-            let pages: Vec<_> = visited
-                .into_iter()
-                .map(|(page, (rate, frequency))| {
-                    let drawn = if *frequency == VisitsPerDay::ZERO {
-                        freshet_theory::freshness::order::time_average(Order::Fixed, rate, *frequency)
-                    } else {
-                        simulate(Order::Fixed, rate, *frequency, VISITS, chance)
-                    };
-                    (weight(page), drawn)
-                })
-                .collect();
-            let drawn = collection_mean(pages).unwrap_or(formula);
+            let drawn = self.with_pages(|pages, _| simulate_collection(pages, &frequencies, VISITS, chance));
             let numbers = [formula.freshness, drawn.freshness, formula.age.get(), drawn.age.get()];
             table.row([name.to_owned()].into_iter().chain(numbers.map(readable)));
         }

@@ -78,7 +78,7 @@ fn constant(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
             "solution of n ln((n + a)/(n − 1 + a)) = 1",
             (1..=20).map(|n| (f64::from(n), singularity_constant(n as u64))),
         )],
-        notes: vec![Note::Level(0.5, "1/2".to_owned())],
+        notes: vec![Note::Level(0.5, String::new())],
     };
     Ok(Exhibit::new(
         "The constant that removes the bias of rare changes depends on the number of visits, but hardly: one half will do.",
@@ -112,7 +112,7 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         let points: Vec<(f64, f64)> =
             [0.3, 1.0, 3.0, 8.0].map(|r| (r, even_quality(improved, n, r, &mut chance).mean_ratio)).to_vec();
         off = points.iter().map(|(r, value)| (value - ratio(n, *r)).abs()).fold(off, f64::max);
-        series.push(Series::points(format!("n = {n}, simulated"), points));
+        series.push(Series::points(format!("n = {n}, simulated"), points).like(format!("n = {n}")));
     }
     let chart = Chart {
         title: String::new(),
@@ -203,7 +203,7 @@ fn deviation(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         let points: Vec<(f64, f64)> =
             [0.3, 1.0, 3.0].map(|r| (r, even_quality(improved, n, r, &mut chance).deviation_ratio)).to_vec();
         off = points.iter().map(|(r, value)| (value - spread(n, *r)).abs()).fold(off, f64::max);
-        series.push(Series::points(format!("n = {n}, simulated"), points));
+        series.push(Series::points(format!("n = {n}, simulated"), points).like(format!("n = {n}")));
     }
     let chart = Chart {
         title: String::new(),
@@ -253,7 +253,7 @@ fn example_of_ten_days() -> [Comparison; 3] {
         Comparison::claim(
             "bias with ten visits at r = 1.5 (Example 6.4)",
             "below 0.3%",
-            format!("{:.2}%", 100.0 * (ratio(10, 1.5) - 1.0)),
+            format!("{:.3}%", 100.0 * (ratio(10, 1.5) - 1.0)),
             (ratio(10, 1.5) - 1.0).abs() < 0.003,
         ),
         Comparison::number("chance to be within 35% at r = 1.5 (Example 6.4)", "75%", 100.0 * within(10, 1.5, 0.35)),

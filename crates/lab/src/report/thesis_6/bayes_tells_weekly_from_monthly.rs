@@ -91,7 +91,7 @@ fn by_visits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             .map(|rate| (rate, drawn_monthly(n, 10.0, rate, &mut chance)))
             .to_vec();
         off = points.iter().map(|(rate, value)| (value - monthly(n, 10.0, *rate)).abs()).fold(off, f64::max);
-        series.push(Series::points(format!("n = {n}, simulated"), points));
+        series.push(Series::points(format!("n = {n}, simulated"), points).like(format!("n = {n}")));
     }
     let right = |n| (1.0 - monthly(n, 10.0, 1.0 / WEEK), monthly(n, 10.0, 1.0 / MONTH));
     let (weekly_3, monthly_3) = right(3);

@@ -70,7 +70,7 @@ fn plain(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         let points: Vec<(f64, f64)> =
             DRAWN.map(|r| (r, dated_quality(DatedVisits::plain_rate, n, r, &mut chance).mean_ratio)).to_vec();
         off = points.iter().map(|(r, value)| (value / ratio(n, *r) - 1.0).abs()).fold(off, f64::max);
-        series.push(Series::points(format!("n = {n}, simulated"), points));
+        series.push(Series::points(format!("n = {n}, simulated"), points).like(format!("n = {n}")));
     }
     let mut one = chart(series, Axis::new("mean estimate over true rate", Scale::linear(0.8, 2.2)));
     one.notes.push(Note::Level(1.0, "without bias".to_owned()));
@@ -126,7 +126,7 @@ fn corrected(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         DRAWN.map(|r| (r, dated_quality(DatedVisits::rate, 5, r, &mut chance).mean_ratio)).to_vec();
     progress(0.5);
     let off = points.iter().map(|(r, value)| (value / ratio(5, *r) - 1.0).abs()).fold(0.0, f64::max);
-    series.push(Series::points("n = 5, simulated", points));
+    series.push(Series::points("n = 5, simulated", points).like("n = 5"));
     let mut one = chart(series, Axis::new("mean estimate over true rate", Scale::linear(0.9, 1.1)));
     one.notes.push(Note::Level(1.0, "without bias".to_owned()));
     let worst = |n: u64| rates().map(|r| (ratio(n, r) - 1.0).abs()).fold(0.0, f64::max);
@@ -177,7 +177,7 @@ fn deviation(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let points: Vec<(f64, f64)> =
         DRAWN.map(|r| (r, dated_quality(DatedVisits::rate, 10, r, &mut chance).deviation_ratio)).to_vec();
     let off = points.iter().map(|(r, value)| (value / spread(10, *r) - 1.0).abs()).fold(0.0, f64::max);
-    series.push(Series::points("n = 10, simulated", points));
+    series.push(Series::points("n = 10, simulated", points).like("n = 10"));
     let one = chart(series, Axis::new("deviation over true rate (σ/r)", Scale::linear(0.0, 2.5)));
     let falls_with_visits =
         rates().all(|r| counts.windows(2).all(|pair| spread(pair[1], r) < spread(pair[0], r)));

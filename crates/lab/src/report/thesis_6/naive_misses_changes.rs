@@ -98,7 +98,7 @@ fn deviation(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         let differences =
             points.iter().map(|(n, value)| (value - naive_quality(*n as u64, r).deviation_ratio).abs());
         off = differences.fold(off, f64::max);
-        series.push(Series::points(format!("r = {r}, simulated"), points));
+        series.push(Series::points(format!("r = {r}, simulated"), points).like(format!("r = {r}")));
     }
     let chart = Chart {
         title: String::new(),

@@ -64,8 +64,8 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         series: vec![
             Series::line("naive", curve(naive_bias)),
             Series::line("improved", curve(improved_bias)),
-            Series::points("naive, simulated", naive_points),
-            Series::points("improved, simulated", improved_points),
+            Series::points("naive, simulated", naive_points).like("naive"),
+            Series::points("improved, simulated", improved_points).like("improved"),
         ],
         notes: vec![Note::At(1.0, "Poisson".to_owned()), Note::Level(0.0, "without bias".to_owned())],
     };
