@@ -112,8 +112,8 @@ fn evolution(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let panel = |title: &str, crawler: Crawler| {
         let curve = crawler.curve(Crawler::in_place);
         let mean = curve.iter().map(|(_, value)| value).sum::<f64>() / curve.len() as f64;
-        let average = Series::line("averaged over time", [(0.0, mean), (3.0, mean)]);
-        (chart(title, vec![average, Series::line("freshness", curve)], Vec::new()), mean)
+        let notes = vec![Note::Level(mean, format!("on average {mean:.2}"))];
+        (chart(title, vec![Series::line("freshness", curve)], notes), mean)
     };
     let (batch, batch_mean) = panel("(a) batch: the first week of each month", BATCH);
     let (steady, steady_mean) = panel("(b) steady", STEADY);
