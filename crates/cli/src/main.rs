@@ -5,6 +5,7 @@
 mod crawl;
 mod eval;
 mod lab;
+mod pending_file;
 mod plan;
 
 use std::io;

@@ -1,9 +1,10 @@
-//! `freshet lab`: policies measured on recorded histories, the making of histories, and a living web to crawl.
+//! `freshet lab`: policies measured on recorded histories, the texts reproduced, the making of histories, and a living web to crawl.
 //!
 //! In reading order:
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
+//! - [`report`]: `freshet lab report`;
 //! - [`history`]: `freshet lab history`;
 //! - [`web`]: `freshet lab web`.
 
@@ -13,12 +14,13 @@ mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
+mod report;
 pub(crate) mod span;
 mod web;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, make such histories, and serve a living web to crawl
+/// Measure policies on recorded histories of pages, reproduce the texts, make such histories, and serve a living web to crawl
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]
@@ -28,6 +30,7 @@ pub(crate) struct LabOptions {
 #[derive(Subcommand)]
 enum LabCommand {
     Replay(replay::ReplayOptions),
+    Report(report::ReportOptions),
     History(history::HistoryOptions),
     Web(web::WebOptions),
 }
@@ -36,6 +39,7 @@ enum LabCommand {
 pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
+        LabCommand::Report(options) => report::run(options),
         LabCommand::History(options) => history::run(options),
         LabCommand::Web(options) => web::run(options),
     }
