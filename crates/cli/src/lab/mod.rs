@@ -4,8 +4,12 @@
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
+//! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`history`]: `freshet lab history`.
 
+mod evolution;
+mod evolution_json;
+mod evolution_text;
 mod history;
 mod progress;
 mod replay;
@@ -26,6 +30,7 @@ pub(crate) struct LabOptions {
 #[derive(Subcommand)]
 enum LabCommand {
     Replay(replay::ReplayOptions),
+    Evolution(evolution::EvolutionOptions),
     History(history::HistoryOptions),
 }
 
@@ -33,6 +38,7 @@ enum LabCommand {
 pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
+        LabCommand::Evolution(options) => evolution::run(options),
         LabCommand::History(options) => history::run(options),
     }
 }

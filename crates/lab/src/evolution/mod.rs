@@ -7,11 +7,13 @@
 //! - [`unchanged`]: how long until half of the pages changed (4.5);
 //! - [`poisson_fit`]: whether changes come as a Poisson process (4.6);
 //! - [`estimator_bias`]: how much it matters for the estimators of chapter 6 that they do not;
-//! - [`study`]: all of these, over all sites and by family.
+//! - [`study`]: all of these, over all sites and by family;
+//! - [`figures`]: the pictures.
 
 pub mod change_interval;
 pub mod daily;
 pub mod estimator_bias;
+pub mod figures;
 pub mod lifespan;
 pub mod poisson_fit;
 pub mod study;
