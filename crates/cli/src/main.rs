@@ -4,6 +4,7 @@
 
 mod eval;
 mod lab;
+mod pending_file;
 mod plan;
 
 use std::io;

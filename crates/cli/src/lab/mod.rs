@@ -1,10 +1,11 @@
-//! `freshet lab`: policies measured on recorded histories, and the making of histories.
+//! `freshet lab`: policies measured on recorded histories, the texts reproduced, and the making of histories.
 //!
 //! In reading order:
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
 //! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
+//! - [`report`]: `freshet lab report`;
 //! - [`history`]: `freshet lab history`.
 
 mod evolution;
@@ -16,11 +17,12 @@ mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
+mod report;
 mod span;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, and make such histories
+/// Measure policies on recorded histories of pages, reproduce the texts, and make such histories
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]
@@ -31,6 +33,7 @@ pub(crate) struct LabOptions {
 enum LabCommand {
     Replay(replay::ReplayOptions),
     Evolution(evolution::EvolutionOptions),
+    Report(report::ReportOptions),
     History(history::HistoryOptions),
 }
 
@@ -39,6 +42,7 @@ pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
         LabCommand::Evolution(options) => evolution::run(options),
+        LabCommand::Report(options) => report::run(options),
         LabCommand::History(options) => history::run(options),
     }
 }
