@@ -22,7 +22,8 @@ pub(super) fn report(options: &EvolutionOptions, study: &Study) -> String {
         ("Estimated over counted rate, by estimator and days between visits; 1 is right", estimators(study)),
     ];
     for (title, table) in sections {
-        write!(text, "\n{title}\n{table}\n").expect("a string takes everything");
+        let lines: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
+        write!(text, "\n{title}\n{lines}").expect("a string takes everything");
     }
     text
 }
@@ -174,7 +175,7 @@ fn table<'a>(
     rows: impl Fn(&Group) -> Vec<Vec<String>>,
 ) -> Table {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_header(head);
+    table.load_style(presets::NOTHING).set_header(head.map(str::to_owned).collect::<Vec<_>>());
     for group in &study.groups {
         for cells in rows(group) {
             table.add_row([group.name.clone()].into_iter().chain(cells));

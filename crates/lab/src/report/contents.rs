@@ -1,7 +1,8 @@
 //! All chapters, in the order of the report.
 
 use super::chapter::Chapter;
-use super::thesis_5;
+use super::{neighbours, sample, thesis_4, thesis_5};
 
 /// All chapters.
-pub const CHAPTERS: &[&Chapter] = &[&thesis_5::CHAPTER];
+pub const CHAPTERS: &[&Chapter] =
+    &[&thesis_4::CHAPTER, &thesis_5::CHAPTER, &sample::CHAPTER, &neighbours::CHAPTER];
