@@ -9,7 +9,9 @@
 //! - The twins pass through the same selection and tests as the pages, so that what differs is not of our making.
 //!
 //! # Departures
-//! The pages of a sample differ in their rates by a tenth either way; the twins differ as much.
+//! Pages with fewer than eleven changes are left out of a sample, as the time observed cuts their long intervals off. The pages of a
+//! sample differ in their rates by a tenth either way; the twins differ as much, and what the test says of them is what these two
+//! choices do to it.
 
 use freshet_theory::process::exponential_fit::{
     Bin, ExponentialFit, INTERVALS_MIN, interval_histogram, test_exponential,
@@ -90,8 +92,12 @@ pub fn twins(pages: &[DailyPage], chance: &mut ChaCha8Rng) -> Vec<DailyPage> {
 
 impl IntervalSample {
     fn of(interval_days: f64, pages: &[DailyPage], twins: &[DailyPage]) -> Self {
+        // Of a page with few changes the time observed cuts the long intervals off.
         let is_chosen = |page: &DailyPage| {
-            page.mean_interval().is_some_and(|interval| (interval / interval_days - 1.0).abs() <= TOLERANCE)
+            INTERVALS_MIN < page.changes.len()
+                && page
+                    .mean_interval()
+                    .is_some_and(|interval| (interval / interval_days - 1.0).abs() <= TOLERANCE)
         };
         let intervals = |pages: &[DailyPage]| -> Vec<Days> {
             pages
@@ -199,7 +205,7 @@ mod tests {
         let page =
             DailyPage { first: 0.0, last: 100.0, changes: (0..10).map(|n| 10.0 * f64::from(n)).collect() };
         let fit = PoissonFit::of(std::slice::from_ref(&page), std::slice::from_ref(&page));
-        assert_eq!((fit.samples[0].pages, fit.samples[0].intervals), (1, 9));
+        assert_eq!((fit.samples[0].pages, fit.samples[0].intervals), (0, 0));
         assert!(fit.samples[0].fit.is_none() && fit.samples[0].histogram.is_empty());
         assert_eq!(fit.one_by_one, OneByOne::default());
     }

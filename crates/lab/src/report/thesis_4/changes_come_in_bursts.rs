@@ -51,9 +51,9 @@ fn poisson_fit(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let tested = study.groups[0].poisson_fit.one_by_one;
     let mut exhibit = Exhibit::new(
         "Pages are chosen that change about every 10, 20 or 60 days. Were they Poisson processes, the points would lie on the \
-         line. There are too many short intervals and too many long ones: a page that was edited is edited again within days, \
-         and then rests. Beside each page stands a twin with as many changes at random times, which goes through the same \
-         selection and tests: it passes them.",
+         line. They come near it, as in the text; but there are too many short intervals and too many very long ones: a page that \
+         was edited is edited again within days, and then rests. Beside each page stands a twin with as many changes at random \
+         times, which goes through the same selection and tests: what these say of twins is of our making, the rest is of the pages.",
     )
     .text(about);
     for group in &study.groups {
@@ -118,8 +118,8 @@ fn estimators(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let mut exhibit = Exhibit::new(
         "Pages that changed at least three times and at most every three days, visited less often. An estimate over the rate \
          counted from all changes is right at 1. On Poisson twins with the same rates the improved and the last-modified \
-         estimator are nearly right, as the theory says. On the recorded pages all come out too low, because a visit that finds \
-         a burst finds one change; and the less often a page is visited, the lower they come out. No estimator of a Poisson \
+         estimator are nearly right, as the theory says. On the recorded pages all come out lower, by some percent on documents and by more on terms of service, \
+         because a visit that finds a burst finds one change; and the less often a page is visited, the lower they come out. No estimator of a Poisson \
          rate can know better: what a crawler learns is the rate of bursts, and that is what its visits can catch.",
     )
     .text(about);
