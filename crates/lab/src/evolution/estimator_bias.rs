@@ -32,7 +32,8 @@ pub const CLASSES: [f64; 7] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2];
 const CHANGES_MIN: usize = 3;
 /// Days between changes of a page, at least.
 const CHANGE_INTERVAL_MIN: f64 = 3.0;
-/// Width of a bar of the distribution of estimates over projected rates, and the number of bars; the last has no end.
+/// Width of a bar of the distribution of estimates over projected rates, and the number of bars. They stand at the multiples of
+/// the width from zero on, so that what is right is in the middle of one; the last has no end.
 pub const RATIO_BARS: (f64, usize) = (0.2, 13);
 
 /// The estimators compared, by name.
@@ -136,7 +137,7 @@ fn at_interval(visit_interval_days: f64, all: &[Ratios]) -> AtInterval {
     let distribution = |estimator: usize| {
         let mut bars = vec![0.0; RATIO_BARS.1];
         for ratios in all {
-            bars[((ratios.own[estimator] / RATIO_BARS.0) as usize).min(RATIO_BARS.1 - 1)] += part;
+            bars[((ratios.own[estimator] / RATIO_BARS.0).round() as usize).min(RATIO_BARS.1 - 1)] += part;
         }
         bars
     };

@@ -3,7 +3,7 @@
 //! # Promises
 //! - A picture that would be empty is not drawn.
 
-use super::estimator_bias::{CLASSES, ESTIMATORS, RATIO_BARS};
+use super::estimator_bias::{AtInterval, CLASSES, ESTIMATORS, RATIO_BARS};
 use super::poisson_fit::IntervalSample;
 use super::study::{Group, Study};
 use super::{change_interval, lifespan};
@@ -109,35 +109,36 @@ fn fit_chart(sample: &IntervalSample) -> Option<Chart> {
     })
 }
 
-/// Figure 6.19: part of the pages by estimated over counted rate, with visits every week; nothing if no page was visited.
+/// Figure 6.19: part of the pages by estimated over counted rate, with the most and the least frequent visits; nothing if no page
+/// was visited.
 pub fn estimates(group: &Group) -> Option<String> {
-    let weekly = group.estimator_bias.by_interval.first()?;
-    if weekly.comparison.pages == 0 {
+    let intervals = &group.estimator_bias.by_interval;
+    let (often, seldom) = (intervals.first()?, intervals.last()?);
+    if often.comparison.pages == 0 {
         return None;
     }
-    let middle = |bar: usize| (bar as f64 + 0.5) * RATIO_BARS.0;
-    let series = ESTIMATORS.iter().zip(&weekly.distribution).map(|(name, parts)| {
-        Series::with_look(
-            *name,
-            Look::LineAndPoints,
-            parts.iter().enumerate().map(|(bar, part)| (middle(bar), *part)),
-        )
+    let heading = format!("Estimated over counted rate ({}, {} pages)", group.name, often.comparison.pages);
+    Some(Plate { heading, columns: 2, charts: vec![estimates_chart(often), estimates_chart(seldom)] }.draw())
+}
+
+fn estimates_chart(at: &AtInterval) -> Chart {
+    let series = ESTIMATORS.iter().zip(&at.distribution).map(|(name, parts)| {
+        let point = |(bar, part): (usize, &f64)| (bar as f64 * RATIO_BARS.0, *part);
+        Series::with_look(*name, Look::LineAndPoints, parts.iter().enumerate().map(point))
     });
-    let series: Vec<Series> = series.collect();
-    let parts =
-        series.iter().flat_map(|series| series.points.iter().map(|point| point.1)).collect::<Vec<_>>();
-    let days = weekly.visit_interval_days;
-    let chart = Chart {
-        title: format!("{}: {} pages, visits every {days:.0} days", group.name, weekly.comparison.pages),
+    Chart {
+        title: format!("visits every {:.0} days", at.visit_interval_days),
         across: Axis::new(
             "estimated over counted rate",
-            Scale::linear(0.0, RATIO_BARS.0 * RATIO_BARS.1 as f64),
+            Scale::linear(0.0, RATIO_BARS.0 * (RATIO_BARS.1 - 1) as f64),
         ),
-        up: Axis::new("part of the pages", Scale::linear_from_zero(parts)),
-        series,
+        up: Axis::new(
+            "part of the pages",
+            Scale::linear_from_zero(at.distribution.iter().flatten().copied()),
+        ),
+        series: series.collect(),
         notes: vec![Note::At(1.0, "right".to_owned())],
-    };
-    Some(chart.draw())
+    }
 }
 
 /// Mean of estimated over counted rate by changes per visit, of pages and of their Poisson twins; nothing if no page was visited.
