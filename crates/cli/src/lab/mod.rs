@@ -4,10 +4,14 @@
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
+//! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`report`]: `freshet lab report`;
 //! - [`history`]: `freshet lab history`;
 //! - [`web`]: `freshet lab web`.
 
+mod evolution;
+mod evolution_json;
+mod evolution_text;
 mod history;
 mod progress;
 mod replay;
@@ -30,6 +34,7 @@ pub(crate) struct LabOptions {
 #[derive(Subcommand)]
 enum LabCommand {
     Replay(replay::ReplayOptions),
+    Evolution(evolution::EvolutionOptions),
     Report(report::ReportOptions),
     History(history::HistoryOptions),
     Web(web::WebOptions),
@@ -39,6 +44,7 @@ enum LabCommand {
 pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
+        LabCommand::Evolution(options) => evolution::run(options),
         LabCommand::Report(options) => report::run(options),
         LabCommand::History(options) => history::run(options),
         LabCommand::Web(options) => web::run(options),

@@ -8,7 +8,7 @@
 //! - A frequency that is accepted is finite and more than zero.
 //! - The units are exact: `1/s` is 86,400 a day.
 
-pub(super) use freshet_lab::figure::number::{grouped, readable};
+pub(crate) use freshet_lab::figure::number::{grouped, readable};
 use freshet_theory::units::{Days, VisitsPerDay};
 
 /// What a frequency looks like, for messages.

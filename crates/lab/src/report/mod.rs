@@ -7,14 +7,21 @@
 //! - [`contents`]: all chapters;
 //! - [`making`]: exhibits made, several at once;
 //! - [`page`]: the page;
+//! - `material`: worlds that policies are replayed on, recorded or from a model;
+//! - `replays`: short replays of policies by name;
 //! - `thesis_5` and its neighbours: the exhibits of each chapter, a file for each table or figure or family of them.
 
 pub mod chapter;
 pub mod contents;
 pub mod exhibit;
 pub mod making;
+mod material;
+mod neighbours;
 pub mod page;
+mod replays;
+mod sample;
 pub mod sources;
+mod thesis_4;
 mod thesis_5;
 mod thesis_6;
 mod thesis_7;
