@@ -55,7 +55,8 @@ impl Budget {
         if missing == 0.0 {
             return Some(self.at);
         }
-        (per_day > 0.0 && amount <= self.burst).then(|| self.at.plus_millis((missing / per_day * DAY).ceil() as i64))
+        (per_day > 0.0 && amount <= self.burst)
+            .then(|| self.at.plus_millis((missing / per_day * DAY).ceil() as i64))
     }
 
     /// What was spent since it began.

@@ -59,13 +59,18 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
         Question::Pause { site, paused } => match site_named(crawler.reader(), &site) {
             Ok(Some((number, name))) => {
                 crawler.tell_keeper(Message::Pause(number, paused)).await;
-                Answer::Done(if paused { format!("{name} is paused") } else { format!("{name} is visited again") })
+                Answer::Done(if paused {
+                    format!("{name} is paused")
+                } else {
+                    format!("{name} is visited again")
+                })
             }
             Ok(None) => Answer::Unknown(format!("{site} is not a site of this crawl")),
             Err(error) => Answer::Unknown(error.to_string()),
         },
         question => {
-            let answered = tokio::task::spawn_blocking(move || answer(crawler.reader(), crawler.as_ref(), &question));
+            let answered =
+                tokio::task::spawn_blocking(move || answer(crawler.reader(), crawler.as_ref(), &question));
             answered.await.unwrap_or_else(|_| Answer::Unknown("the answer could not be found".to_owned()))
         }
     }
@@ -84,7 +89,9 @@ pub fn ask(directory: &Path, question: &Question) -> io::Result<Option<Answer>> 
     let path = socket(directory);
     let stream = match UnixStream::connect(short(&path)?) {
         Ok(stream) => stream,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error),
     };
     stream.set_read_timeout(Some(ANSWER_WITHIN))?;
@@ -109,7 +116,8 @@ fn short(path: &Path) -> io::Result<PathBuf> {
     if path.as_os_str().len() < 100 {
         return Ok(path.to_owned());
     }
-    let link = std::env::temp_dir().join(format!("freshet-{:016x}", xxhash_rust::xxh3::xxh3_64(path.as_os_str().as_encoded_bytes())));
+    let link = std::env::temp_dir()
+        .join(format!("freshet-{:016x}", xxhash_rust::xxh3::xxh3_64(path.as_os_str().as_encoded_bytes())));
     if std::fs::read_link(&link).ok().as_deref() != path.parent() {
         let _ = std::fs::remove_file(&link);
         std::os::unix::fs::symlink(path.parent().unwrap_or(path), &link)?;

@@ -111,7 +111,8 @@ impl CrawlModule {
     }
 
     fn read(&self, url: &PageUrl, response: &Response) -> Reading {
-        let values = |name| response.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
+        let values =
+            |name| response.headers.get_all(name).iter().filter_map(|value| value.to_str().ok()).collect();
         let robots: Vec<&str> = values("x-robots-tag");
         let links: Vec<&str> = values("link");
         let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());

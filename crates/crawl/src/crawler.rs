@@ -183,7 +183,11 @@ impl Crawler {
     }
 
     /// The thread of the keeper: takes in what came, commits it in one step, and tells what became of it.
-    pub fn keep(&self, mut keeper: Keeper, mut messages: mpsc::Receiver<Message>) -> Result<Keeper, StoreError> {
+    pub fn keep(
+        &self,
+        mut keeper: Keeper,
+        mut messages: mpsc::Receiver<Message>,
+    ) -> Result<Keeper, StoreError> {
         let mut synced = Instant::now();
         let news = keeper.commit()?;
         self.spread(news, &keeper);
@@ -321,7 +325,9 @@ impl Insight for Crawler {
             Some(RobotsPolicy::Rules(robots)) => {
                 let verdict = robots.verdict(url.path_and_query());
                 let word = if verdict.allowed { "allowed" } else { "forbidden" };
-                verdict.rule.map_or_else(|| format!("{word}: no rule applies"), |rule| format!("{word} by `{rule}`"))
+                verdict
+                    .rule
+                    .map_or_else(|| format!("{word}: no rule applies"), |rule| format!("{word} by `{rule}`"))
             }
         }
     }

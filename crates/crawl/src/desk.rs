@@ -225,8 +225,12 @@ pub fn answer(reader: &Reader, insight: &dyn Insight, question: &Question) -> An
         Question::Pages { site, sort, limit } => pages(reader, insight, site.as_deref(), *sort, *limit),
         Question::Explain { url } => with_url(&canonical, url, |url| explain(reader, insight, url)),
         Question::Changes { since_ms, site, limit } => changes(reader, *since_ms, site.as_deref(), *limit),
-        Question::Cat { url, at_ms, text } => with_url(&canonical, url, |url| cat(reader, url, *at_ms, *text)),
-        Question::Pin { .. } | Question::Pause { .. } => Ok(Answer::Unknown("only a writer can do that".to_owned())),
+        Question::Cat { url, at_ms, text } => {
+            with_url(&canonical, url, |url| cat(reader, url, *at_ms, *text))
+        }
+        Question::Pin { .. } | Question::Pause { .. } => {
+            Ok(Answer::Unknown("only a writer can do that".to_owned()))
+        }
     };
     answered.unwrap_or_else(|error| Answer::Unknown(error.to_string()))
 }
@@ -267,7 +271,9 @@ fn pages(
         PageOrder::Due => lines.sort_by(|one, other| {
             one.next_visit_days.unwrap_or(far).total_cmp(&other.next_visit_days.unwrap_or(far))
         }),
-        PageOrder::Rate => lines.sort_by(|one, other| other.rate.unwrap_or(0.0).total_cmp(&one.rate.unwrap_or(0.0))),
+        PageOrder::Rate => {
+            lines.sort_by(|one, other| other.rate.unwrap_or(0.0).total_cmp(&one.rate.unwrap_or(0.0)))
+        }
         PageOrder::Importance => lines.sort_by(|one, other| other.importance.total_cmp(&one.importance)),
     }
     lines.truncate(limit.min(LINES_MAX));
@@ -312,13 +318,17 @@ pub fn site_named(reader: &Reader, name: &str) -> Result<Option<(SiteNumber, Str
 fn is_of_site(url: &str, site: &str) -> bool {
     let site = site.trim_end_matches('/');
     PageUrl::stored(url).is_some_and(|url| {
-        url.site() == site || url.host() == site || url.site().split_once("://").is_some_and(|(_, rest)| rest == site)
+        url.site() == site
+            || url.host() == site
+            || url.site().split_once("://").is_some_and(|(_, rest)| rest == site)
     })
 }
 
 fn explain(reader: &Reader, insight: &dyn Insight, url: &PageUrl) -> Result<Answer, StoreError> {
     let Some(id) = reader.url_id(url.as_str())? else {
-        return Ok(Answer::Unknown(format!("{url} is not known: no page that was visited links to it, or it is out of scope")));
+        return Ok(Answer::Unknown(format!(
+            "{url} is not known: no page that was visited links to it, or it is out of scope"
+        )));
     };
     let Some(known) = reader.url(id)? else { return Ok(Answer::Unknown(format!("{url} is not known"))) };
     let mut account = Account {
@@ -366,7 +376,12 @@ fn linked_from(reader: &Reader, id: UrlId) -> Result<usize, StoreError> {
     Ok(pages)
 }
 
-fn describe(account: &mut Account, reader: &Reader, insight: &dyn Insight, page: PageNumber) -> Result<(), StoreError> {
+fn describe(
+    account: &mut Account,
+    reader: &Reader,
+    insight: &dyn Insight,
+    page: PageNumber,
+) -> Result<(), StoreError> {
     let Some(record) = reader.page(page)? else { return Ok(()) };
     account.visits = record.visits;
     account.changes = record.changes;
@@ -398,7 +413,12 @@ fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> 
     let mut lines: Vec<ChangeLine> = visits
         .into_iter()
         .map(|visit| visit.row)
-        .filter(|row| !matches!(row.kind, VisitKind::Unchanged | VisitKind::NotModified | VisitKind::Failed | VisitKind::Refused))
+        .filter(|row| {
+            !matches!(
+                row.kind,
+                VisitKind::Unchanged | VisitKind::NotModified | VisitKind::Failed | VisitKind::Refused
+            )
+        })
         .filter(|row| site.is_none_or(|site| is_of_site(&row.url, site)))
         .map(|row| ChangeLine {
             time_ms: row.time.millis(),
@@ -423,7 +443,9 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
     let Some(version) = reader.all_versions().full_at(page, at)? else {
         return unknown("there is no copy of that time");
     };
-    let Some(response) = reader.response_at(page, at)? else { return unknown("there is no copy of that time") };
+    let Some(response) = reader.response_at(page, at)? else {
+        return unknown("there is no copy of that time");
+    };
     let content_type = response.header("content-type").unwrap_or_default().to_owned();
     let body = decoded(response.header("content-encoding"), response.body.clone());
     let content = if text {
@@ -431,5 +453,10 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
     } else {
         String::from_utf8_lossy(&body).into_owned()
     };
-    Ok(Answer::Cat(Copy { url: url.as_str().to_owned(), time_ms: version.time.millis(), content_type, content }))
+    Ok(Answer::Cat(Copy {
+        url: url.as_str().to_owned(),
+        time_ms: version.time.millis(),
+        content_type,
+        content,
+    }))
 }

@@ -77,7 +77,9 @@ pub enum CrawlError {
     #[error("there is nothing to crawl: name at least one URL")]
     NoSeeds,
     /// Sites must be able to complain.
-    #[error("{host} is not a private host: say whom its owner may write to, with --contact or in the configuration")]
+    #[error(
+        "{host} is not a private host: say whom its owner may write to, with --contact or in the configuration"
+    )]
     NoContact {
         /// A host that needs to know.
         host: String,
@@ -206,7 +208,13 @@ fn refine(crawler: &Crawler, pages_max: usize) {
     }
 }
 
-fn add_seed(keeper: &mut Keeper, web: &Web, canonical: &Canonical, seed: &str, now: Timestamp) -> Result<PageUrl, CrawlError> {
+fn add_seed(
+    keeper: &mut Keeper,
+    web: &Web,
+    canonical: &Canonical,
+    seed: &str,
+    now: Timestamp,
+) -> Result<PageUrl, CrawlError> {
     let bad = |why: String| CrawlError::Seed { url: seed.to_owned(), why };
     let url = canonical.of(seed).map_err(|refused| bad(refused.to_string()))?;
     if web.needs_contact(url.host()) {
@@ -229,7 +237,9 @@ fn update_module(settings: &Settings, reader: &Reader, now: Timestamp) -> Result
     let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;
     let start = seen.into_iter().min().unwrap_or(now);
     let refresh = Refresh::new(policy, start, (cycle_millis / steps).max(1));
-    let burst = |per_day: Option<f64>, least: f64| per_day.map_or(0.0, |rate| (rate * BURST / 86_400_000.0).max(least));
+    let burst = |per_day: Option<f64>, least: f64| {
+        per_day.map_or(0.0, |rate| (rate * BURST / 86_400_000.0).max(least))
+    };
     let update = UpdateSettings {
         discovery_share: settings.discovery_share,
         ready: READY_PER_CONNECTION * settings.connections,
@@ -247,7 +257,12 @@ fn update_module(settings: &Settings, reader: &Reader, now: Timestamp) -> Result
 }
 
 /// Tells the module all that the stores hold, as it was told when it happened.
-fn remember(module: &mut UpdateModule, reader: &Reader, keeper: &Keeper, now: Timestamp) -> Result<(), StoreError> {
+fn remember(
+    module: &mut UpdateModule,
+    reader: &Reader,
+    keeper: &Keeper,
+    now: Timestamp,
+) -> Result<(), StoreError> {
     keeper.tell_all(|news| module.hear(news, now))?;
     let mut visits = reader.visits(&VisitQuery::all())?;
     visits.sort_by_key(|visit| (visit.row.time, visit.number));
@@ -256,10 +271,15 @@ fn remember(module: &mut UpdateModule, reader: &Reader, keeper: &Keeper, now: Ti
         let time = visit.row.time;
         let outcome = match visit.row.kind {
             VisitKind::New | VisitKind::Back => {
-                let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else { continue };
+                let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else {
+                    continue;
+                };
                 let Some(url) = PageUrl::stored(&visit.row.url) else { continue };
                 let path = url.path_and_query().to_owned();
-                module.hear(News::Copied { page, site: record.site, path, importance: record.importance, time }, now);
+                module.hear(
+                    News::Copied { page, site: record.site, path, importance: record.importance, time },
+                    now,
+                );
                 continue;
             }
             VisitKind::Unchanged | VisitKind::NotModified => Outcome::Unchanged,

@@ -122,7 +122,8 @@ fn refine(urls: &[Known], scores: &[f64], pages_max: usize) -> Ranking {
     // A collection that is larger than it may be (its limit was lowered) loses its least important pages.
     let surplus = kept.len().saturating_sub(pages_max);
     ranking.discard.extend(kept.iter().take(surplus).filter_map(|url| urls[*url].page));
-    let importance = |url: &usize| Some((urls[*url].page?, (scores[*url] / mean.max(f64::MIN_POSITIVE)) as f32));
+    let importance =
+        |url: &usize| Some((urls[*url].page?, (scores[*url] / mean.max(f64::MIN_POSITIVE)) as f32));
     ranking.importance = kept.iter().filter_map(importance).collect();
     ranking
 }
@@ -152,7 +153,10 @@ mod tests {
         scores[7] = 0.5;
         scores.push(2.0);
         let ranking = refine(&urls, &scores, 40);
-        assert_eq!((ranking.admit.as_slice(), ranking.discard.as_slice()), ([UrlId(40)].as_slice(), [PageNumber(7)].as_slice()));
+        assert_eq!(
+            (ranking.admit.as_slice(), ranking.discard.as_slice()),
+            ([UrlId(40)].as_slice(), [PageNumber(7)].as_slice())
+        );
         scores[40] = 0.6;
         let ranking = refine(&urls, &scores, 40);
         assert!(ranking.admit.is_empty());

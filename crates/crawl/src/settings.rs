@@ -7,8 +7,8 @@ use freshet_theory::units::Days;
 
 use crate::page::Canonical;
 use crate::policy::PolicyName;
-use crate::web::politeness::PolitenessSettings;
 use crate::web::WebSettings;
+use crate::web::politeness::PolitenessSettings;
 
 /// All that a user can set of a crawl.
 #[derive(Clone, Debug)]
@@ -56,7 +56,11 @@ pub struct Settings {
 impl Settings {
     /// How URLs are written.
     pub fn canonical(&self) -> Canonical {
-        Canonical { drop_tracking: self.clean_urls, drop_session_ids: self.clean_urls, ..Canonical::default() }
+        Canonical {
+            drop_tracking: self.clean_urls,
+            drop_session_ids: self.clean_urls,
+            ..Canonical::default()
+        }
     }
 
     /// How the stores are kept.

@@ -90,14 +90,18 @@ impl Status {
     pub fn limiting(&self) -> String {
         let closed = self.sites_closed;
         match self.budget_used {
-            _ if self.pages_kept == 0 && self.visits > 0 => "nothing is kept: every page was refused, gone or failing".to_owned(),
+            _ if self.pages_kept == 0 && self.visits > 0 => {
+                "nothing is kept: every page was refused, gone or failing".to_owned()
+            }
             Some(used) if used < 0.9 && self.sites_at_limit > 0 => format!(
                 "{:.0}% of the budget is idle: {} of {} sites are at their politeness limit",
                 100.0 * (1.0 - used),
                 self.sites_at_limit,
                 self.sites
             ),
-            _ if closed > 0 && closed == self.sites => "every site asked us to wait or does not answer".to_owned(),
+            _ if closed > 0 && closed == self.sites => {
+                "every site asked us to wait or does not answer".to_owned()
+            }
             Some(used) if used >= 0.99 && self.pages_waiting > 0 => {
                 format!("the budget is spent: {} pages wait for their first visit", self.pages_waiting)
             }
@@ -120,7 +124,10 @@ mod tests {
             sites: 12,
             ..Status::default()
         };
-        assert_eq!(status.limiting(), "93% of the budget is idle: 12 of 12 sites are at their politeness limit");
+        assert_eq!(
+            status.limiting(),
+            "93% of the budget is idle: 12 of 12 sites are at their politeness limit"
+        );
         assert_eq!(Status::default().limiting(), "");
     }
 }

@@ -9,5 +9,5 @@ pub mod evolution;
 pub mod figure;
 pub mod history;
 pub mod replay;
-pub mod web;
 pub mod report;
+pub mod web;

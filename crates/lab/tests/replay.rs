@@ -37,7 +37,7 @@ fn changes_found(run: &Run) -> usize {
 /// Notes every visit of a policy.
 struct Noted<'a> {
     policy: Box<dyn Policy + 'a>,
-    visits: &'a RefCell<Vec<(usize, f64)>>,
+    visits: &'a Mutex<Vec<(usize, f64)>>,
 }
 
 impl Policy for Noted<'_> {
@@ -56,7 +56,7 @@ impl Policy for Noted<'_> {
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         let visits =
             observations.iter().map(|observation| (observation.page.index(), observation.time.get()));
-        self.visits.borrow_mut().extend(visits);
+        self.visits.lock().expect("one thread").extend(visits);
         self.policy.learn(catalogue, observations);
     }
 

@@ -165,7 +165,9 @@ pub(crate) fn explain(options: &ExplainOptions) -> Result<()> {
 
 /// `freshet changes`.
 pub(crate) fn changes(options: &ChangesOptions) -> Result<()> {
-    let Answer::Status(status) = ask(&options.place.dir, &Question::Status)? else { bail!("the crawl does not say its time") };
+    let Answer::Status(status) = ask(&options.place.dir, &Question::Status)? else {
+        bail!("the crawl does not say its time")
+    };
     let since_ms = status.now_ms - (options.since * 86_400_000.0) as i64;
     show(&options.place, &Question::Changes { since_ms, site: options.site.clone(), limit: options.limit })
 }
@@ -201,7 +203,9 @@ fn show(place: &Place, question: &Question) -> Result<()> {
         Answer::Status(status) => writeln!(output, "{}", screen::screen(&status))?,
         Answer::Pages(pages) => writeln!(output, "{}", page_table(&pages))?,
         Answer::Explain(account) => write!(output, "{}", explained(&account))?,
-        Answer::Changes(changes) => changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?,
+        Answer::Changes(changes) => {
+            changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?
+        }
         Answer::Cat(copy) => output.write_all(copy.content.as_bytes())?,
         Answer::Done(what) => writeln!(output, "{what}")?,
         Answer::Unknown(_) => {}
@@ -219,9 +223,13 @@ fn json(answer: &Answer) -> Result<String> {
 /// Asks the crawl that runs in a directory, or the directory itself.
 fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     if !is_crawl(directory) {
-        bail!("{} holds no crawl: begin one with freshet crawl, or name its directory with --dir", directory.display());
+        bail!(
+            "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",
+            directory.display()
+        );
     }
-    let running = counter::ask(directory, question).with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
+    let running = counter::ask(directory, question)
+        .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
     match running {
         Some(answer) => Ok(answer),
         None => ask_files(directory, question),
@@ -239,7 +247,8 @@ fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
     let _guard = runtime.enter();
     // A crawl on the time of a living web ends in that time: nothing in it is later than its last visit.
     let clock = Arc::new(Clock::new(Pace::WALL));
-    let mut crawl = Crawl::open(settings, clock).with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
+    let mut crawl = Crawl::open(settings, clock)
+        .with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
     let crawler = crawl.crawler();
     let now = freshet_store::time::Timestamp::from_millis(wall_now().millis());
     let done = match question {
@@ -253,7 +262,11 @@ fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
         Question::Pause { site, paused } => match desk::site_named(crawler.reader(), site)? {
             Some((number, name)) => {
                 crawl.keeper_mut().take(Message::Pause(number, *paused), now)?;
-                Answer::Done(if *paused { format!("{name} is paused") } else { format!("{name} is visited again") })
+                Answer::Done(if *paused {
+                    format!("{name} is paused")
+                } else {
+                    format!("{name} is visited again")
+                })
             }
             None => Answer::Unknown(format!("{site} is not a site of this crawl")),
         },
@@ -269,7 +282,8 @@ fn parse_moment(text: &str) -> Result<i64> {
         return Ok(moment.as_millisecond());
     }
     let civil = text.replace(' ', "T").parse::<jiff::civil::DateTime>();
-    let civil = civil.or_else(|_| text.parse::<jiff::civil::Date>().map(|date| date.at(23, 59, 59, 999_000_000)));
+    let civil =
+        civil.or_else(|_| text.parse::<jiff::civil::Date>().map(|date| date.at(23, 59, 59, 999_000_000)));
     let zoned = civil.ok().and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::UTC).ok());
     match zoned {
         Some(zoned) => Ok(zoned.timestamp().as_millisecond()),
@@ -296,7 +310,8 @@ fn page_table(pages: &[PageLine]) -> Table {
         table.add_row([
             next,
             page.rate.map_or(String::new(), |rate| format!("{rate:.4}")),
-            page.changed_probability.map_or(String::new(), |probability| format!("{:.0}%", 100.0 * probability)),
+            page.changed_probability
+                .map_or(String::new(), |probability| format!("{:.0}%", 100.0 * probability)),
             page.visits.to_string(),
             page.changes.to_string(),
             format!("{:.2}", page.importance),
@@ -311,11 +326,40 @@ fn explained(account: &Account) -> String {
     let mut lines = vec![
         account.url.clone(),
         format!("  standing    {}", account.standing),
-        format!("  found       {} by {}{}", time(account.discovered_ms), account.source, account.found_on.as_ref().map_or(String::new(), |page| format!(" on {page}"))),
-        format!("  place       {} links from a seed; {} pages we hold link to it{}", account.depth, account.linked_from, if account.anchor.is_empty() { String::new() } else { format!("; called “{}”", account.anchor) }),
+        format!(
+            "  found       {} by {}{}",
+            time(account.discovered_ms),
+            account.source,
+            account.found_on.as_ref().map_or(String::new(), |page| format!(" on {page}"))
+        ),
+        format!(
+            "  place       {} links from a seed; {} pages we hold link to it{}",
+            account.depth,
+            account.linked_from,
+            if account.anchor.is_empty() {
+                String::new()
+            } else {
+                format!("; called “{}”", account.anchor)
+            }
+        ),
         format!("  robots      {}", account.robots),
-        format!("  visits      {} ({} changes), first {}, last {}", account.visits, account.changes, time(account.first_visit_ms), time(account.last_visit_ms)),
-        format!("  last change {}; last status {}{}", time(account.last_change_ms), account.status, if account.failures > 0 { format!("; {} failures in a row", account.failures) } else { String::new() }),
+        format!(
+            "  visits      {} ({} changes), first {}, last {}",
+            account.visits,
+            account.changes,
+            time(account.first_visit_ms),
+            time(account.last_visit_ms)
+        ),
+        format!(
+            "  last change {}; last status {}{}",
+            time(account.last_change_ms),
+            account.status,
+            if account.failures > 0 {
+                format!("; {} failures in a row", account.failures)
+            } else {
+                String::new()
+            }
+        ),
         format!("  importance  {:.3} (one on average; from links and depth)", account.importance),
     ];
     if let Some((rate, low, high)) = account.rate {
@@ -325,7 +369,9 @@ fn explained(account: &Account) -> String {
         lines.push(format!("  changed?    {:.1}% likely since the last visit", 100.0 * probability));
     }
     if let Some((directory, site)) = account.clocks {
-        lines.push(format!("  clocks      its directory runs at {directory:.2} of its usual speed, its site at {site:.2}"));
+        lines.push(format!(
+            "  clocks      its directory runs at {directory:.2} of its usual speed, its site at {site:.2}"
+        ));
     }
     if let Some((index, threshold)) = account.index {
         lines.push(format!("  index       {index:.4} now; visited at {threshold:.4}"));
@@ -336,14 +382,26 @@ fn explained(account: &Account) -> String {
     if let Some(every) = account.pinned_every_ms {
         lines.push(format!("  pinned      every {}", span(every as f64 / 86_400_000.0)));
     }
-    let validators = [account.etag.as_ref().map(|tag| format!("ETag {tag}")), account.last_modified.as_ref().map(|date| format!("Last-Modified {date}"))];
+    let validators = [
+        account.etag.as_ref().map(|tag| format!("ETag {tag}")),
+        account.last_modified.as_ref().map(|date| format!("Last-Modified {date}")),
+    ];
     let validators: Vec<String> = validators.into_iter().flatten().collect();
     if !validators.is_empty() {
         let trust = if account.validators_lied > 0 { "; found to lie, not trusted" } else { "" };
-        lines.push(format!("  validators  {}; {} times not modified{trust}", validators.join(", "), account.not_modified));
+        lines.push(format!(
+            "  validators  {}; {} times not modified{trust}",
+            validators.join(", "),
+            account.not_modified
+        ));
     }
     if !account.versions_ms.is_empty() {
-        lines.push(format!("  versions    {} kept, from {} to {}", account.versions_ms.len(), time(account.versions_ms.first().copied()), time(account.versions_ms.last().copied())));
+        lines.push(format!(
+            "  versions    {} kept, from {} to {}",
+            account.versions_ms.len(),
+            time(account.versions_ms.first().copied()),
+            time(account.versions_ms.last().copied())
+        ));
     }
     lines.push(String::new());
     lines.join("\n")

@@ -111,7 +111,8 @@ impl Config {
         if !(1..=10_000).contains(&connections) {
             bail!("connections: {connections} is not between 1 and 10000");
         }
-        let policy: PolicyName = self.policy.as_deref().unwrap_or("freshet:mix:steady").parse().context("policy")?;
+        let policy: PolicyName =
+            self.policy.as_deref().unwrap_or("freshet:mix:steady").parse().context("policy")?;
         Ok(Settings {
             directory: directory.to_owned(),
             seeds: self.seeds.clone(),
@@ -136,7 +137,10 @@ impl Config {
     }
 
     fn web(&self, connections: usize) -> Result<WebSettings> {
-        let mut web = WebSettings { contact: self.contact.clone().filter(|contact| !contact.is_empty()), ..WebSettings::default() };
+        let mut web = WebSettings {
+            contact: self.contact.clone().filter(|contact| !contact.is_empty()),
+            ..WebSettings::default()
+        };
         if self.allow_private.unwrap_or(false) {
             web.private = PrivateAddresses::Allowed;
         }
@@ -202,7 +206,9 @@ impl Site {
 
 impl PinConfig {
     fn pin(&self) -> Result<Pin> {
-        let days = parse_days(&self.every).map_err(anyhow::Error::msg).with_context(|| format!("pin of {}", self.url))?;
+        let days = parse_days(&self.every)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("pin of {}", self.url))?;
         Ok(Pin { url: self.url.clone(), every: Days::new(days) })
     }
 }
@@ -221,7 +227,11 @@ pub(super) fn bytes_per_day(text: &str) -> Result<Option<f64>> {
         return Ok(None);
     }
     let (amount, unit) = text.split_once('/').context("write bytes and a span, as in 5GB/day")?;
-    let per = if unit.starts_with(|first: char| first.is_ascii_digit()) { unit.to_owned() } else { format!("1{unit}") };
+    let per = if unit.starts_with(|first: char| first.is_ascii_digit()) {
+        unit.to_owned()
+    } else {
+        format!("1{unit}")
+    };
     let days = parse_days(&per).map_err(anyhow::Error::msg)?;
     Ok(Some(parse_bytes(amount)? as f64 / days))
 }
@@ -258,7 +268,9 @@ pub(super) fn span(text: &str) -> Result<Duration> {
 fn explained(error: &toml::de::Error) -> String {
     let text = error.to_string();
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
-    let Some((unknown, known)) = quoted.split_first().filter(|_| error.message().starts_with("unknown field")) else {
+    let Some((unknown, known)) =
+        quoted.split_first().filter(|_| error.message().starts_with("unknown field"))
+    else {
         return text;
     };
     match known.iter().map(|key| (distance(unknown, key), key)).min() {

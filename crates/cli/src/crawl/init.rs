@@ -34,13 +34,22 @@ pub(crate) fn init(options: &InitOptions) -> Result<()> {
         .open(&options.file)
         .with_context(|| format!("cannot write {path}; an existing file is never overwritten"))?;
     file.write_all(TEMPLATE.as_bytes()).with_context(|| format!("cannot write {path}"))?;
-    writeln!(io::stdout(), "{path} is written: name seeds and a contact in it, then: freshet crawl --config {path}")?;
+    writeln!(
+        io::stdout(),
+        "{path} is written: name seeds and a contact in it, then: freshet crawl --config {path}"
+    )?;
     Ok(())
 }
 
 /// Checks a file.
 pub(crate) fn check(options: &CheckOptions) -> Result<()> {
     let config = Config::read(&options.file)?;
-    writeln!(io::stdout(), "{} is good: {} seeds, {} sites with rules", options.file.display(), config.seeds.len(), config.site.len())?;
+    writeln!(
+        io::stdout(),
+        "{} is good: {} seeds, {} sites with rules",
+        options.file.display(),
+        config.seeds.len(),
+        config.site.len()
+    )?;
     Ok(())
 }

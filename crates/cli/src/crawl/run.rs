@@ -125,12 +125,21 @@ pub(crate) fn run(options: &CrawlOptions) -> Result<()> {
 }
 
 /// Opens, runs and closes a crawl, and shows how it stands meanwhile.
-pub(crate) async fn crawl(settings: Settings, clock: Arc<Clock>, limit: Option<Duration>, show: Show) -> Result<()> {
+pub(crate) async fn crawl(
+    settings: Settings,
+    clock: Arc<Clock>,
+    limit: Option<Duration>,
+    show: Show,
+) -> Result<()> {
     let directory = settings.directory.clone();
     if settings.seeds.is_empty() && !freshet_crawl::opening::is_crawl(&directory) {
-        bail!("there is nothing to crawl: name a URL, or a directory with a crawl ({} has none)", directory.display());
+        bail!(
+            "there is nothing to crawl: name a URL, or a directory with a crawl ({} has none)",
+            directory.display()
+        );
     }
-    let crawl = Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
+    let crawl =
+        Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
     let crawler = crawl.crawler();
     let asked = tokio::spawn(counter::serve(Arc::clone(&crawler)));
     let shown = tokio::spawn(screen::watch(Arc::clone(&crawler), show));
@@ -226,14 +235,19 @@ fn urls_of(seed: &str) -> Result<Vec<String>> {
 fn pace_of(url: &str) -> Result<Pace> {
     let rest = url.strip_prefix("http://").with_context(|| format!("--clock: {url} is no http URL"))?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, "-/clock"));
-    let mut stream = TcpStream::connect(authority).with_context(|| format!("--clock: cannot reach {authority}"))?;
+    let mut stream =
+        TcpStream::connect(authority).with_context(|| format!("--clock: cannot reach {authority}"))?;
     write!(stream, "GET /{path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n")?;
     let mut answer = String::new();
-    stream.take(64 * 1024).read_to_string(&mut answer).with_context(|| format!("--clock: {url} does not answer"))?;
+    stream
+        .take(64 * 1024)
+        .read_to_string(&mut answer)
+        .with_context(|| format!("--clock: {url} does not answer"))?;
     let json = answer.find('{').zip(answer.rfind('}')).map(|(start, end)| &answer[start..=end]);
     let reading: serde_json::Value = serde_json::from_str(json.unwrap_or_default())
         .with_context(|| format!("--clock: {url} is not the clock of a living web"))?;
-    let field = |name: &str| reading[name].as_f64().with_context(|| format!("--clock: {url} does not say {name}"));
+    let field =
+        |name: &str| reading[name].as_f64().with_context(|| format!("--clock: {url} does not say {name}"));
     Ok(Pace {
         start: Timestamp::from_millis(field("start_ms")? as i64),
         wall_start: Timestamp::from_millis(field("wall_start_ms")? as i64),

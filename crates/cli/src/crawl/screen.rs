@@ -74,7 +74,11 @@ pub(super) fn line(status: &Status) -> String {
 
 /// How a crawl stands, on a screen.
 pub(super) fn screen(status: &Status) -> String {
-    let mut lines = vec![format!("Freshet   {} UTC   {}", moment(status.now_ms), if status.running { "running" } else { "not running" })];
+    let mut lines = vec![format!(
+        "Freshet   {} UTC   {}",
+        moment(status.now_ms),
+        if status.running { "running" } else { "not running" }
+    )];
     lines.push(format!(
         "pages     {} kept, {} copied, {} waiting; {} URLs known on {} sites",
         count(status.pages_kept),
@@ -91,9 +95,16 @@ pub(super) fn screen(status: &Status) -> String {
         count(status.failures),
         bytes(status.bytes)
     ));
-    lines.push(format!("changes   {} found ({:.1}/s), {} gone", count(status.changes), status.changes_per_second, count(status.gone)));
+    lines.push(format!(
+        "changes   {} found ({:.1}/s), {} gone",
+        count(status.changes),
+        status.changes_per_second,
+        count(status.gone)
+    ));
     lines.push(match (status.budget_per_day, status.budget_used) {
-        (Some(budget), Some(used)) => format!("budget    {} visits a day, {:.0}% used", count(budget as u64), 100.0 * used),
+        (Some(budget), Some(used)) => {
+            format!("budget    {} visits a day, {:.0}% used", count(budget as u64), 100.0 * used)
+        }
         _ => "budget    unlimited".to_owned(),
     });
     if let (Some((freshness, error)), Some((age, age_error))) = (status.freshness, status.age_days) {
@@ -110,7 +121,12 @@ pub(super) fn screen(status: &Status) -> String {
         status.under_way, status.queued, status.sites_at_limit, status.sites_closed
     ));
     let (state, collection, history) = status.disk;
-    lines.push(format!("disk      {} state, {} collection, {} history", bytes(state), bytes(collection), bytes(history)));
+    lines.push(format!(
+        "disk      {} state, {} collection, {} history",
+        bytes(state),
+        bytes(collection),
+        bytes(history)
+    ));
     for (site, trouble) in status.troubles.iter().take(5) {
         lines.push(format!("trouble   {site}: {trouble}"));
     }

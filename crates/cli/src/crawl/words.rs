@@ -4,10 +4,8 @@ use jiff::Timestamp;
 
 /// A moment, in UTC to the second.
 pub(super) fn moment(millis: i64) -> String {
-    Timestamp::from_millisecond(millis).map_or_else(
-        |_| millis.to_string(),
-        |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
-    )
+    Timestamp::from_millisecond(millis)
+        .map_or_else(|_| millis.to_string(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
 /// An amount of bytes.

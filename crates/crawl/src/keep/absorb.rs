@@ -1,9 +1,9 @@
 //! How a visit becomes records.
 
 use freshet_store::all_urls::{Reason, Source, Standing};
-use freshet_store::collection::{Exchange, ExchangeKind, Truncation};
 use freshet_store::codec::Opaque;
 use freshet_store::coll_urls::PageRecord;
+use freshet_store::collection::{Exchange, ExchangeKind, Truncation};
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
@@ -61,10 +61,14 @@ impl Keeper {
         let had_copy = record.text_digest.is_some() && !record.gone;
         count(&mut record, &visit, bytes);
         match &visit.finding {
-            Finding::New | Finding::Back | Finding::Changed(_) => self.keep_copy(&visit, &mut record, had_copy)?,
+            Finding::New | Finding::Back | Finding::Changed(_) => {
+                self.keep_copy(&visit, &mut record, had_copy)?
+            }
             Finding::Unchanged | Finding::NotModified => self.keep_sameness(&visit, &mut record),
             Finding::Gone => self.keep_loss(&visit, &mut record, had_copy)?,
-            Finding::Moved { to, for_good } => self.keep_move(&visit, &mut record, to, *for_good, had_copy)?,
+            Finding::Moved { to, for_good } => {
+                self.keep_move(&visit, &mut record, to, *for_good, had_copy)?
+            }
             Finding::Failed(_) => self.keep_failure(&visit, &mut record, had_copy)?,
             Finding::Refused(why) => {
                 let reason = if visit.fetch.is_some() { Reason::Address } else { Reason::Robots };
@@ -88,10 +92,23 @@ impl Keeper {
     }
 
     /// The page is new, back or changed: the copy is replaced.
-    fn keep_copy(&mut self, visit: &PageVisit, record: &mut PageRecord, had_copy: bool) -> Result<(), StoreError> {
-        let (Some(reading), Some(response)) = (&visit.reading, response(visit.fetch.as_ref())) else { return Ok(()) };
+    fn keep_copy(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
+        let (Some(reading), Some(response)) = (&visit.reading, response(visit.fetch.as_ref())) else {
+            return Ok(());
+        };
         if !reading.robots.index {
-            return self.dismiss(visit.page, record, Standing::Discarded(Reason::NoIndex), "the page asks not to be kept", visit.time);
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::NoIndex),
+                "the page asks not to be kept",
+                visit.time,
+            );
         }
         let same_validators = had_copy && has_same_validators(record, response);
         self.keep_links(visit, record.url, reading)?;
@@ -124,7 +141,12 @@ impl Keeper {
     }
 
     /// The page says that another URL of its site is its own name: that one is kept instead.
-    fn respect_canonical(&mut self, visit: &PageVisit, record: &mut PageRecord, canonical: &PageUrl) -> Result<(), StoreError> {
+    fn respect_canonical(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        canonical: &PageUrl,
+    ) -> Result<(), StoreError> {
         if canonical.site() != visit.url.site() {
             return Ok(());
         }
@@ -155,9 +177,20 @@ impl Keeper {
         self.tell(visit, record, Outcome::Unchanged);
     }
 
-    fn keep_loss(&mut self, visit: &PageVisit, record: &mut PageRecord, had_copy: bool) -> Result<(), StoreError> {
+    fn keep_loss(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
         if !had_copy && !record.gone {
-            return self.dismiss(visit.page, record, Standing::Discarded(Reason::Gone), "it was not there", visit.time);
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::Gone),
+                "it was not there",
+                visit.time,
+            );
         }
         self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, None));
         if had_copy {
@@ -184,7 +217,13 @@ impl Keeper {
         record.moved_to = self.discover(&found, visit.time)?;
         self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, None));
         if for_good {
-            return self.dismiss(visit.page, record, Standing::Discarded(Reason::Moved), &format!("it moved to {to}"), visit.time);
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::Moved),
+                &format!("it moved to {to}"),
+                visit.time,
+            );
         }
         if had_copy {
             self.tell(visit, record, Outcome::Failed);
@@ -195,7 +234,12 @@ impl Keeper {
         Ok(())
     }
 
-    fn keep_failure(&mut self, visit: &PageVisit, record: &mut PageRecord, had_copy: bool) -> Result<(), StoreError> {
+    fn keep_failure(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
         record.failures = record.failures.saturating_add(1);
         if had_copy {
             self.tell(visit, record, Outcome::Failed);
@@ -203,7 +247,13 @@ impl Keeper {
         }
         if record.failures >= FAILURES_MAX {
             let detail = format!("{} visits failed in a row", record.failures);
-            return self.dismiss(visit.page, record, Standing::Discarded(Reason::Failing), &detail, visit.time);
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::Failing),
+                &detail,
+                visit.time,
+            );
         }
         let again = visit.time.plus_millis(retry_wait(record));
         self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
@@ -305,10 +355,13 @@ impl Keeper {
             self.know_list(site, &list.url, false, now);
         }
         for listed in &reading.listed {
-            let found = Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
+            let found =
+                Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
             self.discover(&found, now)?;
             // Only a date that is newer than the last reading can tell something new.
-            if let Some(modified) = listed.modified.filter(|modified| before.is_some_and(|before| before < *modified)) {
+            if let Some(modified) =
+                listed.modified.filter(|modified| before.is_some_and(|before| before < *modified))
+            {
                 self.signal(&listed.url, modified)?;
             }
         }
@@ -364,7 +417,8 @@ fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
     }
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
     // A running mean that follows the last few visits.
-    record.transfer_bytes = if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
+    record.transfer_bytes =
+        if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
 }
 
 fn kind(finding: &Finding) -> VisitKind {
@@ -387,7 +441,8 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     row.page = Some(visit.page);
     row.status = response.map_or(0, |response| response.status);
     row.bytes = bytes;
-    row.millis = visit.fetch.as_ref().map_or(0, |fetch| u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX));
+    row.millis =
+        visit.fetch.as_ref().map_or(0, |fetch| u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX));
     row.raw_digest = visit.reading.as_ref().map(|reading| reading.raw_digest);
     row.text_digest = visit.reading.as_ref().map(|reading| reading.text_digest);
     row.simhash = visit.reading.as_ref().map(|reading| reading.simhash);

@@ -78,7 +78,10 @@ impl Admission {
         let refused = |reason, detail: String| Err(NotAdmitted { reason, detail });
         let rules = self.rules_of(url);
         if rules.is_none() && !self.follow_other_sites && !self.hosts.contains(url.host()) {
-            return refused(Reason::Scope, format!("{} is not one of the sites that are crawled", url.host()));
+            return refused(
+                Reason::Scope,
+                format!("{} is not one of the sites that are crawled", url.host()),
+            );
         }
         if let Err(outside) = rules.unwrap_or(&self.scope).judge(url) {
             return refused(Reason::Rule, outside.to_string());
@@ -121,7 +124,11 @@ impl Admission {
     /// What was cut as a trap, and how often.
     pub fn traps_cut(&self) -> Vec<(String, u64)> {
         self.traps.as_ref().map_or_else(Vec::new, |traps| {
-            Trap::ALL.into_iter().map(|trap| (trap.to_string(), traps.cut(trap))).filter(|(_, cut)| *cut > 0).collect()
+            Trap::ALL
+                .into_iter()
+                .map(|trap| (trap.to_string(), traps.cut(trap)))
+                .filter(|(_, cut)| *cut > 0)
+                .collect()
         })
     }
 
@@ -133,16 +140,28 @@ impl Admission {
 
 /// The scope that a user's rules describe.
 fn scope(rules: &SiteRules) -> Result<Scope, BadPattern> {
-    let patterns = |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
+    let patterns =
+        |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
     let pages_max = rules.pages_max.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
-    Ok(Scope { include: patterns(&rules.include)?, exclude: patterns(&rules.exclude)?, pages_max, ..Scope::default() })
+    Ok(Scope {
+        include: patterns(&rules.include)?,
+        exclude: patterns(&rules.exclude)?,
+        pages_max,
+        ..Scope::default()
+    })
 }
 
 /// Whether a name of a site, as a user writes it, means the site of a URL.
 fn names(site: &str, url: &PageUrl) -> bool {
     let site = site.trim_end_matches('/');
     match site.strip_prefix("*.") {
-        Some(domain) => url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.')),
-        None => site == url.host() || site == url.site() || url.site().split_once("://").is_some_and(|(_, host)| host == site),
+        Some(domain) => {
+            url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
+        }
+        None => {
+            site == url.host()
+                || site == url.site()
+                || url.site().split_once("://").is_some_and(|(_, host)| host == site)
+        }
     }
 }

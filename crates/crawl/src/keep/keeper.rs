@@ -110,7 +110,8 @@ impl Keeper {
             tell(News::Site { site, record: Box::new(record.clone()) });
             for list in &record.lists {
                 if let Some(url) = PageUrl::stored(&list.url) {
-                    let due = list.fetched.map_or(record.first_seen, |fetched| fetched.plus_millis(LIST_EVERY));
+                    let due =
+                        list.fetched.map_or(record.first_seen, |fetched| fetched.plus_millis(LIST_EVERY));
                     tell(News::List { site, url, due });
                 }
             }
@@ -144,20 +145,36 @@ impl Keeper {
     /// URLs that a user begins with. Those that cannot be crawled are answered with the reason.
     pub fn add_seed(&mut self, url: &PageUrl, now: Timestamp) -> Result<(), String> {
         self.admission.add_seed(url);
-        let seed = Discovery { url, anchor: "", found_on: None, depth: 0, source: Source::Seed, listed_modified: None };
+        let seed = Discovery {
+            url,
+            anchor: "",
+            found_on: None,
+            depth: 0,
+            source: Source::Seed,
+            listed_modified: None,
+        };
         match self.discover(&seed, now) {
             Ok(Some(_)) => Ok(()),
-            Ok(None) => Err(self.admission.judge(url, 0, now).map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
+            Ok(None) => Err(self
+                .admission
+                .judge(url, 0, now)
+                .map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
             Err(error) => Err(error.to_string()),
         }
     }
 
     /// The number of a URL, made known if it may be; none if it is out of scope or a trap.
-    pub(super) fn discover(&mut self, found: &Discovery<'_>, now: Timestamp) -> Result<Option<UrlId>, StoreError> {
+    pub(super) fn discover(
+        &mut self,
+        found: &Discovery<'_>,
+        now: Timestamp,
+    ) -> Result<Option<UrlId>, StoreError> {
         if let Some(id) = self.known.get(found.url.as_str()) {
             return Ok(Some(id));
         }
-        if self.admission.judge(found.url, found.depth, now).is_err() || self.redirects_before(found)? > REDIRECTS_MAX {
+        if self.admission.judge(found.url, found.depth, now).is_err()
+            || self.redirects_before(found)? > REDIRECTS_MAX
+        {
             return Ok(None);
         }
         let site = self.site(found.url.site(), now)?;
@@ -178,7 +195,9 @@ impl Keeper {
             detail: String::new(),
         };
         self.pending_urls.insert(id, record);
-        if self.kept < self.admission.pages_max() && self.admission.site_has_room(found.url, self.sites[site.index()].pages) {
+        if self.kept < self.admission.pages_max()
+            && self.admission.site_has_room(found.url, self.sites[site.index()].pages)
+        {
             self.admit(id, now)?;
         }
         Ok(Some(id))
@@ -323,7 +342,9 @@ impl Keeper {
             }
         }
         for page in &ranking.discard {
-            let Some(mut record) = self.page(*page)?.filter(|record| record.discarded.is_none()) else { continue };
+            let Some(mut record) = self.page(*page)?.filter(|record| record.discarded.is_none()) else {
+                continue;
+            };
             let standing = Standing::Discarded(Reason::Unimportant);
             self.dismiss(*page, &mut record, standing, "more important pages fill the collection", now)?;
             self.put_page(*page, record);
@@ -374,7 +395,8 @@ impl Keeper {
         status.traps = self.admission.traps_cut();
         status.last_changes = self.last_changes.clone();
         let troubled = self.sites.iter().filter(|site| !site.trouble.is_empty());
-        status.troubles = troubled.take(TROUBLES).map(|site| (site.site.clone(), site.trouble.clone())).collect();
+        status.troubles =
+            troubled.take(TROUBLES).map(|site| (site.site.clone(), site.trouble.clone())).collect();
     }
 
     /// The bytes on disk: state, Collection, History.

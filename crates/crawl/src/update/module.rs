@@ -134,7 +134,13 @@ enum Address {
 
 impl UpdateModule {
     /// A module that knows no page yet.
-    pub fn new(settings: UpdateSettings, refresh: Refresh, politeness: Politeness, visits: Budget, bytes: Budget) -> Self {
+    pub fn new(
+        settings: UpdateSettings,
+        refresh: Refresh,
+        politeness: Politeness,
+        visits: Budget,
+        bytes: Budget,
+    ) -> Self {
         Self {
             settings,
             refresh,
@@ -185,7 +191,13 @@ impl UpdateModule {
     }
 
     /// An order came back: how the site answered decides when it may be asked again. How it is to be treated from now on.
-    pub fn returned(&mut self, assignment: Assignment, experience: Experience, now: Timestamp, bytes: u64) -> PolitenessState {
+    pub fn returned(
+        &mut self,
+        assignment: Assignment,
+        experience: Experience,
+        now: Timestamp,
+        bytes: u64,
+    ) -> PolitenessState {
         let site = assignment.order.site();
         self.under_way -= 1;
         self.uncommitted += 1;
@@ -258,7 +270,10 @@ impl UpdateModule {
         self.discovery.pages() == 0
             && self.under_way == 0
             && self.uncommitted == 0
-            && self.sites.iter().all(|site| site.queue.is_empty() || blocked(site) && site.rules_until > Timestamp::default())
+            && self
+                .sites
+                .iter()
+                .all(|site| site.queue.is_empty() || blocked(site) && site.rules_until > Timestamp::default())
     }
 
     /// The policy and its pages.
@@ -304,7 +319,8 @@ impl UpdateModule {
         if can < 1.0 || self.bytes.gather(now) <= 0.0 {
             return;
         }
-        let wanted = (can as usize).min((self.settings.ready + QUEUE_SLOW * self.sites.len()).saturating_sub(self.queued));
+        let wanted = (can as usize)
+            .min((self.settings.ready + QUEUE_SLOW * self.sites.len()).saturating_sub(self.queued));
         let before = self.queued;
         if self.settings.refresh {
             let share = if self.discovery.pages() > 0 { 1.0 - self.settings.discovery_share } else { 1.0 };
@@ -358,7 +374,8 @@ impl UpdateModule {
         for _ in 0..self.signals.len().min(4 * wanted) {
             let Some((page, site)) = self.signals.pop_front() else { break };
             let state = &self.sites[site.index()];
-            let trust = (f64::from(state.dates_right) + 1.0) / (f64::from(state.dates_right + state.dates_wrong) + 2.0);
+            let trust = (f64::from(state.dates_right) + 1.0)
+                / (f64::from(state.dates_right + state.dates_wrong) + 2.0);
             // A site whose dates lie is still asked now and then, so that it can win trust back.
             let is_heeded = trust > 0.3 || page.0 % 16 == 0;
             if !is_heeded {
@@ -455,7 +472,8 @@ impl UpdateModule {
     /// When queues can be filled further; none if there is nothing to fill them with.
     fn fill_at(&self, now: Timestamp) -> Option<Timestamp> {
         let has_pages = self.discovery.pages() > 0 || (self.settings.refresh && self.refresh.pages() > 0);
-        let budget = has_pages.then(|| Some(self.visits.ready_at(1.0)?.max(self.bytes.ready_at(0.0)?))).flatten();
+        let budget =
+            has_pages.then(|| Some(self.visits.ready_at(1.0)?.max(self.bytes.ready_at(0.0)?))).flatten();
         // Queues that are full, or a tick that is spent: look again soon.
         budget.map(|at| at.max(now.plus_millis(self.refresh.tick_millis() / 4 + 1)))
     }
@@ -481,9 +499,10 @@ impl UpdateModule {
         status.sites = self.sites.len() as u64;
         status.budget_per_day = self.visits.per_day();
         let run = Timestamp::from_millis(status.started_ms);
-        status.budget_used = self.visits.per_day().map(|per_day| {
-            (self.visits.spent() / (per_day * now.days_since(run).get()).max(1.0)).min(1.0)
-        });
+        status.budget_used = self
+            .visits
+            .per_day()
+            .map(|per_day| (self.visits.spent() / (per_day * now.days_since(run).get()).max(1.0)).min(1.0));
         let estimate = self.refresh.copy_estimate(now);
         status.freshness = estimate.map(|estimate| (estimate.freshness, estimate.freshness_error));
         status.age_days = estimate.map(|estimate| (estimate.age.get(), estimate.age_error.get()));
@@ -522,7 +541,10 @@ impl Site {
 
     /// Whether there is something to do that can be done.
     fn has_work(&self) -> bool {
-        !self.paused && !self.queue.is_empty() && !self.rules_asked && matches!(self.address, Address::Known(_))
+        !self.paused
+            && !self.queue.is_empty()
+            && !self.rules_asked
+            && matches!(self.address, Address::Known(_))
     }
 
     /// Orders that the site can still take.
@@ -547,6 +569,7 @@ fn manners(state: &PolitenessState) -> SiteManners {
         overloads: state.setbacks,
         failures: state.setbacks,
         response_millis: state.answer_millis,
-        crawl_delay_millis: Some(u32::try_from(state.delay_millis).unwrap_or(u32::MAX)).filter(|delay| *delay > 0),
+        crawl_delay_millis: Some(u32::try_from(state.delay_millis).unwrap_or(u32::MAX))
+            .filter(|delay| *delay > 0),
     }
 }

@@ -35,7 +35,16 @@ impl Refresh {
     /// A policy that knows no page yet.
     pub fn new(policy: Box<dyn Policy>, start: Timestamp, tick: i64) -> Self {
         let (pages, ids, chosen) = (Vec::new(), Vec::new(), Vec::new());
-        Self { policy, catalogue: Catalogue::new(), start, tick: tick.max(1), tick_end: None, pages, ids, chosen }
+        Self {
+            policy,
+            catalogue: Catalogue::new(),
+            start,
+            tick: tick.max(1),
+            tick_end: None,
+            pages,
+            ids,
+            chosen,
+        }
     }
 
     /// A page was copied for the first time.

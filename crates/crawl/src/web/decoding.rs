@@ -10,8 +10,8 @@ use std::io::Read;
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use bytes::Bytes;
 use flate2::bufread::{DeflateDecoder, GzDecoder, ZlibDecoder};
-use http::{HeaderMap, HeaderValue};
 use http::header::CONTENT_ENCODING;
+use http::{HeaderMap, HeaderValue};
 
 use super::answer::Truncation;
 use super::limits::{RATIO_FREE_BYTES, SizeLimits};

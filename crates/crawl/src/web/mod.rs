@@ -33,8 +33,8 @@ pub use address_ranges::{AddressRange, Network, PrivateAddresses};
 pub use answer::{
     Answer, ConnectFault, DnsFault, Failure, Fetch, Phase, Refusal, Response, TlsFault, Truncation,
 };
-pub use decoding::decoded;
 pub use client::{PRODUCT_TOKEN, Web, WebError, WebSettings, roots_from_pem};
+pub use decoding::decoded;
 pub use limits::{ConnectionLimits, SizeLimits, TimeLimits};
 pub use name_cache::CacheLimits;
 pub use politeness::{Experience, Politeness, PolitenessSettings, SiteManners};
