@@ -11,7 +11,10 @@ mod table;
 
 use std::time::Duration;
 
-use freshet_theory::refresh::{Allocation, Constraints, HostLimits, Objective, Pages, allocate};
+use freshet_theory::refresh::survival::weibull::WeibullSurvival;
+use freshet_theory::refresh::{
+    Allocation, Constraints, HostLimits, LawPages, Objective, Pages, allocate, allocate_by_law,
+};
 use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -53,6 +56,7 @@ fn main() {
     let (memory, _) = peak_memory(|| allocate(&weighted, Objective::Freshness, &budget));
     let (alone, allocation) = best_of(RUNS, || allocate(&weighted, Objective::Freshness, &budget));
     row("freshness", alone, "25", memory, &allocation);
+    drop(allocation);
     for (what, objective, most) in [
         ("age", Objective::Age, "60"),
         ("harmonic", Objective::Harmonic, ""),
@@ -62,7 +66,8 @@ fn main() {
         let (time, allocation) = best_of(RUNS, || allocate(&weighted, objective, &budget));
         row(what, time, most, memory, &allocation);
     }
-    for share in [3.0, 1.2, 0.3] {
+    weibull(&mut random, &rates, &importance, &budget, &row);
+    for share in [3.0, 1.5, 1.2, 0.9] {
         let limit = VisitsPerDay::new(share * budget.visit_budget.get() / f64::from(HOSTS));
         let limits: Vec<_> = (0..HOSTS).map(|_| limit).collect();
         let limited =
@@ -73,6 +78,22 @@ fn main() {
         let times = format!("3x alone: {:.2}x", time.as_secs_f64() / alone.as_secs_f64());
         row(&what, time, &times, memory, &allocation);
     }
+}
+
+/// The Weibull law with shapes as text databases have them, another one for each page.
+fn weibull(
+    random: &mut impl Rng,
+    rates: &[ChangesPerDay],
+    importance: &[f64],
+    budget: &Constraints<'_>,
+    row: &impl Fn(&str, Duration, &str, u64, &Allocation),
+) {
+    let law = |rate: &ChangesPerDay| WeibullSurvival::new(rate.get(), random.random_range(0.55..1.1));
+    let laws: Vec<_> = rates.iter().map(law).collect();
+    let pages = LawPages { laws: &laws, importance: Some(importance), costs: None };
+    let (memory, _) = peak_memory(|| allocate_by_law(&pages, budget));
+    let (time, allocation) = best_of(RUNS, || allocate_by_law(&pages, budget));
+    row("Weibull, a shape for each page", time, "120", memory, &allocation);
 }
 
 fn spread(random: &mut impl Rng, low: f64, high: f64) -> f64 {

@@ -1,6 +1,10 @@
 //! What every benchmark shares: the best of several timed runs, and a table in which each row stands beside what it is
 //! compared with, as a ratio of the same run.
-#![allow(dead_code, clippy::print_stdout, reason = "each benchmark uses a part of this, and printing is its purpose")]
+#![allow(
+    dead_code,
+    clippy::print_stdout,
+    reason = "each benchmark uses a part of this, and printing is its purpose"
+)]
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +31,8 @@ impl Table {
     /// Prints the title and the heads of the columns.
     pub(crate) fn new(title: &str, columns: &[&str]) -> Self {
         println!("\n{title}\n");
-        let widths = columns.iter().enumerate().map(|(i, column)| if i == 0 { 44 } else { column.len().max(14) });
+        let widths =
+            columns.iter().enumerate().map(|(i, column)| if i == 0 { 44 } else { column.len().max(14) });
         let table = Self { widths: widths.collect() };
         table.row(columns);
         table.row(&table.widths.iter().map(|width| "-".repeat(*width)).collect::<Vec<_>>());

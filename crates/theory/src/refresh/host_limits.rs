@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
+use super::allocation::{MANY, start};
 use super::market::{CHUNK, Market, Pricing};
 use super::price::{Demand, Price, Reference, TOLERANCE, Total, clear};
-use super::response::{Response, Subset};
+use super::response::{Answer, BLOCK, Response, Subset};
 use crate::units::VisitsPerDay;
 
 /// A market whose pages belong to hosts with limits.
@@ -76,14 +77,27 @@ impl<'a, R: Response> Limited<'a, R> {
         host_of: &[u32],
     ) -> Vec<HostTotal> {
         let mut totals = vec![HostTotal::default(); self.limits.len()];
-        for ((page, frequency), host) in (first..).zip(frequencies).zip(host_of) {
-            let answer = self.market.answer(page, price, frequency.get());
-            *frequency = answer.visit_frequency();
+        let mut add = |page: usize, host: u32, answer: Answer| {
             let spent = self.market.weight(page) * answer.frequency;
-            let total = &mut totals[*host as usize];
+            let total = &mut totals[host as usize];
             total.visits += answer.frequency;
             total.spent += spent;
             total.slope += spent * answer.elasticity;
+            answer.visit_frequency()
+        };
+        let (blocks, rest) = frequencies.as_chunks_mut::<BLOCK>();
+        let (host_blocks, host_rest) = host_of.as_chunks::<BLOCK>();
+        let rest_first = first + blocks.len() * BLOCK;
+        for (block, (frequencies, hosts)) in blocks.iter_mut().zip(host_blocks).enumerate() {
+            let first = first + block * BLOCK;
+            let (answers, elasticities) = self.market.answers(first, price, frequencies);
+            for page in 0..BLOCK {
+                let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
+                frequencies[page] = add(first + page, hosts[page], answer);
+            }
+        }
+        for ((page, frequency), host) in (rest_first..).zip(rest).zip(host_rest) {
+            *frequency = add(page, *host, self.market.answer(page, price, frequency.get()));
         }
         totals
     }
@@ -96,22 +110,21 @@ impl<'a, R: Response> Limited<'a, R> {
         }
     }
 
-    /// The price at which a host takes its limit, when the plan has `price`, and its frequencies.
-    fn clear_host(&self, pages: &[u32], limit: f64, price: f64) -> (Price, Vec<VisitsPerDay>) {
+    /// The price at which a host takes its limit, when the plan has `price`, and its frequencies; the search begins at `start`.
+    fn clear_host(&self, pages: &[u32], limit: f64, price: f64, start: f64) -> (Price, Vec<VisitsPerDay>) {
         let subset = Subset { response: self.market.response, pages };
         let mut market = self.market.of_host(&subset, self.host_pricing(price));
         let mut frequencies = vec![VisitsPerDay::new(market.frequency_min); pages.len()];
         if market.spent_at_least() >= limit || !market.has_worth() {
             return (Price::plain(f64::INFINITY), frequencies);
         }
-        let start = if price > 0.0 { price } else { 1.0 };
         let price = clear(&mut market, limit, start, TOLERANCE, &mut frequencies);
         (price, frequencies)
     }
 
     /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
     fn saturated_total(&self, pages: &[u32], limit: f64, price: f64) -> Total {
-        let (own, frequencies) = self.clear_host(pages, limit, price);
+        let (own, frequencies) = self.clear_host(pages, limit, price, price);
         let subset = Subset { response: self.market.response, pages };
         let market = self.market.of_host(&subset, self.host_pricing(price));
         // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the price.
@@ -220,15 +233,18 @@ pub(super) fn clear_within_limits<R: Response>(
     if limited.market.spent_at_least() >= budget || !limited.market.has_worth() {
         return (Price::plain(0.0), Vec::new());
     }
-    if costs_at_most(limited, budget) {
-        // The budget does not bind: every host takes its limit, and one more visit in the budget gains nothing.
-        return (Price::plain(0.0), share_limits(limited, 0.0, &vec![true; hosts], frequencies));
+    let binds = !costs_at_most(limited, budget);
+    let likely_spent = if binds { budget } else { limited.limits.iter().sum::<f64>().min(budget) };
+    let start = if limited.host_of.len() > MANY { start(&limited.market, likely_spent) } else { 1.0 };
+    if !binds {
+        // Every host takes its limit, and one more visit in the budget gains nothing.
+        return (Price::plain(0.0), share_limits(limited, 0.0, start, &vec![true; hosts], frequencies));
     }
-    let price = clear(limited, budget, 1.0, TOLERANCE, frequencies);
+    let price = clear(limited, budget, start, TOLERANCE, frequencies);
     let is_saturated =
         |host: usize| limited.unlimited[host].visits > limited.limits[host] * (1.0 - TOLERANCE);
     let saturated: Vec<bool> = (0..hosts).map(is_saturated).collect();
-    (price, share_limits(limited, price.value, &saturated, frequencies))
+    (price, share_limits(limited, price.value, price.value, &saturated, frequencies))
 }
 
 /// Whether the budget pays for all hosts at their limits.
@@ -254,22 +270,24 @@ fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
     let groups = Groups::of(limited.host_of, hosts, |_| true);
     let spent = |host: usize| {
         let pages = groups.pages(host);
-        let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0);
+        let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0, 1.0);
         pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f.get()).sum::<f64>()
     };
     (0..hosts).into_par_iter().map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
 }
 
-/// Shares the limit of each saturated host among its pages; returns those hosts that have pages.
+/// Shares the limit of each saturated host among its pages, beginning the search for its price at `start`; returns those
+/// hosts that have pages.
 fn share_limits<R: Response>(
     limited: &Limited<'_, R>,
     price: f64,
+    start: f64,
     saturated: &[bool],
     frequencies: &mut [VisitsPerDay],
 ) -> Vec<u32> {
     let groups = Groups::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
     let own_price = |host: usize| {
-        saturated[host].then(|| limited.clear_host(groups.pages(host), limited.limits[host], price).0)
+        saturated[host].then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start).0)
     };
     let prices: Vec<Option<Price>> = (0..saturated.len()).into_par_iter().map(own_price).collect();
     let market = Market { pricing: limited.host_pricing(price), ..limited.market };

@@ -100,8 +100,13 @@ impl<R: Response> Market<'_, R> {
         let pages = self.response.pages();
         let chunk = |chunk: usize| {
             let first = chunk * CHUNK;
-            let chunk = first..(first + CHUNK).min(pages);
-            chunk.filter(|page| self.is_edge(*page, price)).map(|page| page as u32).collect::<Vec<_>>()
+            let mut found = Vec::new();
+            for page in first..(first + CHUNK).min(pages) {
+                if self.is_edge(page, price) {
+                    found.push(page as u32);
+                }
+            }
+            found
         };
         (0..pages.div_ceil(CHUNK)).into_par_iter().map(chunk).collect::<Vec<_>>().concat()
     }

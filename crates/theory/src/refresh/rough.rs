@@ -36,7 +36,8 @@ pub(super) fn clear_from(
     for _ in 0..PASSES_MAX {
         let last = RestPass::new(price.value, &total, &edge.demand.at(&price, &mut scratch));
         let mut model = Model { edge: edge.demand, last, before };
-        price = clear(&mut model, budget, price.value, MODEL_TOLERANCE, &mut scratch);
+        let tolerance = if before.is_none() { FIRST_TOLERANCE } else { MODEL_TOLERANCE };
+        price = clear(&mut model, budget, price.value, tolerance, &mut scratch);
         total = demand.at(&price, frequencies);
         if (total.spent - budget).abs() <= TOLERANCE * budget {
             return price;
@@ -48,6 +49,8 @@ pub(super) fn clear_from(
 
 /// Passes after which the plain search takes over. Three are usual.
 const PASSES_MAX: usize = 6;
+/// A power through one pass is no better than this.
+const FIRST_TOLERANCE: f64 = 1e-7;
 /// The model is solved to more digits than the result needs, so that its own error does not add up.
 const MODEL_TOLERANCE: f64 = 0.1 * TOLERANCE;
 
