@@ -146,6 +146,9 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 }
 
+/// Elasticities that are believed for a first step: just under a ceiling they are without bound.
+const ELASTICITIES: (f64, f64) = (0.3, 2.0);
+
 /// Groups of pages that are summed by host on their own; more would only add memory.
 const GROUPS_MAX: usize = 16;
 
@@ -286,8 +289,15 @@ fn share_limits<R: Response>(
     frequencies: &mut [VisitsPerDay],
 ) -> Vec<u32> {
     let groups = Groups::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
+    // From what the host would take without its limit, a first step of Newton's method towards it.
+    let start_of = |host: usize| {
+        let Some(total) = limited.unlimited.get(host).filter(|_| price > 0.0) else { return start };
+        let elasticity = (total.slope / total.spent).clamp(ELASTICITIES.0, ELASTICITIES.1);
+        start * ((total.visits / limited.limits[host]).ln() / elasticity).clamp(0.0, 5.0).exp()
+    };
     let own_price = |host: usize| {
-        saturated[host].then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start).0)
+        saturated[host]
+            .then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start_of(host)).0)
     };
     let prices: Vec<Option<Price>> = (0..saturated.len()).into_par_iter().map(own_price).collect();
     let market = Market { pricing: limited.host_pricing(price), ..limited.market };

@@ -194,7 +194,12 @@ impl<R: Response> Market<'_, R> {
     ) -> (Block, Block) {
         let (mut frequencies, mut elasticities) = (block_of(|page| guesses[page].get()), [0.0; BLOCK]);
         if price.under.is_none() && self.pricing == Pricing::PerVisit {
-            self.response.at_price_all(first, price.value, &mut frequencies, &mut elasticities);
+            self.response.at_price_all(
+                |offset| first + offset,
+                price.value,
+                &mut frequencies,
+                &mut elasticities,
+            );
             for (frequency, elasticity) in frequencies.iter_mut().zip(&mut elasticities) {
                 let Answer { frequency: f, elasticity: e } =
                     self.at_least(Answer { frequency: *frequency, elasticity: *elasticity });

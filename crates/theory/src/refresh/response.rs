@@ -124,11 +124,17 @@ pub(super) trait Response: Sync {
     /// How often to visit the page at a price per visit above zero; `guess` is its answer to a similar price, or zero.
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer;
 
-    /// The answers of consecutive pages, where `frequencies` holds the guesses and then the answers.
+    /// The answers of a block of pages, whose numbers `page_at` tells; `frequencies` holds the guesses and then the answers.
     #[inline]
-    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
+    fn at_price_all(
+        &self,
+        page_at: impl Fn(usize) -> usize,
+        price: f64,
+        frequencies: &mut Block,
+        elasticities: &mut Block,
+    ) {
         for (offset, (frequency, elasticity)) in frequencies.iter_mut().zip(elasticities).enumerate() {
-            let answer = self.at_price(first + offset, price, *frequency);
+            let answer = self.at_price(page_at(offset), price, *frequency);
             (*frequency, *elasticity) = (answer.frequency, answer.elasticity);
         }
     }
@@ -175,6 +181,23 @@ impl<R: Response> Response for Subset<'_, R> {
     #[inline(always)]
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
         self.response.at_price(self.pages[page] as usize, price, guess)
+    }
+
+    #[inline]
+    fn at_price_all(
+        &self,
+        page_at: impl Fn(usize) -> usize,
+        price: f64,
+        frequencies: &mut Block,
+        elasticities: &mut Block,
+    ) {
+        let page_at = |offset| self.pages[page_at(offset)] as usize;
+        self.response.at_price_all(page_at, price, frequencies, elasticities);
+    }
+
+    #[inline]
+    fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
+        self.response.has_ceiling_between(self.pages[page] as usize, low, high)
     }
 
     #[inline]
@@ -231,13 +254,19 @@ impl Response for ForFreshness<'_> {
     }
 
     #[inline]
-    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
-        let (rates, importances) = self.pages.block(first);
+    fn at_price_all(
+        &self,
+        page_at: impl Fn(usize) -> usize,
+        price: f64,
+        frequencies: &mut Block,
+        elasticities: &mut Block,
+    ) {
+        let (rates, importances) = self.pages.block(&page_at);
         let gains = block_of(|page| price * rates[page] / importances[page]);
         at_gains(self.curve, &rates, &gains, frequencies, elasticities);
         for (offset, gain) in gains.iter().enumerate() {
             if is_special(*gain) || *gain < FRESHNESS_GAIN_MIN {
-                let answer = self.at_price(first + offset, price, 0.0);
+                let answer = self.at_price(page_at(offset), price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
         }
@@ -338,13 +367,19 @@ impl Response for ForChanges<'_> {
     }
 
     #[inline]
-    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
-        let (rates, importances) = self.pages.block(first);
+    fn at_price_all(
+        &self,
+        page_at: impl Fn(usize) -> usize,
+        price: f64,
+        frequencies: &mut Block,
+        elasticities: &mut Block,
+    ) {
+        let (rates, importances) = self.pages.block(&page_at);
         let gains = block_of(|page| price / importances[page]);
         at_gains(self.curve, &rates, &gains, frequencies, elasticities);
         for (offset, gain) in gains.iter().enumerate() {
             if is_special(*gain) {
-                let answer = self.at_price(first + offset, price, 0.0);
+                let answer = self.at_price(page_at(offset), price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
         }
@@ -407,8 +442,14 @@ impl Response for ForAge<'_> {
     }
 
     #[inline]
-    fn at_price_all(&self, first: usize, price: f64, frequencies: &mut Block, elasticities: &mut Block) {
-        let (rates, importances) = self.pages.block(first);
+    fn at_price_all(
+        &self,
+        page_at: impl Fn(usize) -> usize,
+        price: f64,
+        frequencies: &mut Block,
+        elasticities: &mut Block,
+    ) {
+        let (rates, importances) = self.pages.block(&page_at);
         let gains = block_of(|page| price * rates[page] / importances[page] * rates[page]);
         let changes_per_visit = self.curve.at_gains(&gains);
         for page in 0..BLOCK {
@@ -417,7 +458,7 @@ impl Response for ForAge<'_> {
         }
         for (offset, gain) in gains.iter().enumerate() {
             if !AgeCurve::GAINS.contains(gain) {
-                let answer = self.at_price(first + offset, price, 0.0);
+                let answer = self.at_price(page_at(offset), price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
         }
