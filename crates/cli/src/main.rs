@@ -3,6 +3,8 @@
 //! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
 
 mod eval;
+mod lab;
+mod plan;
 
 use std::io;
 use std::process::ExitCode;
@@ -12,7 +14,7 @@ use clap::{Parser, Subcommand};
 
 /// Keeps a local copy of the Web fresh on a fixed download budget.
 #[derive(Parser)]
-#[command(name = "freshet", version, about, disable_help_subcommand = true)]
+#[command(name = "freshet", version, disable_help_subcommand = true)]
 struct CommandLine {
     #[command(subcommand)]
     command: Command,
@@ -21,6 +23,8 @@ struct CommandLine {
 #[derive(Subcommand)]
 enum Command {
     Eval(eval::EvalOptions),
+    Lab(Box<lab::LabOptions>),
+    Plan(Box<plan::PlanOptions>),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +44,8 @@ fn main() -> ExitCode {
 fn run(command_line: CommandLine) -> anyhow::Result<()> {
     match command_line.command {
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
+        Command::Lab(options) => lab::run(&options),
+        Command::Plan(options) => plan::run(&options),
     }
 }
 

@@ -7,8 +7,9 @@ mod table;
 
 use std::time::Duration;
 
+use freshet_theory::freshness::order::Order;
 use freshet_theory::refresh::rate_classes::RateClasses;
-use freshet_theory::refresh::{Constraints, Objective, Pages, VisitOrder, allocate, evaluate};
+use freshet_theory::refresh::{Constraints, Objective, Pages, allocate, evaluate};
 use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -63,7 +64,7 @@ fn counted(rates: &[ChangesPerDay], importance: &[f64]) -> RateClasses {
 fn exact_freshness(rates: &[ChangesPerDay], importance: &[f64], budget: VisitsPerDay) -> f64 {
     let pages = Pages { change_rates: rates, importance: Some(importance), costs: None };
     let exact = allocate(&pages, Objective::Freshness, &Constraints::budget(budget));
-    evaluate(&pages, &exact.visit_frequencies, VisitOrder::Fixed).freshness
+    evaluate(&pages, &exact.visit_frequencies, Order::Fixed).freshness
 }
 
 fn milliseconds(time: Duration) -> String {

@@ -13,14 +13,15 @@
 //!
 //! Reading order: [`units`] and [`numerics`] are the ground; [`process`] says how pages change, [`freshness`] what that
 //! does to a copy; [`estimate`] learns the rate, [`refresh`] spends the visits; [`sample`] and [`neighbourhood`] decide
-//! by samples; [`rank`] says what is important and [`parallel`] who crawls it; [`summary`] and [`survival`] are about
-//! text databases.
+//! by samples; [`rank`] says what is important, [`partition`] and [`parallel`] who crawls it; [`summary`] and
+//! [`survival`] are about text databases.
 
 pub mod estimate;
 pub mod freshness;
 pub mod neighbourhood;
 pub mod numerics;
 pub mod parallel;
+pub mod partition;
 pub mod process;
 pub mod rank;
 pub mod refresh;

@@ -134,6 +134,19 @@ impl Argument for String {
     }
 }
 
+/// What names a page: a string or a number, as it stands in JSON, so that `"1"` and `1` are two names.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) struct Id(String);
+
+impl Argument for Id {
+    fn read(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::String(_) | Value::Number(_) => Ok(Self(value.to_string())),
+            _ => Err(expected("a string or a number", value)),
+        }
+    }
+}
+
 impl<T: Argument> Argument for Vec<T> {
     fn read(value: &Value) -> Result<Self, String> {
         let list = value.as_array().ok_or_else(|| expected("a list", value))?;

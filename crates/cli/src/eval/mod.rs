@@ -1,7 +1,7 @@
 //! `freshet eval`: the formulas of the theory, callable from outside, one JSON object per line.
 //!
 //! In reading order:
-//! - [`line`]: one line of input, bounded in length;
+//! - [`mod@line`]: one line of input, bounded in length;
 //! - [`arguments`]: the arguments of a call, checked and named when wrong;
 //! - [`answer`]: numbers as JSON that reads back unchanged;
 //! - one file per family of functions, each a table of [`Function`]s.
@@ -160,10 +160,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_error(line: &[u8], id: Value, word: &str) {
+    fn check_error(line: &[u8], id: &Value, word: &str) {
         let answers = answers(line);
         assert_eq!(answers.len(), 1, "{answers:?}");
-        assert_eq!(answers[0]["id"], id);
+        assert_eq!(&answers[0]["id"], id);
         assert!(answers[0].get("value").is_none());
         let error = answers[0]["error"].as_str().expect("an error is a string");
         assert!(error.contains(word), "{error}");
@@ -176,24 +176,24 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_call_has_no_id() {
-        check_error(b"nonsense", Value::Null, "JSON");
-        check_error(b"[1, 2]", Value::Null, "JSON");
-        check_error(b"{\"id\": \"a\xff\", \"fn\": \"f\"}", Value::Null, "JSON");
-        check_error(&[b'['; 100_000], Value::Null, "JSON");
+        check_error(b"nonsense", &Value::Null, "JSON");
+        check_error(b"[1, 2]", &Value::Null, "JSON");
+        check_error(b"{\"id\": \"a\xff\", \"fn\": \"f\"}", &Value::Null, "JSON");
+        check_error(&[b'['; 100_000], &Value::Null, "JSON");
     }
 
     #[test]
     fn a_bad_call_keeps_its_id() {
-        check_error(br#"{"id": "a", "fn": "no_such", "args": {}}"#, json!("a"), "unknown function");
-        check_error(br#"{"id": "a", "args": {}}"#, json!("a"), "`fn`");
-        check_error(br#"{"fn": "pagerank", "args": {}}"#, Value::Null, "`id`");
-        check_error(br#"{"id": "a", "fn": "freshness_age", "args": [1]}"#, json!("a"), "args");
+        check_error(br#"{"id": "a", "fn": "no_such", "args": {}}"#, &json!("a"), "unknown function");
+        check_error(br#"{"id": "a", "args": {}}"#, &json!("a"), "`fn`");
+        check_error(br#"{"fn": "pagerank", "args": {}}"#, &Value::Null, "`id`");
+        check_error(br#"{"id": "a", "fn": "freshness_age", "args": [1]}"#, &json!("a"), "args");
         check_error(
             br#"{"id": "a", "fn": "freshness_age", "args": {"lambda": 1e999, "f": 1}}"#,
-            json!("a"),
+            &json!("a"),
             "args",
         );
-        check_error(br#"{"id": "a", "fn": "freshness_age"}"#, json!("a"), "lambda");
+        check_error(br#"{"id": "a", "fn": "freshness_age"}"#, &json!("a"), "lambda");
     }
 
     #[test]

@@ -3,11 +3,13 @@
 //! What these check beyond the types of the arguments: that lists belong together, that they are not empty where a mean or an
 //! optimum is asked for, and that they are not longer than [`ELEMENTS_MAX`].
 
+use freshet_theory::freshness::measure::FreshnessAndAge;
+use freshet_theory::freshness::order::Order;
 use freshet_theory::refresh::survival::law::Survival as _;
 use freshet_theory::refresh::survival::weibull::WeibullSurvival;
 use freshet_theory::refresh::{
-    AllocationPolicy, CollectionQuality, Constraints, LawPages, Objective, Pages, VisitOrder, allocate,
-    allocate_by_law, allocate_to_classes, evaluate,
+    AllocationPolicy, Constraints, LawPages, Objective, Pages, allocate, allocate_by_law,
+    allocate_to_classes, evaluate,
 };
 use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use serde_json::{Value, json};
@@ -50,12 +52,11 @@ fn evaluate_allocation(arguments: &Arguments<'_>) -> Answer {
     let frequencies: Vec<NonNegative> = arguments.get("f")?;
     check_length("f", frequencies.len(), rates.len())?;
     let weights = weights(arguments, rates.len())?;
-    let orders =
-        [("fixed", VisitOrder::Fixed), ("random", VisitOrder::Random), ("poisson", VisitOrder::PurelyRandom)];
+    let orders = [("fixed", Order::Fixed), ("random", Order::Random), ("poisson", Order::PurelyRandom)];
     let order = arguments.choice("policy", &orders, Some("fixed"))?;
     let frequencies: Vec<_> = frequencies.iter().map(|frequency| VisitsPerDay::new(frequency.0)).collect();
     let pages = Pages { change_rates: &rates, importance: weights.as_deref(), costs: None };
-    let CollectionQuality { freshness, age } = evaluate(&pages, &frequencies, order);
+    let FreshnessAndAge { freshness, age } = evaluate(&pages, &frequencies, order);
     let counts = counts(rates.len(), weights.as_deref());
     Ok(json!({"freshness": if_any(counts, freshness), "age": if_any(counts, age.get())}))
 }
@@ -84,8 +85,7 @@ fn optimum(arguments: &Arguments<'_>, objective: Objective) -> Result<Optimum, S
     let total: Positive = arguments.get("total")?;
     let pages = Pages { change_rates: &rates, importance: weights.as_deref(), costs: None };
     let allocation = allocate(&pages, objective, &Constraints::budget(VisitsPerDay::new(total.0)));
-    let CollectionQuality { freshness, age } =
-        evaluate(&pages, &allocation.visit_frequencies, VisitOrder::Fixed);
+    let FreshnessAndAge { freshness, age } = evaluate(&pages, &allocation.visit_frequencies, Order::Fixed);
     let counts = counts(rates.len(), weights.as_deref());
     Ok(Optimum {
         frequencies: visits(&allocation.visit_frequencies),
@@ -113,7 +113,7 @@ fn class_allocation(arguments: &Arguments<'_>) -> Answer {
     let policy = arguments.choice("policy", &policies, None)?;
     let frequencies = allocate_to_classes(&fractions, &rates, Days::new(interval.0), policy);
     let pages = Pages { change_rates: &rates, importance: Some(&fractions), costs: None };
-    let CollectionQuality { freshness, age } = evaluate(&pages, &frequencies, VisitOrder::Fixed);
+    let FreshnessAndAge { freshness, age } = evaluate(&pages, &frequencies, Order::Fixed);
     Ok(json!({"f": visits(&frequencies), "freshness": number(freshness), "age": number(age.get())}))
 }
 

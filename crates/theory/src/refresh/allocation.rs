@@ -192,8 +192,8 @@ fn clear_alone<R: Response>(
     let total = market.at(&start, frequencies);
     let pages = market.edge(start.value);
     let subset = Subset { response: market.response, pages: &pages };
-    let edge = Edge { demand: &mut market.of(&subset), pages: pages.len() };
-    clear_from(market, edge, (start, total), budget, frequencies)
+    let mut edge = Edge { demand: &mut market.of(&subset), pages: pages.len() };
+    clear_from(market, &mut edge, (start, total), budget, frequencies)
 }
 
 /// Shares the budget in proportion when no price has done so: with laws so extreme that the demand jumps over the budget from

@@ -56,14 +56,14 @@ mod tests {
 
     #[test]
     fn the_uniform_policy_beats_the_proportional_one_on_three_pages() {
-        check(None, &[3.0, 3.0, 3.0], 0.638_099_008_897_624_8, 0.043_462_072_312_792_165);
-        check(None, &[4.0, 3.0, 2.0], 0.632_120_558_828_557_7, 0.047_710_201_799_201_38);
+        check(None, &[3.0, 3.0, 3.0], 0.6380990088976248, 0.043462072312792165);
+        check(None, &[4.0, 3.0, 2.0], 0.6321205588285577, 0.04771020179920138);
     }
 
     #[test]
     fn importance_weighs_and_its_lack_excludes() {
-        check(Some(&[1.0, 2.0, 5.0]), &[3.0, 3.0, 3.0], 0.683_239_358_915_735_1, 0.037_605_214_097_931_654);
-        check(Some(&[0.0, 0.0, 1e300]), &[0.0, 0.0, 2.0], 0.632_120_558_828_557_7, 0.066_060_279_414_278_84);
+        check(Some(&[1.0, 2.0, 5.0]), &[3.0, 3.0, 3.0], 0.6832393589157351, 0.037605214097931654);
+        check(Some(&[0.0, 0.0, 1e300]), &[0.0, 0.0, 2.0], 0.6321205588285577, 0.06606027941427885);
         check(Some(&[0.0, 0.0, 0.0]), &[0.0, 0.0, 0.0], 1.0, 0.0);
         check(None, &[0.0, 0.0, 0.0], 0.0, f64::INFINITY);
     }
@@ -73,6 +73,6 @@ mod tests {
         let change_rates = vec![ChangesPerDay::new(2.0); 3 * CHUNK + 7];
         let visits = vec![VisitsPerDay::new(2.0); change_rates.len()];
         let got = evaluate(&Pages::new(&change_rates), &visits, Order::Fixed);
-        assert!((got.freshness - 0.632_120_558_828_557_7).abs() < 1e-13, "{got:?}");
+        assert!((got.freshness - 0.6321205588285577).abs() < 1e-13, "{got:?}");
     }
 }

@@ -206,7 +206,7 @@ mod tests {
         classes.add(ChangesPerDay::ZERO, 3.0);
         classes.add(ChangesPerDay::new(1.0), 1.0);
         let plan = classes.plan(VisitsPerDay::new(1.0));
-        assert!((plan.freshness - (3.0 + 0.632_120_558_828_557_7) / 4.0).abs() < 1e-12, "{plan:?}");
+        assert!((plan.freshness - (3.0 + 0.6321205588285577) / 4.0).abs() < 1e-12, "{plan:?}");
         assert_eq!(plan.visit_frequency(ChangesPerDay::ZERO, 3.0), VisitsPerDay::ZERO);
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Edge<'a, E> {
 /// the first pass and the demand at this price.
 pub(super) fn clear_from(
     demand: &mut impl Demand,
-    edge: Edge<'_, impl Demand>,
+    edge: &mut Edge<'_, impl Demand>,
     first: (Price, Total),
     budget: f64,
     frequencies: &mut [VisitsPerDay],

@@ -6,7 +6,7 @@
 //! - [`weibull`]: changes that come in bursts, as text databases have them;
 //! - [`gamma_posterior`]: changes at a rate that is known as a gamma distribution;
 //! - [`class_mixture`]: changes at a rate that is known as weights on classes;
-//! - [`incomplete_gamma`]: the special functions of the Weibull law.
+//! - `incomplete_gamma`: the special functions of the Weibull law.
 
 pub mod class_mixture;
 pub mod gamma_posterior;

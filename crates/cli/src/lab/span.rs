@@ -1,0 +1,97 @@
+//! Spans of time as a user writes them: `14d`, `3y`, `12h`, `2 weeks`. A year is 365.25 days, a month a twelfth of it.
+//!
+//! # Promises
+//! - Every text gives a span or a message that says what is wrong and how to write it; none panics.
+//! - A span that is accepted is finite and more than zero.
+
+/// Units of time in days. The first spelling of each is the one that messages show.
+const UNITS: [(&[&str], f64); 6] = [
+    (&["min", "mins", "minute", "minutes"], 1.0 / 1_440.0),
+    (&["h", "hr", "hour", "hours"], 1.0 / 24.0),
+    (&["d", "day", "days"], 1.0),
+    (&["w", "wk", "week", "weeks"], 7.0),
+    (&["month", "months"], 365.25 / 12.0),
+    (&["y", "yr", "year", "years"], 365.25),
+];
+
+/// Longest span that is accepted, in days: longer than the Web will exist.
+const DAYS_MAX: f64 = 1e6;
+
+/// Days of a span.
+pub(super) fn parse_days(text: &str) -> Result<f64, String> {
+    let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(unit_start);
+    let Ok(number) = number.trim().parse::<f64>() else {
+        return Err("it is not a span of time; write a number and a unit, such as 14d or 3y".to_owned());
+    };
+    let lower = unit.trim().to_lowercase();
+    let Some((_, days)) = UNITS.iter().find(|(spellings, _)| spellings.contains(&lower.as_str())) else {
+        let known: Vec<_> = UNITS.iter().map(|(spellings, _)| spellings[0]).collect();
+        return Err(format!("it needs a unit of time, one of {}; such as 14d or 3y", known.join(", ")));
+    };
+    let days = number * days;
+    match days {
+        _ if days <= 0.0 || days.is_nan() => {
+            Err("it is empty; give a span of more than zero, such as 14d".to_owned())
+        }
+        _ if days > DAYS_MAX => Err(format!("it is longer than {DAYS_MAX} days")),
+        _ => Ok(days),
+    }
+}
+
+/// A span in words: `3 years`, `14 days`, `12 hours`.
+pub(super) fn written(days: f64) -> String {
+    let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1_440.0, "minute")];
+    let whole = |unit: f64| {
+        let count = days / unit;
+        (count >= 1.0 && (count - count.round()).abs() < 1e-6).then_some(count.round())
+    };
+    for (unit, name) in choices {
+        if let Some(count) = whole(unit) {
+            return if count == 1.0 { format!("1 {name}") } else { format!("{count} {name}s") };
+        }
+    }
+    format!("{days:.3} days")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_read_in_days() {
+        for (text, days) in [("14d", 14.0), ("3y", 1095.75), ("2 weeks", 14.0), ("12h", 0.5), ("1.5D", 1.5)] {
+            assert_eq!(parse_days(text), Ok(days), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_span_says_what_to_write() {
+        for (text, word) in [
+            ("14", "unit of time"),
+            ("d", "not a span"),
+            ("", "not a span"),
+            ("-3d", "empty"),
+            ("0d", "empty"),
+            ("3 lunes", "one of min"),
+            ("9999999y", "longer than"),
+            ("infy", "not a span"),
+        ] {
+            let error = parse_days(text).expect_err(text);
+            assert!(error.contains(word), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn spans_are_written_in_the_largest_whole_unit() {
+        for (days, text) in [
+            (1095.75, "3 years"),
+            (14.0, "14 days"),
+            (1.0, "1 day"),
+            (0.5, "12 hours"),
+            (1.30001, "1.300 days"),
+        ] {
+            assert_eq!(written(days), text);
+        }
+    }
+}

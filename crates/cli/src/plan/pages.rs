@@ -1,0 +1,181 @@
+//! The pages to plan for, gathered row by row.
+
+use freshet_theory::refresh::Pages;
+use freshet_theory::units::ChangesPerDay;
+
+use super::columns::{Column, Fault, Layout, Row, quoted};
+use super::history::Evidence;
+use super::host::host_of;
+use super::names::{NameIndex, Names, Seen};
+
+/// The most pages of one plan.
+pub(super) const PAGES_MAX: usize = 1_000_000_000;
+
+/// Pages to plan for: all columns are in the order in which the file first names each page.
+pub(super) struct PageTable {
+    /// The URL of each page.
+    pub(super) urls: Names,
+    /// How often each page changes.
+    pub(super) change_rates: Vec<ChangesPerDay>,
+    /// What else the file says of each page.
+    pub(super) attributes: Attributes,
+    /// What the rates were estimated from, when the file gave visits.
+    pub(super) evidence: Option<Evidence>,
+}
+
+impl PageTable {
+    /// The pages as the theory sees them.
+    pub(super) fn pages(&self) -> Pages<'_> {
+        Pages {
+            change_rates: &self.change_rates,
+            importance: self.attributes.importance.as_deref(),
+            costs: self.attributes.costs.as_deref(),
+        }
+    }
+
+    /// The same pages with other rates.
+    pub(super) fn with_rates<'a>(&'a self, change_rates: &'a [ChangesPerDay]) -> Pages<'a> {
+        Pages { change_rates, ..self.pages() }
+    }
+
+    /// The pages under each of the rates that are equally likely; one outlook when the rates are certain.
+    pub(super) fn outlooks(&self) -> Vec<Pages<'_>> {
+        match &self.evidence {
+            None => vec![self.pages()],
+            Some(evidence) => evidence.outlooks.iter().map(|rates| self.with_rates(rates)).collect(),
+        }
+    }
+
+    /// How many pages there are.
+    pub(super) fn len(&self) -> usize {
+        self.change_rates.len()
+    }
+}
+
+/// What a file may say of a page beside its changes.
+pub(super) struct Attributes {
+    /// The weight of each page, when the file has weights.
+    pub(super) importance: Option<Vec<f64>>,
+    /// The cost of a visit to each page, when the file has costs.
+    pub(super) costs: Option<Vec<f64>>,
+    /// The host of each page, when hosts are limited.
+    pub(super) hosts: Option<Hosts>,
+}
+
+/// Which host each page is on.
+pub(super) struct Hosts {
+    /// The hosts by number.
+    pub(super) names: Names,
+    /// The number of each page's host.
+    pub(super) of_page: Vec<u32>,
+}
+
+/// Attributes being gathered, one page at a time.
+pub(super) struct AttributeColumns {
+    importance: Option<Vec<f64>>,
+    costs: Option<Vec<f64>>,
+    hosts: Option<(NameIndex, Vec<u32>)>,
+}
+
+impl AttributeColumns {
+    /// Columns for what the file has; hosts only when the plan needs them.
+    pub(super) fn new(layout: &Layout, hosts_are_limited: bool) -> Self {
+        Self {
+            importance: layout.has(Column::Weight).then(Vec::new),
+            costs: layout.has(Column::Cost).then(Vec::new),
+            hosts: hosts_are_limited.then(|| (NameIndex::default(), Vec::new())),
+        }
+    }
+
+    /// Adds the attributes of the page that this row names.
+    pub(super) fn push(&mut self, row: &Row<'_>, url: &str) -> Result<(), Fault> {
+        if let Some(importance) = &mut self.importance {
+            importance.push(row.optional_number(Column::Weight)?.unwrap_or(1.0));
+        }
+        if let Some(costs) = &mut self.costs {
+            let cost = row.optional_number(Column::Cost)?.unwrap_or(1.0);
+            if cost == 0.0 {
+                let message = "it is zero; a visit must cost something".to_owned();
+                return Err(Fault { column: Column::Cost, message });
+            }
+            costs.push(cost);
+        }
+        if let Some((index, of_page)) = &mut self.hosts {
+            let (Seen::First(host) | Seen::Again(host)) = match row.optional_text(Column::Host)? {
+                Some(host) => index.add(host),
+                None => index.add(&host_of(url).ok_or_else(|| without_host(url))?),
+            };
+            of_page.push(host);
+        }
+        Ok(())
+    }
+
+    /// The columns when all pages are in.
+    pub(super) fn finish(self) -> Attributes {
+        let hosts = self.hosts.map(|(names, of_page)| Hosts { names: names.finish(), of_page });
+        Attributes { importance: self.importance, costs: self.costs, hosts }
+    }
+}
+
+fn without_host(url: &str) -> Fault {
+    let message = format!("no host can be read from {}; name it in a column host", quoted(url.as_bytes()));
+    Fault { column: Column::Url, message }
+}
+
+/// Pages being gathered from a table of rates.
+pub(super) struct RateRows {
+    urls: NameIndex,
+    change_rates: Vec<ChangesPerDay>,
+    attributes: AttributeColumns,
+    /// Where each page stands in the file.
+    places: Vec<u64>,
+    /// What a place is called: a line or a row.
+    place_name: &'static str,
+}
+
+impl RateRows {
+    /// No pages yet.
+    pub(super) fn new(attributes: AttributeColumns, place_name: &'static str) -> Self {
+        Self {
+            urls: NameIndex::default(),
+            change_rates: Vec::new(),
+            attributes,
+            places: Vec::new(),
+            place_name,
+        }
+    }
+
+    /// Adds the page of one row, which stands at this place in the file.
+    pub(super) fn take(&mut self, row: &Row<'_>, place: u64) -> Result<(), Fault> {
+        let url = row.text(Column::Url)?;
+        check_page_count(self.urls.len())?;
+        if let Seen::Again(page) = self.urls.add(url) {
+            let before = self.places[page as usize];
+            let message =
+                format!("{} stands on {} {before} already", quoted(url.as_bytes()), self.place_name);
+            return Err(Fault { column: Column::Url, message });
+        }
+        self.change_rates.push(ChangesPerDay::new(row.number(Column::ChangesPerDay)?));
+        self.attributes.push(row, url)?;
+        self.places.push(place);
+        Ok(())
+    }
+
+    /// The pages when all rows are in.
+    pub(super) fn finish(self) -> PageTable {
+        PageTable {
+            urls: self.urls.finish(),
+            change_rates: self.change_rates,
+            attributes: self.attributes.finish(),
+            evidence: None,
+        }
+    }
+}
+
+/// Refuses a page beyond the most that one plan holds.
+pub(super) fn check_page_count(pages: usize) -> Result<(), Fault> {
+    if pages < PAGES_MAX {
+        return Ok(());
+    }
+    Err(Fault { column: Column::Url, message: format!("more than {PAGES_MAX} pages") })
+}

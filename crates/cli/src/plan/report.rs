@@ -1,0 +1,131 @@
+//! Everything that was found out, for [`super::report_text`] and [`super::report_json`] to tell.
+
+use std::collections::HashMap;
+
+use freshet_theory::refresh::Allocation;
+use freshet_theory::units::VisitsPerDay;
+
+use super::curve::{CurvePoint, Reach};
+use super::figure::{Figure, age_figure, freshness_figure};
+use super::pages::PageTable;
+use super::planner::{Outcome, Policy};
+use super::quantity::{grouped, share, visits_a_day};
+use super::uncertainty::Uncertainty;
+use super::{PlanOptions, svg};
+
+/// Everything that was found out.
+pub(super) struct Report<'a> {
+    /// What was asked.
+    pub(super) options: &'a PlanOptions,
+    /// The pages.
+    pub(super) table: &'a PageTable,
+    /// The budget that is planned for.
+    pub(super) visit_budget: VisitsPerDay,
+    /// The plan.
+    pub(super) allocation: Allocation,
+    /// What each policy gives, in the order of [`Policy::ALL`].
+    pub(super) outcomes: [Outcome; Policy::ALL.len()],
+    /// How sure that is, when rates were estimated.
+    pub(super) uncertainty: Option<Uncertainty>,
+    /// The budget for a wanted freshness.
+    pub(super) target: Option<Target>,
+    /// What other budgets give.
+    pub(super) curve: Option<Vec<CurvePoint>>,
+}
+
+/// A freshness that is wanted, and what it takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// The freshness.
+    pub(super) freshness: f64,
+    /// The budget for it.
+    pub(super) reach: Reach,
+}
+
+impl Target {
+    /// What the target takes, as a sentence without its stop.
+    pub(super) fn sentence(&self) -> String {
+        let target = self.freshness;
+        match self.reach {
+            Reach::With(budget) => format!("freshness {target} takes {}", visits_a_day(budget.get())),
+            Reach::Limited { visit_budget, freshness } => format!(
+                "freshness {target} cannot be reached: the most that --host-limit lets be spent, {}, gives {}",
+                visits_a_day(visit_budget.get()),
+                share(freshness)
+            ),
+            Reach::Beyond(budget) => {
+                format!("freshness {target} takes more than {}", visits_a_day(budget.get()))
+            }
+        }
+    }
+}
+
+/// A host whose limit binds.
+pub(super) struct SaturatedHost<'a> {
+    /// The host.
+    pub(super) name: &'a str,
+    /// Its pages.
+    pub(super) pages: usize,
+    /// Visits a day to all of them.
+    pub(super) visits_per_day: f64,
+}
+
+impl Report<'_> {
+    /// The curve as a picture.
+    pub(super) fn svg(&self) -> String {
+        let heading = format!(
+            "What a budget buys: {} pages, objective {}",
+            grouped(self.table.len()),
+            self.objective_name()
+        );
+        svg::draw(&heading, &self.figures())
+    }
+
+    /// What the visits are for, by name.
+    pub(super) fn objective_name(&self) -> &'static str {
+        self.options.objective.name()
+    }
+
+    /// What is left of the budget, beyond rounding.
+    pub(super) fn unspent(&self) -> f64 {
+        let budget = self.visit_budget.get();
+        let left = budget - self.outcomes[0].cost_per_day.get();
+        if left > budget * 1e-6 { left } else { 0.0 }
+    }
+
+    /// The hosts whose limit binds, those with most pages first.
+    pub(super) fn saturated_hosts(&self) -> Vec<SaturatedHost<'_>> {
+        let Some(hosts) = &self.table.attributes.hosts else { return Vec::new() };
+        let mut sums: HashMap<u32, (usize, f64)> =
+            self.allocation.saturated_hosts.iter().map(|host| (*host, (0, 0.0))).collect();
+        for (host, visit_frequency) in hosts.of_page.iter().zip(&self.allocation.visit_frequencies) {
+            if let Some((pages, visits)) = sums.get_mut(host) {
+                *pages += 1;
+                *visits += visit_frequency.get();
+            }
+        }
+        let named = |(host, (pages, visits_per_day)): (u32, (usize, f64))| SaturatedHost {
+            name: hosts.names.get(host as usize),
+            pages,
+            visits_per_day,
+        };
+        let mut saturated: Vec<_> = sums.into_iter().map(named).collect();
+        saturated.sort_by(|a, b| b.pages.cmp(&a.pages).then_with(|| a.name.cmp(b.name)));
+        saturated
+    }
+
+    /// What is drawn of the curve.
+    pub(super) fn figures(&self) -> Vec<Figure<'_>> {
+        let Some(curve) = &self.curve else { return Vec::new() };
+        let budget = self.visit_budget.get();
+        let marked = Some((budget, format!("budget: {}", visits_a_day(budget))));
+        let noted = self.target.and_then(|target| match target.reach {
+            Reach::With(needed) => {
+                let name = format!("{} takes {}", target.freshness, visits_a_day(needed.get()));
+                Some((needed.get(), target.freshness, name))
+            }
+            Reach::Limited { .. } | Reach::Beyond(_) => None,
+        });
+        vec![freshness_figure(curve, marked.clone(), noted), age_figure(curve, marked)]
+    }
+}

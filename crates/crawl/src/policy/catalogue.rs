@@ -1,0 +1,276 @@
+//! What is known of pages without visiting them: their site, their directory, their importance, their links.
+//!
+//! Pages are numbered densely in the order of discovery, and so are sites and directories; a policy keeps its own columns
+//! beside these. A directory is what stands before the last slash of a path; the directories of a site form a tree.
+//!
+//! # Promises
+//! - The parent of a directory has a smaller number than the directory.
+//! - A page never changes its site or directory.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A page, numbered in the order of discovery.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[repr(transparent)]
+pub struct PageId(pub u32);
+
+/// A site: scheme and authority.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[repr(transparent)]
+pub struct SiteId(pub u32);
+
+/// A directory of a site.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[repr(transparent)]
+pub struct DirectoryId(pub u32);
+
+impl PageId {
+    /// As an index into a column.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SiteId {
+    /// As an index into a column.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl DirectoryId {
+    /// As an index into a column.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A directory: where it hangs and how deep.
+#[derive(Clone, Copy, Debug)]
+pub struct Directory {
+    /// The site it belongs to.
+    pub site: SiteId,
+    /// The directory above it; none for the root of a site.
+    pub parent: Option<DirectoryId>,
+    /// Slashes between the root and it: 0 for the root.
+    pub depth: u32,
+}
+
+/// Every page that was discovered, column by column.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    directory_of: Vec<DirectoryId>,
+    importance: Vec<f32>,
+    directories: Vec<Directory>,
+    sites: u32,
+    directory_by_name: HashMap<(SiteId, Box<str>), DirectoryId>,
+    paths: Paths,
+    links: Links,
+}
+
+impl Catalogue {
+    /// An empty catalogue.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a page of `site` at `path`, with the importance 1. Panics when there are 2^32 pages.
+    pub fn add_page(&mut self, site: SiteId, path: &str) -> PageId {
+        let directory = self.directory_named(site, directory_of_path(path));
+        let page = self.add_page_in(directory);
+        self.paths.add(page, path);
+        page
+    }
+
+    /// Adds a page without a path of its own to a directory.
+    pub fn add_page_in(&mut self, directory: DirectoryId) -> PageId {
+        let page = PageId(u32::try_from(self.directory_of.len()).expect("fewer than 2^32 pages"));
+        self.directory_of.push(directory);
+        self.importance.push(1.0);
+        page
+    }
+
+    /// The directory of this name, made with all above it when it is new. The name of the root is empty.
+    pub fn directory_named(&mut self, site: SiteId, name: &str) -> DirectoryId {
+        if let Some(known) = self.directory_by_name.get(&(site, name.into())) {
+            return *known;
+        }
+        self.sites = self.sites.max(site.0 + 1);
+        let parent = (!name.is_empty()).then(|| self.directory_named(site, directory_of_path(name)));
+        let depth = parent.map_or(0, |parent| self.directories[parent.index()].depth + 1);
+        let id = DirectoryId(u32::try_from(self.directories.len()).expect("fewer than 2^32 directories"));
+        self.directories.push(Directory { site, parent, depth });
+        self.directory_by_name.insert((site, name.into()), id);
+        id
+    }
+
+    /// Says how important a page is. Panics unless the importance is finite and not negative.
+    pub fn set_importance(&mut self, page: PageId, importance: f32) {
+        assert!(importance.is_finite());
+        assert!(0.0 <= importance);
+        self.importance[page.index()] = importance;
+    }
+
+    /// Says which pages `links[i].0` links to `links[i].1`. Links of pages that are not known yet may be given.
+    pub fn set_links(&mut self, links: &[(PageId, PageId)]) {
+        self.links = Links::new(links);
+    }
+
+    /// Number of pages.
+    pub fn pages(&self) -> usize {
+        self.directory_of.len()
+    }
+
+    /// Number of sites.
+    pub fn sites(&self) -> usize {
+        self.sites as usize
+    }
+
+    /// All directories, parents before children.
+    pub fn directories(&self) -> &[Directory] {
+        &self.directories
+    }
+
+    /// The directory of a page.
+    pub fn directory_of(&self, page: PageId) -> DirectoryId {
+        self.directory_of[page.index()]
+    }
+
+    /// The site of a page.
+    pub fn site_of(&self, page: PageId) -> SiteId {
+        self.directories[self.directory_of(page).index()].site
+    }
+
+    /// How important a page is; 1 unless something else was said.
+    pub fn importance(&self, page: PageId) -> f32 {
+        self.importance[page.index()]
+    }
+
+    /// The path of a page, empty if it has none.
+    pub fn path(&self, page: PageId) -> &str {
+        self.paths.get(page)
+    }
+
+    /// The pages that `page` links to.
+    pub fn links_from(&self, page: PageId) -> &[PageId] {
+        self.links.from(page)
+    }
+
+    /// The pages that link to `page`.
+    pub fn links_to(&self, page: PageId) -> &[PageId] {
+        self.links.to(page)
+    }
+}
+
+/// What stands before the last slash: `a/b` of `a/b/c`, empty for `c` and `/c`.
+fn directory_of_path(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Paths in one piece of memory.
+#[derive(Debug, Default)]
+struct Paths {
+    text: String,
+    span_of: HashMap<PageId, Range<usize>>,
+}
+
+impl Paths {
+    fn add(&mut self, page: PageId, path: &str) {
+        let start = self.text.len();
+        self.text.push_str(path);
+        self.span_of.insert(page, start..self.text.len());
+    }
+
+    fn get(&self, page: PageId) -> &str {
+        self.span_of.get(&page).map_or("", |span| &self.text[span.clone()])
+    }
+}
+
+/// Links in both directions, as sorted lists one after another.
+#[derive(Debug, Default)]
+struct Links {
+    forward: Adjacency,
+    backward: Adjacency,
+}
+
+#[derive(Debug, Default)]
+struct Adjacency {
+    start: Vec<u32>,
+    targets: Vec<PageId>,
+}
+
+impl Links {
+    fn new(links: &[(PageId, PageId)]) -> Self {
+        let backward: Vec<_> = links.iter().map(|(from, to)| (*to, *from)).collect();
+        Self { forward: Adjacency::new(links.to_vec()), backward: Adjacency::new(backward) }
+    }
+
+    fn from(&self, page: PageId) -> &[PageId] {
+        self.forward.of(page)
+    }
+
+    fn to(&self, page: PageId) -> &[PageId] {
+        self.backward.of(page)
+    }
+}
+
+impl Adjacency {
+    fn new(mut links: Vec<(PageId, PageId)>) -> Self {
+        links.sort_unstable();
+        links.dedup();
+        let pages = links.last().map_or(0, |(from, _)| from.index() + 1);
+        let mut start = vec![0u32; pages + 1];
+        for (from, _) in &links {
+            start[from.index() + 1] += 1;
+        }
+        for page in 0..pages {
+            start[page + 1] += start[page];
+        }
+        Self { start, targets: links.into_iter().map(|(_, to)| to).collect() }
+    }
+
+    fn of(&self, page: PageId) -> &[PageId] {
+        match self.start.get(page.index()..=page.index() + 1) {
+            Some([start, end]) => &self.targets[*start as usize..*end as usize],
+            _ => &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_form_a_tree_with_parents_first() {
+        let mut catalogue = Catalogue::new();
+        let deep = catalogue.add_page(SiteId(0), "docs/guide/start");
+        let root = catalogue.add_page(SiteId(0), "about");
+        let other = catalogue.add_page(SiteId(1), "docs/guide/start");
+        let directory = catalogue.directories()[catalogue.directory_of(deep).index()];
+        assert_eq!(directory.depth, 2);
+        assert_eq!(catalogue.directories()[catalogue.directory_of(root).index()].depth, 0);
+        assert_ne!(catalogue.directory_of(deep), catalogue.directory_of(other));
+        assert_eq!(catalogue.sites(), 2);
+        for (id, directory) in catalogue.directories().iter().enumerate() {
+            assert!(directory.parent.is_none_or(|parent| parent.index() < id));
+        }
+    }
+
+    #[test]
+    fn links_are_found_from_both_ends() {
+        let mut catalogue = Catalogue::new();
+        let pages: Vec<_> = (0..4).map(|page| catalogue.add_page(SiteId(0), &format!("{page}"))).collect();
+        catalogue.set_links(&[
+            (pages[2], pages[0]),
+            (pages[0], pages[1]),
+            (pages[2], pages[1]),
+            (pages[2], pages[1]),
+        ]);
+        assert_eq!(catalogue.links_from(pages[2]), [pages[0], pages[1]]);
+        assert_eq!(catalogue.links_to(pages[1]), [pages[0], pages[2]]);
+        assert!(catalogue.links_from(pages[3]).is_empty());
+        assert!(catalogue.links_to(pages[3]).is_empty());
+    }
+}

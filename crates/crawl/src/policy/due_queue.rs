@@ -1,0 +1,146 @@
+//! Pages by the date of their next visit, the oldest first.
+//!
+//! # Promises
+//! - A page is handed out at most once until it has a new date.
+//! - A new date replaces the old one. Pages with the same date come in an order drawn by lot.
+//! - A page that is closed in this cycle keeps its date.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use rand::RngExt as _;
+use rand_chacha::ChaCha8Rng;
+
+use super::catalogue::PageId;
+use super::selective::OpenPages;
+
+/// The dates of all pages, in days since the crawl began.
+#[derive(Debug, Default)]
+pub(super) struct DueQueue {
+    heap: BinaryHeap<Entry>,
+    /// The date that counts; what else stands in the heap is out of date. NaN: none.
+    due: Vec<f64>,
+    /// Met but closed in this cycle.
+    aside: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    due: f64,
+    lot: u32,
+    page: PageId,
+}
+
+impl DueQueue {
+    /// There are so many pages now; new ones have no date.
+    pub(super) fn grow(&mut self, pages: usize) {
+        self.due.resize(pages, f64::NAN);
+    }
+
+    /// Gives a page the date of its next visit; it may be infinite.
+    pub(super) fn set(&mut self, page: PageId, due: f64, rng: &mut ChaCha8Rng) {
+        self.due[page.index()] = due;
+        self.heap.push(Entry { due, lot: rng.random(), page });
+    }
+
+    /// Gives all pages that have one a new date, computed from the page.
+    pub(super) fn set_all(&mut self, due: impl Fn(PageId) -> f64, rng: &mut ChaCha8Rng) {
+        self.aside.clear();
+        let mut entries = std::mem::take(&mut self.heap).into_vec();
+        entries.clear();
+        for (page, date) in (0u32..).map(PageId).zip(&mut self.due) {
+            if !date.is_nan() {
+                *date = due(page);
+                entries.push(Entry { due: *date, lot: rng.random(), page });
+            }
+        }
+        self.heap = entries.into();
+    }
+
+    /// Takes the open page that has been due longest, or will be next.
+    pub(super) fn take_next(&mut self, open: &OpenPages) -> Option<PageId> {
+        while let Some(entry) = self.heap.pop() {
+            let due = &mut self.due[entry.page.index()];
+            if due.to_bits() != entry.due.to_bits() {
+                continue;
+            }
+            if open.is_gone(entry.page) {
+                *due = f64::NAN;
+            } else if open.is_open(entry.page) {
+                *due = f64::NAN;
+                return Some(entry.page);
+            } else {
+                self.aside.push(entry);
+            }
+        }
+        None
+    }
+
+    /// Puts the pages that were closed in this cycle back.
+    pub(super) fn end_cycle(&mut self) {
+        self.heap.extend(self.aside.drain(..));
+    }
+}
+
+/// The greatest entry is the one that is due first.
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.due.total_cmp(&self.due).then(other.lot.cmp(&self.lot)).then(other.page.cmp(&self.page))
+    }
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Entry {}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::rand_core::SeedableRng as _;
+
+    use super::*;
+
+    #[test]
+    fn pages_come_in_the_order_of_their_last_date_and_closed_ones_in_the_next_cycle() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let (mut queue, mut open) = (DueQueue::default(), OpenPages::default());
+        queue.grow(4);
+        open.grow(4);
+        open.begin_cycle();
+        for (page, due) in [(0, 3.0), (1, 1.0), (2, 2.0), (3, f64::INFINITY), (1, 4.0)] {
+            queue.set(PageId(page), due, &mut rng);
+        }
+        open.restrict(&|page| page.0 != 2);
+        let mut order =
+            || std::iter::from_fn(|| queue.take_next(&open)).map(|page| page.0).collect::<Vec<_>>();
+        assert_eq!(order(), [0, 1, 3]);
+        queue.end_cycle();
+        open.begin_cycle();
+        assert_eq!(queue.take_next(&open), Some(PageId(2)));
+        assert_eq!(queue.take_next(&open), None);
+    }
+
+    #[test]
+    fn all_dates_can_be_set_anew() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let (mut queue, mut open) = (DueQueue::default(), OpenPages::default());
+        queue.grow(3);
+        open.grow(3);
+        open.begin_cycle();
+        queue.set(PageId(0), 1.0, &mut rng);
+        queue.set(PageId(2), 2.0, &mut rng);
+        queue.set_all(|page| -f64::from(page.0), &mut rng);
+        assert_eq!(queue.take_next(&open), Some(PageId(2)));
+        assert_eq!(queue.take_next(&open), Some(PageId(0)));
+        assert_eq!(queue.take_next(&open), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! Calibration: what the model gets wrong on a given web, learned from every download.
+//!
+//! Each download is a labelled example for free. The logarithm of the model's exposure is corrected by a linear function
+//! of a few features, trained online (AdaGrad) on the likelihood of what the visits found:
+//!
+//! > ln L = clamp(base + β·φ, −16, 3), P(changed) = 1 − e^-L
+//!
+//! # Promises
+//! - On the first day β = 0, so that the pure model decides.
+//! - Exposure and gradient are finite, whatever was observed.
+
+/// Number of features.
+pub(super) const FEATURES: usize = 11;
+
+/// Step of AdaGrad; the accumulators begin at one.
+const LEARNING_RATE: f64 = 0.2;
+
+/// Limits of ln L: below, nothing is expected for longer than any crawl; above, a change is certain.
+const LOG_EXPOSURE: (f32, f32) = (-16.0, 3.0);
+
+/// A page's features, with the model's own word.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Example {
+    /// ln of the model's exposure: the cloglog of its P(changed).
+    pub(super) base: f32,
+    /// The features φ.
+    pub(super) features: [f32; FEATURES],
+}
+
+/// The learned weights β.
+#[derive(Clone, Debug)]
+pub(super) struct Calibration {
+    weights: [f32; FEATURES],
+    squares: [f64; FEATURES],
+}
+
+impl Calibration {
+    /// No correction yet.
+    pub(super) fn new() -> Self {
+        Self { weights: [0.0; FEATURES], squares: [1.0; FEATURES] }
+    }
+
+    /// The calibrated exposure L: the changes to expect since the last visit.
+    pub(super) fn exposure(&self, example: &Example) -> f32 {
+        let correction: f32 =
+            self.weights.iter().zip(&example.features).map(|(weight, feature)| weight * feature).sum();
+        (example.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1).exp()
+    }
+
+    /// The weight of a feature.
+    pub(super) fn weight(&self, feature: usize) -> f32 {
+        self.weights[feature]
+    }
+
+    /// One step of AdaGrad on a batch of examples, each with the exposure that was predicted and whether it had changed.
+    pub(super) fn learn(&mut self, batch: &[(Example, f32, bool)]) {
+        if batch.is_empty() {
+            return;
+        }
+        let mut gradient = [0.0f64; FEATURES];
+        for (example, exposure, changed) in batch {
+            let slope = f64::from(log_likelihood_slope(*exposure, *changed));
+            for (sum, feature) in gradient.iter_mut().zip(&example.features) {
+                *sum += slope * f64::from(*feature);
+            }
+        }
+        let scale = (batch.len() as f64).sqrt().recip();
+        for ((weight, square), slope) in self.weights.iter_mut().zip(&mut self.squares).zip(gradient) {
+            let slope = slope * scale;
+            *square += slope * slope;
+            *weight += (LEARNING_RATE * slope / square.sqrt()) as f32;
+        }
+    }
+}
+
+/// d/d(ln L) of the log likelihood of one visit: L/(e^L − 1) after a change, −L without.
+fn log_likelihood_slope(exposure: f32, changed: bool) -> f32 {
+    if changed { exposure / exposure.exp_m1().max(1e-9) } else { -exposure }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example(base: f32) -> Example {
+        let mut features = [0.0; FEATURES];
+        features[0] = 1.0;
+        Example { base, features }
+    }
+
+    #[test]
+    fn on_the_first_day_the_model_decides() {
+        let exposure = Calibration::new().exposure(&example(-2.0));
+        assert!((exposure - (-2.0f32).exp()).abs() < 1e-7);
+    }
+
+    #[test]
+    fn a_model_that_promises_half_the_changes_is_corrected() {
+        let mut calibration = Calibration::new();
+        let example = example(0.1f32.ln());
+        for _ in 0..400 {
+            let exposure = calibration.exposure(&example);
+            let batch: Vec<_> = (0..100).map(|visit| (example, exposure, visit < 18)).collect();
+            calibration.learn(&batch);
+        }
+        let changed = 1.0 - (-calibration.exposure(&example)).exp();
+        assert!((changed - 0.18).abs() < 0.005, "{changed}");
+    }
+
+    #[test]
+    fn extremes_stay_finite() {
+        let mut calibration = Calibration::new();
+        for base in [-100.0, 100.0, f32::MIN_POSITIVE.ln()] {
+            let exposure = calibration.exposure(&example(base));
+            calibration.learn(&[(example(base), exposure, true), (example(base), exposure, false)]);
+            assert!(calibration.exposure(&example(base)).is_finite());
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The page posterior: how often a page changes, from its own visits and from those of its group.
+//!
+//! This is the history part of the policy. The rate θ of a page, per tick of its group's clock, is
+//!
+//! > θ ~ Gamma(a, b), a = 1 + n, b = 1/m + e
+//!
+//! where `n` counts its changes and `e` its exposure (the clock time over which it was observed), both discounted, and `m`
+//! is the mean rate of its group, which leans on its site's and that on the mean of all. A change seen after a long interval counts
+//! for as many changes as are expected given at least one, L/(1 − e^-L).
+//!
+//! # Promises
+//! - `n` and `e` are kept apart from the prior: a better prior moves every page at once.
+//! - The sums of a group are those of its pages, up to rounding.
+
+use freshet_theory::numerics::changes_given_changed;
+
+/// Shape of the prior: how much a page may differ from its group.
+const PRIOR_SHAPE: f32 = 1.0;
+/// Rate before anything is known, in changes per tick.
+const FIRST_RATE: f64 = 0.05;
+/// Changes that the first rate is worth in the mean of all.
+const SHRINKAGE_ALL: f64 = 0.5;
+/// Changes that the mean of all is worth in a site's, and a site's in a group's.
+const SHRINKAGE_GROUP: f64 = 2.0;
+
+/// Gamma(a, b) of a page's rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PagePosterior {
+    /// Shape.
+    pub(super) a: f32,
+    /// Rate parameter, in ticks of clock time.
+    pub(super) b: f32,
+}
+
+impl PagePosterior {
+    /// The posterior of a page with these statistics in a group of this mean rate.
+    pub(super) fn new(changes: f32, exposure: f32, group_rate: f32) -> Self {
+        Self { a: PRIOR_SHAPE + changes, b: PRIOR_SHAPE / group_rate + exposure }
+    }
+
+    /// Posterior mean of the rate.
+    pub(super) fn mean(self) -> f32 {
+        self.a / self.b
+    }
+
+    /// Changes to expect in `clock_time`: −ln E[e^-θx] = a ln(1 + x/b).
+    pub(super) fn exposure(self, clock_time: f32) -> f32 {
+        self.a * (clock_time / self.b).ln_1p()
+    }
+}
+
+/// The discounted statistics of a page after one more visit.
+pub(super) fn after_visit(
+    (changes, exposure): (f32, f32),
+    posterior: PagePosterior,
+    clock_time: f32,
+    discount: f32,
+    changed: bool,
+) -> (f32, f32) {
+    let expected = f64::from(posterior.mean() * clock_time);
+    let new_changes = if changed { changes_given_changed(expected) as f32 } else { 0.0 };
+    (changes * discount + new_changes, exposure * discount + clock_time)
+}
+
+/// The mean rates of all groups, and the sums that they come from.
+#[derive(Debug, Default)]
+pub(super) struct GroupRates {
+    all: Sums,
+    sites: Vec<Sums>,
+    groups: Vec<Sums>,
+    rates: Vec<f32>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    changes: f64,
+    exposure: f64,
+}
+
+impl Sums {
+    fn add(&mut self, changes: f64, exposure: f64) {
+        self.changes += changes;
+        self.exposure += exposure;
+    }
+
+    /// The mean rate, leaning on `parent` with the weight of `shrinkage` changes. Rounding may leave sums below zero.
+    fn rate(self, shrinkage: f64, parent: f64) -> f64 {
+        (shrinkage + self.changes.max(0.0)) / (shrinkage / parent + self.exposure.max(0.0))
+    }
+}
+
+impl GroupRates {
+    /// Makes room for sites and groups.
+    pub(super) fn grow(&mut self, sites: usize, site_of_group: &[u32]) {
+        self.sites.resize(sites, Sums::default());
+        self.groups.resize(site_of_group.len(), Sums::default());
+        self.settle(site_of_group);
+    }
+
+    /// The mean rate of a group, in changes per tick of its clock.
+    pub(super) fn rate(&self, group: usize) -> f32 {
+        self.rates[group]
+    }
+
+    /// A page's statistics grew by this much (less, if negative).
+    pub(super) fn add(&mut self, group: usize, site: usize, changes: f32, exposure: f32) {
+        let (changes, exposure) = (f64::from(changes), f64::from(exposure));
+        self.all.add(changes, exposure);
+        self.sites[site].add(changes, exposure);
+        self.groups[group].add(changes, exposure);
+    }
+
+    /// Recomputes the mean rates from the top down.
+    pub(super) fn settle(&mut self, site_of_group: &[u32]) {
+        let all = self.all.rate(SHRINKAGE_ALL, FIRST_RATE);
+        let sites: Vec<f64> = self.sites.iter().map(|sums| sums.rate(SHRINKAGE_GROUP, all)).collect();
+        self.rates.clear();
+        let groups = self.groups.iter().zip(site_of_group);
+        self.rates
+            .extend(groups.map(|(sums, site)| sums.rate(SHRINKAGE_GROUP, sites[*site as usize]) as f32));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_without_visits_has_the_rate_of_its_group() {
+        let posterior = PagePosterior::new(0.0, 0.0, 0.2);
+        assert!((posterior.mean() - 0.2).abs() < 1e-6);
+    }
+
+    #[test]
+    fn changes_raise_the_rate_and_quiet_lowers_it() {
+        let start = PagePosterior::new(0.0, 0.0, 0.2);
+        let (changes, exposure) = after_visit((0.0, 0.0), start, 5.0, 1.0, true);
+        assert!(PagePosterior::new(changes, exposure, 0.2).mean() > 0.2);
+        let (changes, exposure) = after_visit((0.0, 0.0), start, 5.0, 1.0, false);
+        assert!(PagePosterior::new(changes, exposure, 0.2).mean() < 0.2);
+    }
+
+    #[test]
+    fn a_quiet_group_pulls_its_rate_down_but_not_that_of_another_site() {
+        let mut rates = GroupRates::default();
+        rates.grow(2, &[0, 0, 1]);
+        rates.add(0, 0, 0.0, 500.0);
+        rates.add(2, 1, 50.0, 500.0);
+        rates.settle(&[0, 0, 1]);
+        assert!(rates.rate(0) < rates.rate(1));
+        assert!(rates.rate(1) < rates.rate(2));
+    }
+}

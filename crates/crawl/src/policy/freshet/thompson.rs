@@ -1,0 +1,50 @@
+//! Chance, from a seed: the Thompson factor of a page in a cycle.
+//!
+//! A page whose rate is uncertain should sometimes be tried. Its exposure is multiplied by a draw of Gamma(4, 1/4), mean one,
+//! that depends on the seed, the page and the cycle alone, so that it is the same in all batches and in every replay.
+
+/// A draw of Gamma(4, 1/4): the mean of four exponentials.
+pub(super) fn factor(seed: u64, page: u32, cycle: u32) -> f32 {
+    let first = mix(seed ^ (u64::from(cycle) << 32 | u64::from(page)));
+    let second = mix(first);
+    // Four uniforms of 32 bits, none of them zero.
+    let product = [first, first >> 32, second, second >> 32]
+        .map(|bits| (f64::from(bits as u32) + 0.5) / 4_294_967_296.0)
+        .iter()
+        .product::<f64>();
+    (-0.25 * product.ln()) as f32
+}
+
+/// A number in [0, 1) that breaks ties between pages of equal index.
+pub(super) fn tie_break(seed: u64, page: u32, cycle: u32) -> f32 {
+    (mix(seed.rotate_left(17) ^ (u64::from(page) << 32 | u64::from(cycle))) >> 40) as f32 / 16_777_216.0
+}
+
+/// The finaliser of SplitMix64: every bit of the output depends on every bit of the input.
+fn mix(number: u64) -> u64 {
+    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    number ^ (number >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_factor_has_mean_one_and_variance_a_quarter() {
+        let draws: Vec<f64> = (0..200_000).map(|page| f64::from(factor(7, page, 3))).collect();
+        let mean = draws.iter().sum::<f64>() / draws.len() as f64;
+        let variance = draws.iter().map(|draw| (draw - mean).powi(2)).sum::<f64>() / draws.len() as f64;
+        assert!((mean - 1.0).abs() < 0.005, "{mean}");
+        assert!((variance - 0.25).abs() < 0.005, "{variance}");
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same() {
+        assert_eq!(factor(1, 2, 3), factor(1, 2, 3));
+        assert_ne!(factor(1, 2, 3), factor(2, 2, 3));
+        assert_ne!(factor(1, 2, 3), factor(1, 2, 4));
+    }
+}

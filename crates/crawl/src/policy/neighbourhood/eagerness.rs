@@ -1,0 +1,163 @@
+//! Whether a sample has its neighbours downloaded: the download probability.
+//!
+//! **neighbours**, section 5: by the status of the sample, by its history of changes, even (HA) or weighted (WHA), or by its PageRank
+//! (PRA). The formulas are those of [`freshet_theory::neighbourhood::probability`].
+//!
+//! # Promises
+//! - A probability lies between zero and one, whatever was seen.
+//!
+//! # Departures
+//! - A cycle in which a page was not visited counts as one without change. The last [`CYCLES_MAX`] cycles count.
+//! - The public PageRank from 0 to 10 is made of the importance of pages: 0 for the least important one, one more for each
+//!   factor of six, and cut to a whole number.
+
+use freshet_theory::neighbourhood::probability;
+
+use crate::policy::catalogue::{Catalogue, PageId};
+use crate::policy::visit::Observation;
+
+/// What the download probability depends on.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Eagerness {
+    /// Whether the sample has changed.
+    #[default]
+    Status,
+    /// How often it has changed so far (HA).
+    History,
+    /// The same, with more weight to later cycles (WHA).
+    WeightedHistory,
+    /// Its PageRank (PRA).
+    PageRank,
+}
+
+/// Cycles of a history that count.
+const CYCLES_MAX: u32 = 512;
+/// Factor of importance between two public PageRanks.
+const RANK_BASE: f64 = 6.0;
+/// The highest public PageRank.
+const RANK_MAX: f64 = 10.0;
+
+/// What the download probabilities of all pages need.
+#[derive(Debug, Default)]
+pub(super) struct Eager {
+    eagerness: Eagerness,
+    /// The cycles in which each page was found changed, if that matters.
+    changed_in: Vec<Vec<u32>>,
+    /// Importance of the least important page that counts at all.
+    importance_min: f64,
+    history: Vec<bool>,
+}
+
+impl Eager {
+    /// Nothing is known yet.
+    pub(super) fn new(eagerness: Eagerness) -> Self {
+        Self { eagerness, ..Self::default() }
+    }
+
+    /// A cycle begins.
+    pub(super) fn begin_cycle(&mut self, catalogue: &Catalogue) {
+        match self.eagerness {
+            Eagerness::Status => {}
+            Eagerness::History | Eagerness::WeightedHistory => {
+                self.changed_in.resize_with(catalogue.pages(), Vec::new);
+            }
+            Eagerness::PageRank => {
+                let importance = |page| f64::from(catalogue.importance(PageId(page)));
+                let above_zero = (0..catalogue.pages() as u32).map(importance).filter(|w| *w > 0.0);
+                self.importance_min = above_zero.fold(f64::INFINITY, f64::min);
+            }
+        }
+    }
+
+    /// What visits found in a cycle.
+    pub(super) fn learn(&mut self, observations: &[Observation], cycle: u32) {
+        if matches!(self.eagerness, Eagerness::History | Eagerness::WeightedHistory) {
+            for observation in observations.iter().filter(|observation| observation.outcome.is_change()) {
+                self.changed_in[observation.page.index()].push(cycle);
+            }
+        }
+    }
+
+    /// The chance that a sample has its neighbours downloaded in a cycle in which it was found changed or not.
+    pub(super) fn probability(
+        &mut self,
+        catalogue: &Catalogue,
+        sample: PageId,
+        changed: bool,
+        cycle: u32,
+    ) -> f64 {
+        match self.eagerness {
+            Eagerness::Status => probability::status(changed),
+            Eagerness::History => probability::history(self.history_of(sample, cycle)),
+            Eagerness::WeightedHistory => probability::weighted_history(self.history_of(sample, cycle)),
+            Eagerness::PageRank => {
+                let importance = f64::from(catalogue.importance(sample));
+                probability::pagerank(public_rank(importance / self.importance_min))
+            }
+        }
+    }
+
+    /// Whether a page was found changed in each cycle up to this one.
+    fn history_of(&mut self, page: PageId, cycle: u32) -> &[bool] {
+        let length = cycle.clamp(1, CYCLES_MAX);
+        self.history.clear();
+        self.history.resize(length as usize, false);
+        for changed_in in self.changed_in[page.index()].iter().rev() {
+            let Some(place) = (changed_in + length).checked_sub(cycle + 1) else { break };
+            self.history[place as usize] = true;
+        }
+        &self.history
+    }
+}
+
+/// The public PageRank of a page so many times as important as the least important one.
+fn public_rank(ratio: f64) -> f64 {
+    // A page that does not count at all has the lowest rank.
+    if ratio > 1.0 { (ratio.ln() / RANK_BASE.ln()).floor().clamp(0.0, RANK_MAX) } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use freshet_theory::units::Days;
+
+    use super::*;
+    use crate::policy::catalogue::SiteId;
+    use crate::policy::visit::Outcome;
+
+    /// The probability in the last cycle for a page found changed in these cycles.
+    fn after(eagerness: Eagerness, changed_in: &[u32], cycle: u32) -> f64 {
+        let mut catalogue = Catalogue::new();
+        let page = catalogue.add_page(SiteId(0), "page");
+        let mut eager = Eager::new(eagerness);
+        eager.begin_cycle(&catalogue);
+        for cycle in changed_in {
+            eager.learn(&[Observation { page, time: Days::ZERO, outcome: Outcome::Changed }], *cycle);
+        }
+        eager.probability(&catalogue, page, changed_in.contains(&cycle), cycle)
+    }
+
+    #[test]
+    fn the_probability_follows_the_status_or_the_history() {
+        assert_eq!(after(Eagerness::Status, &[3], 3), 1.0);
+        assert_eq!(after(Eagerness::Status, &[2], 3), 0.0);
+        assert!((after(Eagerness::History, &[1, 4], 4) - (1.0 - (-0.5f64).exp())).abs() < 1e-12);
+        assert!((after(Eagerness::WeightedHistory, &[1, 4], 4) - (1.0 - (-0.5f64).exp())).abs() < 1e-12);
+        assert!(
+            after(Eagerness::WeightedHistory, &[3, 4], 4) > after(Eagerness::WeightedHistory, &[1, 2], 4)
+        );
+    }
+
+    #[test]
+    fn changes_before_the_last_cycles_are_forgotten() {
+        assert_eq!(after(Eagerness::History, &[1, 2], CYCLES_MAX + 2), 0.0);
+        assert!(after(Eagerness::History, &[1, 3], CYCLES_MAX + 2) > 0.0);
+    }
+
+    #[test]
+    fn the_public_rank_goes_from_zero_to_ten() {
+        for (ratio, rank) in [(0.0, 0.0), (1.0, 0.0), (5.9, 0.0), (6.1, 1.0), (37.0, 2.0), (1e30, 10.0)] {
+            assert_eq!(public_rank(ratio), rank, "{ratio}");
+        }
+        assert!((after(Eagerness::PageRank, &[], 1) - 1.0 / 11.0).abs() < 1e-12);
+    }
+}

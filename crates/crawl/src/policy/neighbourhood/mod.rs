@@ -1,0 +1,18 @@
+//! Samples at random, and the neighbours of those that changed: the policies of **neighbours**.
+//!
+//! In reading order:
+//! - `links`: neighbours by links;
+//! - `directories`: neighbours by directories;
+//! - `clusters`: neighbours by what is known of the pages;
+//! - `eagerness`: whether a sample has its neighbours downloaded;
+//! - `policy`: the cycle that joins them.
+
+mod clusters;
+mod directories;
+mod eagerness;
+mod links;
+mod policy;
+
+pub use eagerness::Eagerness;
+pub use policy::Kinship;
+pub(super) use policy::Neighbourhood;

@@ -1,0 +1,230 @@
+//! The cycle of samples and their neighbours.
+//!
+//! **neighbours**, section 3, Algorithms 1 and 2: until the downloads are used up, download a page at random; with its download
+//! probability, download its neighbours within the granularity too.
+//!
+//! # Promises
+//! - A changed sample under `status` has all its neighbours downloaded, as far as the downloads go, before the next sample.
+//! - A sample that is no seed leads to no other download.
+//!
+//! # Departures
+//! - The text does not say which neighbours are downloaded when they are more than the downloads left: some drawn by lot.
+//! - A page that is gone is a changed sample, as the text counts removals among updates.
+
+use freshet_theory::neighbourhood::granularity::Granularity;
+use freshet_theory::units::Days;
+use rand::RngExt as _;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+
+use super::clusters::Clusters;
+use super::directories::Directories;
+use super::eagerness::{Eager, Eagerness};
+use super::links::Links;
+use crate::policy::catalogue::{Catalogue, PageId};
+use crate::policy::lots::Lots;
+use crate::policy::selective::{OpenPages, Selective};
+use crate::policy::visit::{Observation, Policy};
+
+/// What makes pages neighbours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kinship {
+    /// Links between them (LB).
+    Link,
+    /// Their directories (DB).
+    Directory,
+    /// The cluster that they belong to (CB).
+    Cluster,
+}
+
+/// Who is a neighbour of whom.
+#[derive(Debug)]
+enum Neighbours {
+    Link(Links),
+    Directory(Directories),
+    Cluster(Box<Clusters>),
+}
+
+/// Samples, and the neighbours of some of them.
+#[derive(Debug)]
+pub(in crate::policy) struct Neighbourhood {
+    neighbours: Neighbours,
+    granularity: Granularity,
+    eager: Eager,
+    samples: Lots,
+    /// The sample of which the visit is not known yet.
+    sample: Option<PageId>,
+    /// Neighbours of the last seed that are still to be downloaded.
+    waiting: Vec<PageId>,
+    open: OpenPages,
+    rng: ChaCha8Rng,
+}
+
+impl Neighbourhood {
+    /// A policy that knows no page yet.
+    pub(in crate::policy) fn new(
+        kinship: Kinship,
+        granularity: Granularity,
+        eagerness: Eagerness,
+        seed: u64,
+    ) -> Self {
+        let neighbours = match kinship {
+            Kinship::Link => Neighbours::Link(Links::default()),
+            Kinship::Directory => Neighbours::Directory(Directories::default()),
+            Kinship::Cluster => Neighbours::Cluster(Box::new(Clusters::new(seed))),
+        };
+        Self {
+            neighbours,
+            granularity,
+            eager: Eager::new(eagerness),
+            samples: Lots::default(),
+            sample: None,
+            waiting: Vec::new(),
+            open: OpenPages::default(),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// Lets the open neighbours of a seed wait for download, in an order drawn by lot.
+    fn download_neighbours(&mut self, catalogue: &Catalogue, seed: PageId) {
+        let (granularity, waiting) = (self.granularity, &mut self.waiting);
+        match &mut self.neighbours {
+            Neighbours::Link(links) => links.neighbours(catalogue, seed, granularity, waiting),
+            Neighbours::Directory(directories) => {
+                directories.neighbours(catalogue, seed, granularity, waiting);
+            }
+            Neighbours::Cluster(clusters) => clusters.neighbours(seed, granularity, waiting),
+        }
+        waiting.retain(|page| self.open.is_open(*page));
+        waiting.shuffle(&mut self.rng);
+    }
+}
+
+impl Policy for Neighbourhood {
+    fn discover(&mut self, catalogue: &Catalogue, first: PageId, _now: Days) {
+        (first.0..catalogue.pages() as u32).for_each(|page| self.samples.add(PageId(page)));
+        self.open.grow(catalogue.pages());
+        match &mut self.neighbours {
+            Neighbours::Link(_) => {}
+            Neighbours::Directory(directories) => directories.discover(catalogue, first),
+            Neighbours::Cluster(clusters) => clusters.discover(catalogue, first),
+        }
+    }
+
+    fn begin_cycle(&mut self, catalogue: &Catalogue, _now: Days, _budget: usize) {
+        self.open.begin_cycle();
+        self.samples.put_back();
+        self.eager.begin_cycle(catalogue);
+        self.sample = None;
+        self.waiting.clear();
+    }
+
+    fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
+        let full = chosen.len() + room;
+        let before = chosen.len();
+        while chosen.len() < full {
+            let Some(page) = self.waiting.pop() else { break };
+            if self.open.is_open(page) {
+                chosen.push(page);
+            }
+        }
+        if chosen.len() == before && room > 0 {
+            self.sample = self.samples.draw(&self.open, &mut self.rng);
+            chosen.extend(self.sample);
+        }
+    }
+
+    fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
+        self.open.learn(observations);
+        let cycle = self.open.cycle();
+        self.eager.learn(observations, cycle);
+        let of_sample = observations.iter().find(|observation| Some(observation.page) == self.sample);
+        if let Some(observation) = of_sample {
+            let (seed, changed) = (observation.page, observation.outcome.is_change());
+            self.sample = None;
+            let probability = self.eager.probability(catalogue, seed, changed, cycle);
+            if self.rng.random_bool(probability) {
+                self.download_neighbours(catalogue, seed);
+            }
+        }
+    }
+
+    fn end_cycle(&mut self, _catalogue: &Catalogue) {}
+}
+
+impl Selective for Neighbourhood {
+    fn restrict(&mut self, allowed: &dyn Fn(PageId) -> bool) {
+        self.open.restrict(allowed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::small_worlds::{SmallWorld, drive, life, policy};
+    use crate::policy::visit::{Observation, Outcome};
+
+    /// Twenty pages that change in one directory, eighty that do not in four others; all in a chain of links.
+    fn world() -> SmallWorld {
+        let page = |page: usize| life(0, &format!("d{}/{page}", page % 5), u32::from(page.is_multiple_of(5)));
+        let links = (0..100u32).filter(|page| page + 5 < 100).map(|page| (page, page + 5)).collect();
+        SmallWorld { pages: (0..100).map(page).collect(), links }
+    }
+
+    fn first_cycle(name: &str, budget: usize) -> Vec<Observation> {
+        drive(&world(), &mut *policy(name, 0.5, 1), 1, budget).remove(0)
+    }
+
+    fn changed(visits: &[Observation]) -> usize {
+        visits.iter().filter(|visit| visit.outcome == Outcome::Changed).count()
+    }
+
+    #[test]
+    fn a_changed_sample_has_the_pages_of_its_directory_downloaded_at_once() {
+        let visits = first_cycle("directory:0:status", 60);
+        let first = visits.iter().position(|visit| visit.outcome == Outcome::Changed).expect("a change");
+        assert_eq!(changed(&visits[first..first + 20]), 20);
+        assert_eq!(changed(&visits), 20);
+    }
+
+    #[test]
+    fn a_changed_sample_has_the_pages_that_it_links_to_downloaded_at_once() {
+        let visits = first_cycle("link:2:status", 60);
+        let first = visits.iter().position(|visit| visit.outcome == Outcome::Changed).expect("a change");
+        let (page, links) = (visits[first].page.0, &visits[first + 1..]);
+        for (visit, steps) in links.iter().zip(1..=2).filter(|(_, steps)| page + 5 * steps < 100) {
+            assert!([page + 5, page + 10].contains(&visit.page.0), "{page} {steps} {visit:?}");
+        }
+    }
+
+    #[test]
+    fn an_unchanged_sample_leads_nowhere() {
+        let mut quiet = world();
+        quiet.pages.iter_mut().for_each(|page| page.changes_every = 0);
+        let visits = |name: &str| {
+            let visits = drive(&quiet, &mut *policy(name, 0.5, 1), 1, 30).remove(0);
+            visits.iter().map(|visit| visit.page).collect::<Vec<_>>()
+        };
+        assert_eq!(visits("directory:8:status"), visits("directory:-1:ha"));
+    }
+
+    #[test]
+    fn history_leads_to_neighbours_of_pages_that_used_to_change() {
+        // After nine cycles the first directory is known to change; a sample of it is a seed three times of five.
+        let visits = drive(&world(), &mut *policy("directory:0:ha", 0.3, 1), 30, 30);
+        let found: usize = visits[9..].iter().map(|visits| changed(visits)).sum();
+        let random = drive(&world(), &mut *policy("random", 0.3, 1), 30, 30);
+        let at_random: usize = random[9..].iter().map(|visits| changed(visits)).sum();
+        assert!(found > at_random * 3 / 2, "{found} {at_random}");
+    }
+
+    #[test]
+    fn clusters_find_changes_that_go_with_the_words_of_the_address() {
+        let page = |page: usize| {
+            life(0, &format!("{}/{page}", ["news/today", "manual"][page % 2]), page.is_multiple_of(2).into())
+        };
+        let world = SmallWorld { pages: (0..400).map(page).collect(), links: Vec::new() };
+        let visits = drive(&world, &mut *policy("cluster:0:status", 0.25, 1), 1, 100);
+        assert!(changed(&visits[0]) > 75, "{}", changed(&visits[0]));
+    }
+}

@@ -1,0 +1,70 @@
+//! Pages by lot: the least that a policy must beat.
+//!
+//! **neighbours**, section 5: what is left of sampling when no sample has its neighbours downloaded.
+//!
+//! # Promises
+//! - Every page is equally likely to be visited in a cycle, whatever was found before.
+
+use freshet_theory::units::Days;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+
+use super::catalogue::{Catalogue, PageId};
+use super::lots::Lots;
+use super::selective::{OpenPages, Selective};
+use super::visit::{Observation, Policy};
+
+/// Every cycle other pages, drawn by lot.
+#[derive(Debug)]
+pub(super) struct Random {
+    lots: Lots,
+    open: OpenPages,
+    rng: ChaCha8Rng,
+}
+
+impl Random {
+    /// A policy that knows no page yet.
+    pub(super) fn new(seed: u64) -> Self {
+        Self { lots: Lots::default(), open: OpenPages::default(), rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+}
+
+impl Policy for Random {
+    fn discover(&mut self, catalogue: &Catalogue, first: PageId, _now: Days) {
+        (first.0..catalogue.pages() as u32).for_each(|page| self.lots.add(PageId(page)));
+        self.open.grow(catalogue.pages());
+    }
+
+    fn begin_cycle(&mut self, _catalogue: &Catalogue, _now: Days, _budget: usize) {
+        self.open.begin_cycle();
+        self.lots.put_back();
+    }
+
+    fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
+        self.lots.draw_many(room, &self.open, &mut self.rng, chosen);
+    }
+
+    fn learn(&mut self, _catalogue: &Catalogue, observations: &[Observation]) {
+        self.open.learn(observations);
+    }
+
+    fn end_cycle(&mut self, _catalogue: &Catalogue) {}
+}
+
+impl Selective for Random {
+    fn restrict(&mut self, allowed: &dyn Fn(PageId) -> bool) {
+        self.open.restrict(allowed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::small_worlds::{SmallWorld, drive, policy, visits_of_pages};
+
+    #[test]
+    fn all_pages_are_equally_likely() {
+        let world = SmallWorld::of_sites(&[(7, 1), (3, 0)]);
+        let counts = visits_of_pages(&world, &drive(&world, &mut *policy("random", 0.3, 1), 4_000, 3));
+        assert!(counts.iter().all(|count| (1_080..1_320).contains(count)), "{counts:?}");
+    }
+}

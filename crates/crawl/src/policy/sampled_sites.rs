@@ -1,0 +1,130 @@
+//! The pages of every site, and what this cycle's visits to them showed.
+//!
+//! What the policies of **sample** share: sites as the groups, pages drawn from them by lot, and the sample size √(N r), with N
+//! the mean number of pages of a site and r the downloads per page of this cycle.
+//!
+//! # Promises
+//! - A site's sample holds every visit of this cycle since it began to be counted, whoever chose it.
+//! - The room of a site is the number of its pages that may still be visited.
+
+use freshet_theory::sample::sample_size::rule_of_thumb;
+use freshet_theory::sample::site::{Sample, SampledSite};
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+
+use super::catalogue::{Catalogue, PageId};
+use super::lots::Lots;
+use super::selective::OpenPages;
+use super::visit::Observation;
+
+/// Sites with their pages and samples.
+#[derive(Debug)]
+pub(super) struct SampledSites {
+    pub(super) open: OpenPages,
+    pub(super) rng: ChaCha8Rng,
+    lots: Vec<Lots>,
+    sites: Vec<SampledSite>,
+    /// Whether the visits of this cycle are counted yet.
+    is_counting: bool,
+}
+
+impl SampledSites {
+    /// No page yet.
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            open: OpenPages::default(),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            lots: Vec::new(),
+            sites: Vec::new(),
+            is_counting: false,
+        }
+    }
+
+    /// The pages from `first` on are new.
+    pub(super) fn discover(&mut self, catalogue: &Catalogue, first: PageId) {
+        self.open.grow(catalogue.pages());
+        self.lots.resize_with(catalogue.sites(), Lots::default);
+        for page in (first.0..catalogue.pages() as u32).map(PageId) {
+            self.lots[catalogue.site_of(page).index()].add(page);
+        }
+    }
+
+    /// Opens all pages; nothing is counted yet.
+    pub(super) fn begin_cycle(&mut self) {
+        self.open.begin_cycle();
+        self.is_counting = false;
+    }
+
+    /// Begins to count the visits of this cycle, if that has not been done: what is open now is what the sites have. Returns
+    /// whether it was done now.
+    pub(super) fn begin_to_count(&mut self, catalogue: &Catalogue) -> bool {
+        if std::mem::replace(&mut self.is_counting, true) {
+            return false;
+        }
+        let mut pages = vec![0u64; self.lots.len()];
+        for page in self.open.iter() {
+            pages[catalogue.site_of(page).index()] += 1;
+        }
+        self.sites = pages.into_iter().map(|pages| SampledSite::new(pages, Sample::default())).collect();
+        self.lots.iter_mut().for_each(Lots::put_back);
+        true
+    }
+
+    /// Counts visits.
+    pub(super) fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
+        for observation in observations {
+            // A page that was closed when the count began is none of the site's pages in this cycle.
+            if !self.is_counting || !self.open.is_open(observation.page) {
+                continue;
+            }
+            let site = &mut self.sites[catalogue.site_of(observation.page).index()];
+            let visit = Sample::new(1, u64::from(observation.outcome.is_change()));
+            let pages = site.room() + site.sample().sampled();
+            *site = SampledSite::new(pages, site.sample().join(visit));
+        }
+        self.open.learn(observations);
+    }
+
+    /// Number of sites.
+    pub(super) fn len(&self) -> usize {
+        self.sites.len()
+    }
+
+    /// What is known of a site. Panics before the visits of a cycle are counted.
+    pub(super) fn site(&self, site: usize) -> SampledSite {
+        self.sites[site]
+    }
+
+    /// The sites that have pages to visit, in an order drawn by lot: it decides between equal ones.
+    pub(super) fn shuffled(&mut self) -> Vec<usize> {
+        let mut order: Vec<usize> =
+            (0..self.sites.len()).filter(|site| self.sites[*site].room() > 0).collect();
+        order.shuffle(&mut self.rng);
+        order
+    }
+
+    /// The sample size √(N r) for a cycle with so many downloads, at least one page.
+    pub(super) fn sample_size(&self, budget: usize) -> usize {
+        let sites = self.sites.iter().filter(|site| site.room() > 0).count();
+        let pages: u64 = self.sites.iter().map(|site| site.room()).sum();
+        if sites == 0 {
+            return 1;
+        }
+        let budget_ratio = (budget as f64 / pages as f64).min(1.0);
+        (rule_of_thumb(pages as f64 / sites as f64, budget_ratio).round() as usize).max(1)
+    }
+
+    /// Draws up to `count` pages of a site.
+    pub(super) fn draw(&mut self, site: usize, count: usize, chosen: &mut Vec<PageId>) {
+        self.lots[site].draw_many(count, &self.open, &mut self.rng, chosen);
+    }
+
+    /// Draws up to `count` pages of each of these sites, as far as there is room.
+    pub(super) fn draw_each(&mut self, sites: &[usize], count: usize, room: usize, chosen: &mut Vec<PageId>) {
+        let full = chosen.len() + room;
+        for site in sites {
+            self.draw(*site, count.min(full - chosen.len()), chosen);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The greedy and the proportional policy: sample every site, then go where the samples had changed.
+//!
+//! **sample**, section 3.2: in each cycle a few pages of every site are sampled. The greedy policy downloads the rest from the site
+//! with the most changed samples, then from the next; the proportional policy spreads it in proportion to the changed
+//! samples. Nothing is remembered from cycle to cycle.
+//!
+//! # Promises
+//! - As many pages of every site are sampled, √(N r), or all of a smaller site, as far as the budget goes.
+//! - Greedy: no site is downloaded from while one with a larger part of changed samples has pages left.
+//!
+//! # Departures
+//! - The text has sites of equal size; here N is their mean.
+//! - Equal sites are taken in an order drawn by lot.
+
+use freshet_theory::sample::{greedy, proportional};
+use freshet_theory::units::Days;
+
+use super::catalogue::{Catalogue, PageId};
+use super::sampled_sites::SampledSites;
+use super::selective::Selective;
+use super::visit::{Observation, Policy};
+
+/// Where the downloads go that sampling leaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Spread {
+    /// All to the sites with the largest part of changed samples.
+    Greedy,
+    /// To all sites in proportion to their changed samples.
+    Proportional,
+}
+
+/// A sample of every site, then the rest.
+#[derive(Debug)]
+pub(super) struct Sampling {
+    spread: Spread,
+    sites: SampledSites,
+    budget: usize,
+}
+
+impl Sampling {
+    /// A policy that knows no page yet.
+    pub(super) fn new(spread: Spread, seed: u64) -> Self {
+        Self { spread, sites: SampledSites::new(seed), budget: 0 }
+    }
+}
+
+/// Downloads `room` more pages from the sites, spread as told.
+pub(super) fn download_rest(sites: &mut SampledSites, spread: Spread, room: usize, chosen: &mut Vec<PageId>) {
+    let mut order = sites.shuffled();
+    // What the sites beyond the limit of the arithmetic could take is asked for again.
+    order.truncate(proportional::SITES_MAX);
+    let sampled: Vec<_> = order.iter().map(|site| sites.site(*site)).collect();
+    let downloads = match spread {
+        Spread::Greedy => greedy::allocate(&sampled, room as u64),
+        Spread::Proportional => proportional::allocate(&sampled, room as u64),
+    };
+    for (site, count) in order.into_iter().zip(downloads) {
+        sites.draw(site, count as usize, chosen);
+    }
+}
+
+impl Policy for Sampling {
+    fn discover(&mut self, catalogue: &Catalogue, first: PageId, _now: Days) {
+        self.sites.discover(catalogue, first);
+    }
+
+    fn begin_cycle(&mut self, _catalogue: &Catalogue, _now: Days, budget: usize) {
+        self.sites.begin_cycle();
+        self.budget = budget;
+    }
+
+    fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
+        if self.sites.begin_to_count(catalogue) {
+            let sample_size = self.sites.sample_size(self.budget);
+            let order = self.sites.shuffled();
+            self.sites.draw_each(&order, sample_size, room, chosen);
+        } else {
+            download_rest(&mut self.sites, self.spread, room, chosen);
+        }
+    }
+
+    fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
+        self.sites.learn(catalogue, observations);
+    }
+
+    fn end_cycle(&mut self, _catalogue: &Catalogue) {}
+}
+
+impl Selective for Sampling {
+    fn restrict(&mut self, allowed: &dyn Fn(PageId) -> bool) {
+        self.sites.open.restrict(allowed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::policy::small_worlds::{SmallWorld, drive, policy, visits_of_sites};
+
+    /// Visits to each site in the first cycle: √(40/3), that is 4, of each site are samples.
+    fn first_cycle(name: &str, changes_every: [u32; 3]) -> Vec<usize> {
+        let world = SmallWorld::of_sites(&changes_every.map(|every| (40, every)));
+        visits_of_sites(&world, &drive(&world, &mut *policy(name, 0.33, 1), 1, 40)[0])
+    }
+
+    #[test]
+    fn greedy_goes_to_the_site_with_the_most_changed_samples() {
+        assert_eq!(first_cycle("greedy", [0, 1, 0]), [4, 32, 4]);
+        let both = first_cycle("greedy", [1, 1, 0]);
+        assert_eq!(both[2], 4);
+        assert_eq!(both[0].max(both[1]), 32, "{both:?}");
+    }
+
+    #[test]
+    fn proportional_goes_to_all_sites_with_changed_samples() {
+        assert_eq!(first_cycle("proportional", [0, 1, 0]), [4, 32, 4]);
+        assert_eq!(first_cycle("proportional", [1, 1, 0]), [18, 18, 4]);
+        let even = first_cycle("proportional", [0, 0, 0]);
+        assert!(even.iter().all(|count| (13..=14).contains(count)), "{even:?}");
+    }
+
+    #[test]
+    fn nothing_is_remembered_from_cycle_to_cycle() {
+        let mut world = SmallWorld::of_sites(&[(40, 1), (40, 0), (40, 0)]);
+        world.pages[..40].iter_mut().for_each(|page| page.changes_every = 2);
+        let visits = drive(&world, &mut *policy("greedy", 0.33, 1), 2, 40);
+        assert!(visits_of_sites(&world, &visits[0]).iter().any(|count| *count > 30));
+        assert_eq!(visits_of_sites(&world, &visits[1]), [32, 4, 4]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Histories from clones of content repositories: a repository is a site, a content file a page.
+//!
+//! Each commit on the first-parent line of the checked-out branch that altered a file is a change of its page, at the commit's
+//! time: a merge counts when it is merged, as the site would publish it. In reading order:
+//! - `repository`: a clone, asked through the `git` program;
+//! - `log`: what the commits did to files;
+//! - `lives`: from what happened to files to what happened to pages;
+//! - `address`: which files are pages, and under which path;
+//! - `targets`: what a source text links to;
+//! - `links`: which page a link means.
+
+mod address;
+mod links;
+mod lives;
+mod log;
+mod repository;
+mod targets;
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+
+use self::lives::{FilePage, Lives};
+use self::repository::Repository;
+use super::recording::{RecordedPage, RecordedSite};
+
+/// The history of one clone.
+pub fn record(clone: &Path) -> Result<RecordedSite> {
+    let repository = Repository::open(clone)?;
+    let context = || format!("cannot read the history of {}", clone.display());
+    let mut lives = Lives::default();
+    repository.first_parent_log(|commit| lives.absorb(&commit)).with_context(context)?;
+    let Lives { pages, start, end, commits, head, .. } = lives;
+    ensure!(
+        !pages.is_empty(),
+        "{} holds no page: no file with one of the extensions {} was ever committed",
+        clone.display(),
+        address::EXTENSIONS.join(", ")
+    );
+    let paths = address::paths(&pages);
+    let Heads { sizes, links } = read_heads(&repository, &pages, &paths).with_context(context)?;
+    let pages = pages.into_iter().zip(paths).zip(sizes);
+    let recorded = |((page, path), size): ((FilePage, String), Option<u64>)| RecordedPage {
+        path,
+        first_seen: page.first_seen,
+        initial: page.initial,
+        size,
+        moved_from: page.moved_from,
+        events: page.events,
+    };
+    Ok(RecordedSite {
+        name: repository.name(),
+        family: "git".to_owned(),
+        start,
+        end,
+        commits,
+        head,
+        pages: pages.map(recorded).collect(),
+        links,
+    })
+}
+
+/// What the sources at the end tell.
+struct Heads {
+    /// Bytes of the source of each page; none if it is gone.
+    sizes: Vec<Option<u64>>,
+    /// Links between pages.
+    links: Vec<(usize, usize)>,
+}
+
+/// Reads the sources of the pages that are there at the end.
+fn read_heads(repository: &Repository, pages: &[FilePage], paths: &[String]) -> Result<Heads> {
+    let alive: Vec<usize> = (0..pages.len()).filter(|page| pages[*page].alive).collect();
+    let blobs: Vec<&str> = alive.iter().map(|page| pages[*page].blob.as_str()).collect();
+    let site_map = links::SiteMap::new(pages, paths);
+    let mut heads = Heads { sizes: vec![None; pages.len()], links: Vec::new() };
+    repository.blobs(&blobs, |number, size, text| {
+        let page = alive[number];
+        heads.sizes[page] = Some(size);
+        for target in targets::targets(&pages[page].file, text) {
+            heads.links.extend(site_map.resolve(page, target).map(|to| (page, to)));
+        }
+    })?;
+    heads.links.sort_unstable();
+    heads.links.dedup();
+    Ok(heads)
+}

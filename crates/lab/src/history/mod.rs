@@ -1,0 +1,22 @@
+//! Recorded histories of pages: when each was born, changed and died.
+//!
+//! In reading order:
+//! - [`texts`]: many short texts in one piece of memory;
+//! - `columns`: columns of a Parquet file, named when they are wrong;
+//! - [`tables`]: the four tables of a data directory;
+//! - [`world`]: a window of them, aligned, ready to be replayed;
+//! - [`recording`]: a history in the making, and the files it is written to;
+//! - [`git`]: histories from clones of content repositories;
+//! - [`synthetic`]: histories from a model.
+
+mod columns;
+pub mod git;
+pub mod recording;
+pub mod synthetic;
+pub mod tables;
+pub mod texts;
+pub mod world;
+
+pub use recording::Recording;
+pub use tables::{ChangeKind, Tables};
+pub use world::{Mass, Window, World};

@@ -1,0 +1,133 @@
+//! The local copies: what is held, and what a visit finds.
+//!
+//! A copy of a page that is gone is out of date from its going until a visit finds out; then it is no longer held.
+//!
+//! # Promises
+//! - A visit at the very moment of a change sees it.
+
+use freshet_crawl::policy::Outcome;
+
+use super::stage::Stage;
+use super::timeline::Timeline;
+
+/// What is held, page by page of the stage.
+#[derive(Debug)]
+pub struct Copies<'a> {
+    stage: &'a Stage<'a>,
+    /// First change of each page that its copy does not have, as an index into its changes.
+    next_change: Vec<u32>,
+    held: Vec<bool>,
+    held_count: usize,
+    timeline: Timeline,
+}
+
+/// What a visit found, and whether our copy was out of date.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Finding {
+    /// What a policy is told.
+    pub outcome: Outcome,
+    /// Whether the visit found a change. A second visit to a page that is gone finds none.
+    pub found: bool,
+}
+
+impl<'a> Copies<'a> {
+    /// No copy yet. Time will come in steps of `interval` days, so many of them.
+    pub fn new(stage: &'a Stage<'a>, interval: f64, intervals: usize) -> Self {
+        let pages = stage.pages();
+        Self {
+            stage,
+            next_change: vec![0; pages],
+            held: vec![false; pages],
+            held_count: 0,
+            timeline: Timeline::new(interval, intervals),
+        }
+    }
+
+    /// Takes the first copy of a page, which is there.
+    pub fn discover(&mut self, page: usize) {
+        self.held[page] = true;
+        self.held_count += 1;
+    }
+
+    /// Compares the copy with the page and brings it up to date. `now` is the end of the first `step` intervals.
+    pub fn visit(&mut self, page: usize, now: f64, step: usize) -> Finding {
+        let gone = self.stage.died(page) <= now;
+        if !self.held[page] {
+            return Finding { outcome: Outcome::Gone, found: false };
+        }
+        let stale_since = self.stale_since(page);
+        let found = stale_since <= now;
+        if found {
+            self.timeline.add_stale(stale_since, step);
+        }
+        if gone {
+            self.held[page] = false;
+            self.held_count -= 1;
+            return Finding { outcome: Outcome::Gone, found };
+        }
+        if found {
+            let changes = &self.stage.changes(page)[self.next_change[page] as usize..];
+            self.next_change[page] += changes.partition_point(|time| *time <= now) as u32;
+        }
+        Finding { outcome: if found { Outcome::Changed } else { Outcome::Unchanged }, found }
+    }
+
+    /// All visits of this moment are over; an interval begins.
+    pub fn begin_interval(&mut self) {
+        self.timeline.begin_interval(self.held_count);
+    }
+
+    /// All visits are over, after `steps` intervals: the freshness and age of all copies.
+    pub fn finish(mut self, steps: usize) -> Timeline {
+        for page in 0..self.held.len() {
+            let stale_since = self.stale_since(page);
+            if self.held[page] && stale_since.is_finite() {
+                self.timeline.add_stale(stale_since, steps);
+            }
+        }
+        self.timeline
+    }
+
+    /// When the copy went out of date, or will.
+    fn stale_since(&self, page: usize) -> f64 {
+        let change = self.stage.changes(page).get(self.next_change[page] as usize);
+        change.copied().unwrap_or(f64::INFINITY).min(self.stage.died(page))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stage::tests::setting;
+    use super::*;
+    use crate::history::world::tests::world_of;
+
+    #[test]
+    fn a_visit_finds_a_change_once() {
+        let world = world_of(50.0, &[("/a", 0.0, 35.0, &[5.0, 7.0, 20.0])]);
+        let stage = Stage::new(&world, setting(10.0, 1.0)).expect("a stage");
+        let mut copies = Copies::new(&stage, 10.0, 5);
+        copies.discover(0);
+        let mut findings = Vec::new();
+        for step in 0..=5 {
+            if step > 0 {
+                let finding = copies.visit(0, step as f64 * 10.0, step);
+                findings.push((finding.outcome, finding.found));
+            }
+            if step < 5 {
+                copies.begin_interval();
+            }
+        }
+        let expected = [
+            (Outcome::Changed, true),
+            (Outcome::Changed, true),
+            (Outcome::Unchanged, false),
+            (Outcome::Gone, true),
+            (Outcome::Gone, false),
+        ];
+        assert_eq!(findings, expected);
+        let qualities = copies.finish(5).qualities();
+        let freshness: Vec<_> =
+            qualities.iter().map(|quality| quality.map(|quality| quality.freshness)).collect();
+        assert_eq!(freshness, [Some(0.5), Some(1.0), Some(1.0), Some(0.5), None]);
+    }
+}

@@ -1,0 +1,217 @@
+//! A policy driven through the world, cycle by cycle.
+//!
+//! A cycle policy makes all downloads of a cycle at its end, step by step, as it learns. A steady policy is driven in
+//! [`STEADY_STEPS`] short cycles for each of these, so that a visit happens near its date; new pages are discovered at the
+//! ends of whole cycles in both.
+//!
+//! # Promises
+//! - A policy sees what a crawler can see: new pages with their paths and links, and what its own visits found.
+//! - Only the policy's own work counts as its time.
+
+use std::time::{Duration, Instant};
+
+use freshet_crawl::policy::{Catalogue, Form, Observation, PageId, Policy, SiteId};
+use freshet_theory::sample::fairness;
+use freshet_theory::units::Days;
+
+use super::copies::Copies;
+use super::stage::Stage;
+use super::timeline::Quality;
+
+/// Short cycles of a steady policy in a cycle: twice a day when a cycle is a fortnight.
+pub const STEADY_STEPS: usize = 28;
+
+/// How many short cycles a cycle has for policies of this form.
+pub fn steps_of(form: Form) -> usize {
+    match form {
+        Form::Cycle => 1,
+        Form::Steady => STEADY_STEPS,
+    }
+}
+
+/// What came of a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cycle {
+    /// Downloads allowed.
+    pub allowed: usize,
+    /// Pages downloaded.
+    pub downloads: usize,
+    /// Of these, pages that had changed or gone.
+    pub found: usize,
+    /// Importance of the pages downloaded, and 1 for each download that was not made.
+    pub importance: f64,
+    /// Importance of the pages that had changed or gone.
+    pub importance_found: f64,
+    /// Freshness and age from the cycle before to this one; none if no copy was held.
+    pub quality: Option<Quality>,
+    /// Part of the pages changed so far that was visited so far; none if none changed.
+    pub fairness: Option<f64>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// Each cycle.
+    pub cycles: Vec<Cycle>,
+    /// Time spent in the policy.
+    pub policy_time: Duration,
+}
+
+/// Runs a policy of a form through the world; `done` is called after every cycle.
+///
+/// Panics when the policy breaks its contract: a page twice in a cycle, a page it does not know, more pages than it may choose.
+pub fn run(stage: &Stage<'_>, form: Form, policy: &mut dyn Policy, done: &dyn Fn()) -> Run {
+    let mut driver = Driver::new(stage, steps_of(form));
+    driver.discover(policy, 0);
+    driver.copies.begin_interval();
+    for cycle in 1..=stage.cycles() {
+        driver.cycle(policy, cycle);
+        done();
+    }
+    driver.finish()
+}
+
+/// Everything that changes during a run.
+struct Driver<'a> {
+    stage: &'a Stage<'a>,
+    steps: usize,
+    copies: Copies<'a>,
+    catalogue: Catalogue,
+    cycles: Vec<Cycle>,
+    policy_time: Duration,
+    /// The cycle of each page's first visit; 0 before.
+    first_visit: Vec<u32>,
+    /// The short cycle of each page's last visit; 0 before.
+    last_visit: Vec<u32>,
+    chosen: Vec<PageId>,
+    observations: Vec<Observation>,
+}
+
+impl<'a> Driver<'a> {
+    fn new(stage: &'a Stage<'a>, steps: usize) -> Self {
+        let interval = stage.setting().cycle_days / steps as f64;
+        let mut catalogue = Catalogue::new();
+        catalogue.set_links(stage.links());
+        Self {
+            stage,
+            steps,
+            copies: Copies::new(stage, interval, stage.cycles() * steps),
+            catalogue,
+            cycles: Vec::with_capacity(stage.cycles()),
+            policy_time: Duration::ZERO,
+            first_visit: vec![0; stage.pages()],
+            last_visit: vec![0; stage.pages()],
+            chosen: Vec::new(),
+            observations: Vec::new(),
+        }
+    }
+
+    /// Lets the work of the policy count as its time.
+    fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let start = Instant::now();
+        let result = work(self);
+        self.policy_time += start.elapsed();
+        result
+    }
+
+    /// Copies the pages that are new at the end of a cycle.
+    fn discover(&mut self, policy: &mut dyn Policy, cycle: usize) {
+        let (first, end) = (self.catalogue.pages(), self.stage.known(cycle));
+        for page in first..end {
+            let (site, path) = self.stage.address(page);
+            let id = self.catalogue.add_page(SiteId(site), path);
+            self.catalogue.set_importance(id, self.stage.told_importance(page));
+            self.copies.discover(page);
+        }
+        if first < end {
+            let now = Days::new(self.stage.cycle_end(cycle));
+            self.timed(|driver| policy.discover(&driver.catalogue, PageId(first as u32), now));
+        }
+    }
+
+    fn cycle(&mut self, policy: &mut dyn Policy, cycle: usize) {
+        let mut result = Cycle::default();
+        for step in 1..=self.steps {
+            if step == self.steps {
+                self.discover(policy, cycle);
+            }
+            self.short_cycle(policy, cycle, step, &mut result);
+            if cycle < self.stage.cycles() || step < self.steps {
+                self.copies.begin_interval();
+            }
+        }
+        result.importance += (result.allowed - result.downloads) as f64;
+        self.cycles.push(result);
+    }
+
+    fn short_cycle(&mut self, policy: &mut dyn Policy, cycle: usize, step: usize, result: &mut Cycle) {
+        let back = (self.steps - step) as f64 / self.steps as f64 * self.stage.setting().cycle_days;
+        let now = Days::new(self.stage.cycle_end(cycle) - back);
+        let mut left = self.stage.downloads(cycle, step, self.steps);
+        result.allowed += left;
+        self.timed(|driver| policy.begin_cycle(&driver.catalogue, now, left));
+        while left > 0 {
+            self.chosen.clear();
+            self.timed(|driver| policy.choose(&driver.catalogue, left, &mut driver.chosen));
+            if self.chosen.is_empty() {
+                break;
+            }
+            assert!(self.chosen.len() <= left, "a policy chose more pages than it may");
+            left -= self.chosen.len();
+            self.visit(now, cycle, step, result);
+            self.timed(|driver| policy.learn(&driver.catalogue, &driver.observations));
+        }
+        self.timed(|driver| policy.end_cycle(&driver.catalogue));
+    }
+
+    fn visit(&mut self, now: Days, cycle: usize, step: usize, result: &mut Cycle) {
+        let short_cycle = (cycle - 1) * self.steps + step;
+        self.observations.clear();
+        for id in &self.chosen {
+            let page = id.index();
+            assert!(page < self.catalogue.pages(), "a policy chose a page that is not known yet");
+            let first = &mut self.first_visit[page];
+            *first = if *first == 0 { cycle as u32 } else { *first };
+            let last = std::mem::replace(&mut self.last_visit[page], short_cycle as u32);
+            assert!(last < short_cycle as u32, "a policy chose a page twice in a cycle");
+            let finding = self.copies.visit(page, now.get(), short_cycle);
+            let importance = f64::from(self.stage.importance(page));
+            result.downloads += 1;
+            result.importance += importance;
+            if finding.found {
+                result.found += 1;
+                result.importance_found += importance;
+            }
+            self.observations.push(Observation { page: *id, time: now, outcome: finding.outcome });
+        }
+    }
+
+    fn finish(mut self) -> Run {
+        let intervals = self.stage.cycles() * self.steps;
+        let qualities = self.copies.finish(intervals).qualities();
+        let fairness = fairness_by_cycle(self.stage, &self.first_visit);
+        for ((cycle, qualities), fairness) in
+            self.cycles.iter_mut().zip(qualities.chunks(self.steps)).zip(fairness)
+        {
+            cycle.quality = Quality::mean(qualities.iter().copied().flatten());
+            cycle.fairness = fairness;
+        }
+        Run { cycles: self.cycles, policy_time: self.policy_time }
+    }
+}
+
+/// **sample**, section 4.7, after every cycle. Only the first change and the first visit of a page matter.
+fn fairness_by_cycle(stage: &Stage<'_>, first_visit: &[u32]) -> Vec<Option<f64>> {
+    let mut cycles = vec![fairness::Cycle::default(); stage.cycles()];
+    for (page, visit) in first_visit.iter().enumerate() {
+        let first_change =
+            stage.changes(page).first().copied().unwrap_or(f64::INFINITY).min(stage.died(page));
+        if let Some(cycle) = cycles.get_mut(stage.first_cycle_after(first_change) - 1) {
+            cycle.changed.push(page);
+        }
+        if *visit > 0 {
+            cycles[*visit as usize - 1].visited.push(page);
+        }
+    }
+    fairness::judge(&cycles).by_cycle
+}
