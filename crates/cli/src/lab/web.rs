@@ -165,12 +165,11 @@ fn describe(served: &ServedWeb, options: &WebOptions) -> Result<()> {
         writeln!(out, "  {url:<30} {pages:>8} pages  {}", site.name)?;
     }
     if let Some(more) = seeds.len().checked_sub(SITES_SHOWN).filter(|more| *more > 0) {
-        match &options.seeds {
-            Some(path) => writeln!(out, "  and {more} more, all of them in {}", path.display())?,
-            None => {
-                writeln!(out, "  and {more} more; --seeds FILE writes them all, {}-/seeds too", seeds[0])?
-            }
-        }
+        let where_all = match &options.seeds {
+            Some(path) => format!("all of them in {}", path.display()),
+            None => format!("all of them at {}-/seeds, or written by --seeds FILE", seeds[0]),
+        };
+        writeln!(out, "  and {more} more, {where_all}")?;
     }
     writeln!(out, "The truth: {0}-/clock {0}-/truth {0}-/state", seeds[0])?;
     if options.duration.is_none() {
