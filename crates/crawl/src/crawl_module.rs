@@ -217,7 +217,7 @@ fn request(url: &PageUrl, started: Timestamp, validators: Option<Validators>, ac
 /// What the server said of our copy, unless there is none, or it lied before, or it is time to look for ourselves.
 fn validators_to_send(record: &PageRecord) -> Option<Validators> {
     let is_trusted = record.validators_lied == 0 && !record.gone && record.text_digest.is_some();
-    let is_probe = (record.visits.wrapping_add(record.url.0)) % WHOLE_VISIT_EVERY == 0;
+    let is_probe = record.visits.wrapping_add(record.url.0).is_multiple_of(WHOLE_VISIT_EVERY);
     let validators = Validators { etag: record.etag.clone(), last_modified: record.last_modified.clone() };
     let has_any = validators.etag.is_some() || validators.last_modified.is_some();
     (is_trusted && !is_probe && has_any).then_some(validators)

@@ -10,6 +10,7 @@ use freshet_store::history::{VisitKind, VisitQuery};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_store::time::Timestamp;
+use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
 use crate::page::reading::Limits;
@@ -272,7 +273,7 @@ fn pages(
             one.next_visit_days.unwrap_or(far).total_cmp(&other.next_visit_days.unwrap_or(far))
         }),
         PageOrder::Rate => {
-            lines.sort_by(|one, other| other.rate.unwrap_or(0.0).total_cmp(&one.rate.unwrap_or(0.0)))
+            lines.sort_by(|one, other| other.rate.unwrap_or(0.0).total_cmp(&one.rate.unwrap_or(0.0)));
         }
         PageOrder::Importance => lines.sort_by(|one, other| other.importance.total_cmp(&one.importance)),
     }
@@ -298,7 +299,7 @@ fn page_line(insight: &dyn Insight, page: PageNumber, record: &PageRecord, url: 
         rate: explanation.map(|explanation| explanation.change_rate.get()),
         changed_probability: explanation.map(|explanation| explanation.changed_probability),
         importance: record.importance,
-        next_visit_days: explanation.and_then(|explanation| explanation.next_visit_in).map(|days| days.get()),
+        next_visit_days: explanation.and_then(|explanation| explanation.next_visit_in).map(Days::get),
         note: note.to_owned(),
     }
 }
@@ -403,7 +404,7 @@ fn describe(
         account.changed_probability = Some(explanation.changed_probability);
         account.index = Some((explanation.index, explanation.threshold));
         account.clocks = Some((explanation.directory_clock, explanation.site_clock));
-        account.next_visit_days = explanation.next_visit_in.map(|days| days.get());
+        account.next_visit_days = explanation.next_visit_in.map(Days::get);
     }
     Ok(())
 }

@@ -159,7 +159,7 @@ impl Check<'_> {
         match self.view.get(Space::Places, &place_key(place)) {
             Ok(Some(key)) if parse_version_key(&key).is_some_and(|(found, _)| found == page) => {}
             Ok(_) => {
-                self.findings.add("pages", format!("page {number}: its response is not among its versions"))
+                self.findings.add("pages", format!("page {number}: its response is not among its versions"));
             }
             Err(error) => self.findings.add_error("places", &error.into()),
         }
@@ -172,7 +172,7 @@ impl Check<'_> {
                 Ok((number, record)) => match crate::sites::Sites(self.view).find(&record.site) {
                     Ok(Some(found)) if found == number => {}
                     Ok(_) => {
-                        self.findings.add("site-names", format!("{} is not found by its name", record.site))
+                        self.findings.add("site-names", format!("{} is not found by its name", record.site));
                     }
                     Err(error) => self.findings.add_error("site-names", &error),
                 },

@@ -51,7 +51,6 @@ fn main() {
             format!("{:.1e}", spent / budget.visit_budget.get() - 1.0),
         ]);
     };
-    println!("one exp per page: {:.1} ms", exp.as_secs_f64() * 1e3);
 
     let (memory, _) = peak_memory(|| allocate(&weighted, Objective::Freshness, &budget));
     let (alone, allocation) = best_of(RUNS, || allocate(&weighted, Objective::Freshness, &budget));

@@ -6,6 +6,8 @@
 //!
 //! Counted by Callgrind; `./bench` installs what is missing and makes the table.
 
+#![expect(missing_docs, unused_qualifications, reason = "the macros of the harness write items of their own")]
+
 use std::hint::black_box;
 
 use freshet_theory::estimate::even::EvenVisits;
@@ -111,7 +113,7 @@ fn plan_from_classes(classes: RateClasses) -> f64 {
 }
 
 library_benchmark_group!(
-    name = steps;
+    name = steps,
     benchmarks = [
         exp,
         even_visits,

@@ -109,7 +109,8 @@ impl Table {
             let price = self.cost(page) * plan.marginal_gain + surcharge;
             let gain = self.gain(objective, page, frequency.get());
             let is_more_than_minimum = frequency.get() > self.frequency_min;
-            let what = || format!("{objective:?}, page {page}: {} gains {gain}, price {price}", frequency.get());
+            let what =
+                || format!("{objective:?}, page {page}: {} gains {gain}, price {price}", frequency.get());
             assert!(frequency.get() >= self.frequency_min, "{}", what());
             assert!(gain <= price * (1.0 + 1e-8), "{}", what());
             assert!(!is_more_than_minimum || gain >= price * (1.0 - 1e-8), "{}", what());
@@ -132,8 +133,8 @@ impl Table {
             if !self.limits.is_empty() && frequency.get() > self.frequency_min {
                 let surcharge = &mut surcharges[self.host_of[page] as usize];
                 if *surcharge == f64::NEG_INFINITY {
-                    *surcharge = self.gain(objective, page, frequency.get())
-                        - self.cost(page) * plan.marginal_gain;
+                    *surcharge =
+                        self.gain(objective, page, frequency.get()) - self.cost(page) * plan.marginal_gain;
                     assert!(*surcharge > -1e-9 * plan.marginal_gain, "{objective:?}: {surcharge}");
                 }
             }

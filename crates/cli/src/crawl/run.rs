@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace};
 use freshet_crawl::counter;
-use freshet_crawl::opening::Crawl;
+use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::settings::Settings;
 use freshet_store::time::Timestamp;
 
@@ -124,15 +124,9 @@ pub(crate) fn run(options: &CrawlOptions) -> Result<()> {
     result
 }
 
-/// Opens, runs and closes a crawl, and shows how it stands meanwhile.
-pub(crate) async fn crawl(
-    settings: Settings,
-    clock: Arc<Clock>,
-    limit: Option<Duration>,
-    show: Show,
-) -> Result<()> {
+async fn crawl(settings: Settings, clock: Arc<Clock>, limit: Option<Duration>, show: Show) -> Result<()> {
     let directory = settings.directory.clone();
-    if settings.seeds.is_empty() && !freshet_crawl::opening::is_crawl(&directory) {
+    if settings.seeds.is_empty() && !is_crawl(&directory) {
         bail!(
             "there is nothing to crawl: name a URL, or a directory with a crawl ({} has none)",
             directory.display()
@@ -140,7 +134,13 @@ pub(crate) async fn crawl(
     }
     let crawl =
         Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
+    run_open(crawl, limit, show).await
+}
+
+/// Runs and closes a crawl, answers questions about it, and shows how it stands.
+pub(super) async fn run_open(crawl: Crawl, limit: Option<Duration>, show: Show) -> Result<()> {
     let crawler = crawl.crawler();
+    let directory = crawler.reader().directory().to_owned();
     let asked = tokio::spawn(counter::serve(Arc::clone(&crawler)));
     let shown = tokio::spawn(screen::watch(Arc::clone(&crawler), show));
     let stopper = {

@@ -37,7 +37,7 @@ impl Keeper {
     /// Takes in what came of an order.
     pub fn absorb(&mut self, visit: Visit) -> Result<(), StoreError> {
         match visit {
-            Visit::Page(visit) => self.absorb_page(*visit),
+            Visit::Page(visit) => self.absorb_page(&visit),
             Visit::Robots { site, time, fetches } => {
                 self.absorb_robots(site, time, &fetches);
                 Ok(())
@@ -48,28 +48,28 @@ impl Keeper {
         }
     }
 
-    fn absorb_page(&mut self, visit: PageVisit) -> Result<(), StoreError> {
+    fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
         let Some(mut record) = self.page(visit.page)? else { return Ok(()) };
         let bytes = visit.fetch.as_ref().map_or(0, |fetch| fetch.bytes_received);
         let site = self.site_mut(visit.site);
         site.visits += 1;
         site.bytes += bytes;
         site.failures += u64::from(matches!(visit.finding, Finding::Failed(_)));
-        self.judge_signal(&visit);
-        self.put_row(row(&visit, bytes));
-        self.tell_change_of(&visit);
+        self.judge_signal(visit);
+        self.put_row(row(visit, bytes));
+        self.tell_change_of(visit);
         let had_copy = record.text_digest.is_some() && !record.gone;
-        count(&mut record, &visit, bytes);
+        count(&mut record, visit, bytes);
         match &visit.finding {
             Finding::New | Finding::Back | Finding::Changed(_) => {
-                self.keep_copy(&visit, &mut record, had_copy)?
+                self.keep_copy(visit, &mut record, had_copy)?;
             }
-            Finding::Unchanged | Finding::NotModified => self.keep_sameness(&visit, &mut record),
-            Finding::Gone => self.keep_loss(&visit, &mut record, had_copy)?,
+            Finding::Unchanged | Finding::NotModified => self.keep_sameness(visit, &mut record),
+            Finding::Gone => self.keep_loss(visit, &mut record, had_copy)?,
             Finding::Moved { to, for_good } => {
-                self.keep_move(&visit, &mut record, to, *for_good, had_copy)?
+                self.keep_move(visit, &mut record, to, *for_good, had_copy)?;
             }
-            Finding::Failed(_) => self.keep_failure(&visit, &mut record, had_copy)?,
+            Finding::Failed(_) => self.keep_failure(visit, &mut record, had_copy)?,
             Finding::Refused(why) => {
                 let reason = if visit.fetch.is_some() { Reason::Address } else { Reason::Robots };
                 self.dismiss(visit.page, &mut record, Standing::Refused(reason), why, visit.time)?;
