@@ -204,7 +204,7 @@ fn show(place: &Place, question: &Question) -> Result<()> {
         Answer::Pages(pages) => writeln!(output, "{}", page_table(&pages))?,
         Answer::Explain(account) => write!(output, "{}", explained(&account))?,
         Answer::Changes(changes) => {
-            changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?
+            changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?;
         }
         Answer::Cat(copy) => output.write_all(copy.content.as_bytes())?,
         Answer::Done(what) => writeln!(output, "{what}")?,
