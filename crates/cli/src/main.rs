@@ -2,8 +2,10 @@
 //!
 //! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
 
+mod crawl;
 mod eval;
 mod lab;
+mod pending_file;
 mod plan;
 
 use std::io;
@@ -22,6 +24,17 @@ struct CommandLine {
 
 #[derive(Subcommand)]
 enum Command {
+    Crawl(Box<crawl::run::CrawlOptions>),
+    Status(crawl::ask::StatusOptions),
+    Pages(crawl::ask::PagesOptions),
+    Explain(crawl::ask::ExplainOptions),
+    Changes(crawl::ask::ChangesOptions),
+    Cat(crawl::ask::CatOptions),
+    Pin(crawl::ask::PinOptions),
+    Pause(crawl::ask::PauseOptions),
+    Demo(crawl::demo::DemoOptions),
+    Init(crawl::init::InitOptions),
+    CheckConfig(crawl::init::CheckOptions),
     Eval(eval::EvalOptions),
     Lab(Box<lab::LabOptions>),
     Plan(Box<plan::PlanOptions>),
@@ -43,6 +56,17 @@ fn main() -> ExitCode {
 
 fn run(command_line: CommandLine) -> anyhow::Result<()> {
     match command_line.command {
+        Command::Crawl(options) => crawl::run::run(&options),
+        Command::Status(options) => crawl::ask::status(&options),
+        Command::Pages(options) => crawl::ask::pages(&options),
+        Command::Explain(options) => crawl::ask::explain(&options),
+        Command::Changes(options) => crawl::ask::changes(&options),
+        Command::Cat(options) => crawl::ask::cat(&options),
+        Command::Pin(options) => crawl::ask::pin(&options),
+        Command::Pause(options) => crawl::ask::pause(&options),
+        Command::Demo(options) => crawl::demo::run(&options),
+        Command::Init(options) => crawl::init::init(&options),
+        Command::CheckConfig(options) => crawl::init::check(&options),
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
         Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),

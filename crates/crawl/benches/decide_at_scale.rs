@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use freshet_crawl::policy::freshet::{Freshet, Objective, Settings};
-use freshet_crawl::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
+use freshet_crawl::policy::{Catalogue, Form, Observation, Outcome, PageId, Policy, SiteId};
 use freshet_theory::units::Days;
 
 const PAGES_PER_GROUP: u32 = 100;
@@ -52,7 +52,14 @@ fn measure(pages: u32) -> (f64, f64, usize) {
     }
     let before = resident_bytes();
     let budget = pages as usize / 10;
-    let mut policy = Freshet::new(Settings { objective: Objective::Mix, budget_share: 0.1, seed: 1 });
+    let mut policy = Freshet::new(Settings {
+        objective: Objective::Mix,
+        form: Form::Cycle,
+        cycle: Days::new(1.0),
+        budget_share: 0.1,
+        oldest_share: Settings::OLDEST_SHARE,
+        seed: 1,
+    });
     let mut last = vec![0u32; pages as usize];
     policy.discover(&catalogue, PageId(0), Days::ZERO);
     let (mut time, mut downloads) = (Duration::ZERO, 0);

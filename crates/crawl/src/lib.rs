@@ -1,6 +1,29 @@
-//! The incremental crawler.
+//! The incremental crawler: what to keep, what to visit next, and visiting it.
 //!
-//! Today it holds its policies: which page to visit next on a fixed budget. They see only what a crawler can see, and the
-//! lab runs these very policies against recorded histories.
+//! In reading order:
+//! - [`crawler`]: the loop that joins the modules, short enough to compare with the figure;
+//! - [`visit`]: what the modules hand each other;
+//! - [`update`]: UpdateModule, what to visit next; [`budget`]: what may be spent;
+//! - [`crawl_module`]: CrawlModule, visits one page; [`web`]: the only code that talks to sites; [`page`]: what their bytes mean;
+//! - [`keep`]: the one writer, that makes visits part of the stores;
+//! - [`ranking_module`]: RankingModule, what belongs in the collection;
+//! - [`policy`]: which page next: the policies, which the lab runs too;
+//! - [`opening`]: a crawl from its directory; [`settings`], [`clock`]: how it is set, and its time;
+//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it.
 
+pub mod budget;
+pub mod clock;
+pub mod counter;
+pub mod crawl_module;
+pub mod crawler;
+pub mod desk;
+pub mod keep;
+pub mod opening;
+pub mod page;
 pub mod policy;
+pub mod ranking_module;
+pub mod settings;
+pub mod status;
+pub mod update;
+pub mod visit;
+pub mod web;

@@ -1,6 +1,6 @@
 //! A replay keeps its promises on small worlds: exact averages, equal budgets, ceilings that are ceilings.
 
-use std::cell::RefCell;
+use std::sync::Mutex;
 
 use freshet_crawl::policy::{Catalogue, Form, Observation, PageId, Policy};
 use freshet_lab::history::synthetic::{Model, Synthetic};
@@ -37,7 +37,7 @@ fn changes_found(run: &Run) -> usize {
 /// Notes every visit of a policy.
 struct Noted<'a> {
     policy: Box<dyn Policy + 'a>,
-    visits: &'a RefCell<Vec<(usize, f64)>>,
+    visits: &'a Mutex<Vec<(usize, f64)>>,
 }
 
 impl Policy for Noted<'_> {
@@ -56,7 +56,7 @@ impl Policy for Noted<'_> {
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         let visits =
             observations.iter().map(|observation| (observation.page.index(), observation.time.get()));
-        self.visits.borrow_mut().extend(visits);
+        self.visits.lock().expect("one thread").extend(visits);
         self.policy.learn(catalogue, observations);
     }
 
@@ -100,14 +100,14 @@ fn check_averages(name: &str, seed: u64) {
     let world = world(Model::Gamma, seed);
     let stage = Stage::new(&world, setting(0.15)).expect("a stage");
     let contestant: Contestant = name.parse().expect("a name");
-    let visits = RefCell::new(Vec::new());
+    let visits = Mutex::new(Vec::new());
     let mut policy = Noted { policy: contestant.build(&stage, seed), visits: &visits };
     let run = run(&stage, contestant.form(), &mut policy, &|| {});
     let cycles = run.cycles.iter().map(|cycle| cycle.quality.expect("there are copies"));
     let (freshness, age): (Vec<f64>, Vec<f64>) =
         cycles.map(|quality| (quality.freshness, quality.age_days)).unzip();
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let (grid_freshness, grid_age) = by_grid(&stage, &visits.borrow());
+    let (grid_freshness, grid_age) = by_grid(&stage, &visits.lock().expect("one thread"));
     assert!((mean(&freshness) - grid_freshness).abs() < 3e-4, "{} {grid_freshness}", mean(&freshness));
     assert!((mean(&age) - grid_age).abs() < 1e-3 * (1.0 + grid_age), "{} {grid_age}", mean(&age));
 }

@@ -113,6 +113,11 @@ impl StoreError {
         }
     }
 
+    /// The error of a record that must be there and is not.
+    pub fn missing(what: &'static str, number: u32) -> Self {
+        Self::Corrupt { space: what, key: number.to_string(), source: Malformed::Short }
+    }
+
     /// The error of a record that could not be decoded.
     pub(crate) fn corrupt(space: Space, key: &[u8]) -> impl FnOnce(Malformed) -> Self {
         move |source| Self::Corrupt { space: space.name(), key: hexadecimal(key), source }

@@ -187,3 +187,100 @@ fn if_any(counts: bool, mean: f64) -> Value {
 fn visits(frequencies: &[VisitsPerDay]) -> Value {
     numbers(frequencies.iter().map(|frequency| frequency.get()))
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn call(name: &str, args: Value) -> Answer {
+        let Value::Object(args) = args else { panic!("arguments are an object") };
+        let function =
+            FUNCTIONS.iter().find(|function| function.name == name).expect("the function is there");
+        (function.evaluate)(&Arguments::new(&args))
+    }
+
+    fn good_calls() -> Vec<(&'static str, Value)> {
+        let pages = json!({"lambda": [1, 2.5, 0.1], "total": 3, "weights": [1, 2, 0.5]});
+        let laws = json!({"lambda": [1, 2.5], "gamma": [0.7, 1.1], "total": 3, "weights": [1, 2]});
+        vec![
+            (
+                "evaluate_allocation",
+                json!({"lambda": [1, 2], "f": [0.5, 3], "weights": [1, 2], "policy": "random"}),
+            ),
+            ("optimal_freshness", pages.clone()),
+            ("optimal_age", pages),
+            (
+                "class_allocation",
+                json!({"fractions": [0.3, 0.7], "lambda": [1, 0.1], "interval": 7, "policy": "optimal_age"}),
+            ),
+            ("weibull_average", json!({"lambda": 0.2, "gamma": 0.8, "f": 0.5})),
+            ("weibull_schedule", laws),
+        ]
+    }
+
+    /// Replaces the value at a place, counted from the outside in, by another.
+    fn replace(value: &mut Value, place: &mut usize, other: &Value) {
+        if *place == 0 {
+            *value = other.clone();
+        }
+        *place = place.wrapping_sub(1);
+        match value {
+            Value::Array(list) => list.iter_mut().for_each(|element| replace(element, place, other)),
+            Value::Object(members) => members.values_mut().for_each(|member| replace(member, place, other)),
+            _ => {}
+        }
+    }
+
+    fn strange_value() -> impl Strategy<Value = Value> {
+        let numbers = [-1.0, -0.0, 0.0, 5e-324, 1e-308, 1e-140, 1.0, 2.5, 1e17, 1e140, 1e308, -1e308];
+        let others = [
+            json!(null),
+            json!(true),
+            json!(""),
+            json!("uniform"),
+            json!("poisson"),
+            json!([]),
+            json!([[]]),
+            json!({}),
+            json!([0, 0]),
+            json!([1e308, 1e308]),
+            json!([5e-324, 1e308, 0]),
+            json!(u64::MAX),
+        ];
+        prop_oneof![
+            prop::sample::select(numbers.map(Value::from).into_iter().chain(others).collect::<Vec<_>>()),
+            any::<f64>().prop_map(|number| json!(number)),
+            (-300.0..300.0f64).prop_map(|power| json!(10f64.powf(power))),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn no_call_is_too_strange(
+            changes in prop::collection::vec((1usize..14, strange_value()), 0..4),
+        ) {
+            for (name, mut args) in good_calls() {
+                for (place, value) in &changes {
+                    replace(&mut args, &mut place.clone(), value);
+                }
+                if let Ok(value) = call(name, args.clone()) {
+                    let text = value.to_string();
+                    prop_assert!(!text.contains("-inf"), "{name} {args} is {text}");
+                    let has_unknown = value["f"].as_array().is_some_and(|list| list.contains(&Value::Null));
+                    prop_assert!(!has_unknown, "{name} {args} is {text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_good_calls_are_good() {
+        for (name, args) in good_calls() {
+            assert!(call(name, args).is_ok(), "{name}");
+        }
+        assert_eq!(good_calls().len(), FUNCTIONS.len());
+    }
+}

@@ -1,22 +1,30 @@
-//! `freshet lab`: policies measured on recorded histories, and the making of histories.
+//! `freshet lab`: policies measured on recorded histories, the texts reproduced, the making of histories, and a living web to crawl.
 //!
 //! In reading order:
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
-//! - [`history`]: `freshet lab history`.
+//! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
+//! - [`report`]: `freshet lab report`;
+//! - [`history`]: `freshet lab history`;
+//! - [`web`]: `freshet lab web`.
 
+mod evolution;
+mod evolution_json;
+mod evolution_text;
 mod history;
 mod progress;
 mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
-mod span;
+mod report;
+pub(crate) mod span;
+mod web;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, and make such histories
+/// Measure policies on recorded histories of pages, reproduce the texts, make such histories, and serve a living web to crawl
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]
@@ -26,13 +34,19 @@ pub(crate) struct LabOptions {
 #[derive(Subcommand)]
 enum LabCommand {
     Replay(replay::ReplayOptions),
+    Evolution(evolution::EvolutionOptions),
+    Report(report::ReportOptions),
     History(history::HistoryOptions),
+    Web(web::WebOptions),
 }
 
 /// Runs a command of the lab.
 pub(crate) fn run(options: &LabOptions) -> anyhow::Result<()> {
     match &options.command {
         LabCommand::Replay(options) => replay::run(options),
+        LabCommand::Evolution(options) => evolution::run(options),
+        LabCommand::Report(options) => report::run(options),
         LabCommand::History(options) => history::run(options),
+        LabCommand::Web(options) => web::run(options),
     }
 }

@@ -5,7 +5,8 @@
 //! - A span that is accepted is finite and more than zero.
 
 /// Units of time in days. The first spelling of each is the one that messages show.
-const UNITS: [(&[&str], f64); 6] = [
+const UNITS: [(&[&str], f64); 7] = [
+    (&["s", "sec", "secs", "second", "seconds"], 1.0 / 86_400.0),
     (&["min", "mins", "minute", "minutes"], 1.0 / 1_440.0),
     (&["h", "hr", "hour", "hours"], 1.0 / 24.0),
     (&["d", "day", "days"], 1.0),
@@ -18,7 +19,7 @@ const UNITS: [(&[&str], f64); 6] = [
 const DAYS_MAX: f64 = 1e6;
 
 /// Days of a span.
-pub(super) fn parse_days(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
     let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_start);
     let Ok(number) = number.trim().parse::<f64>() else {
@@ -40,7 +41,7 @@ pub(super) fn parse_days(text: &str) -> Result<f64, String> {
 }
 
 /// A span in words: `3 years`, `14 days`, `12 hours`.
-pub(super) fn written(days: f64) -> String {
+pub(crate) fn written(days: f64) -> String {
     let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1_440.0, "minute")];
     let whole = |unit: f64| {
         let count = days / unit;
@@ -60,7 +61,9 @@ mod tests {
 
     #[test]
     fn spans_are_read_in_days() {
-        for (text, days) in [("14d", 14.0), ("3y", 1095.75), ("2 weeks", 14.0), ("12h", 0.5), ("1.5D", 1.5)] {
+        for (text, days) in
+            [("14d", 14.0), ("3y", 1095.75), ("2 weeks", 14.0), ("12h", 0.5), ("1.5D", 1.5), ("43200s", 0.5)]
+        {
             assert_eq!(parse_days(text), Ok(days), "{text}");
         }
     }
@@ -73,7 +76,7 @@ mod tests {
             ("", "not a span"),
             ("-3d", "empty"),
             ("0d", "empty"),
-            ("3 lunes", "one of min"),
+            ("3 lunes", "one of s, min"),
             ("9999999y", "longer than"),
             ("infy", "not a span"),
         ] {

@@ -1,7 +1,7 @@
 //! A chart in characters: a few curves over a logarithmic axis, each drawn with its own mark.
 
-use super::figure::Figure;
-use super::quantity::readable;
+use freshet_lab::figure::chart::{Chart, Note};
+use freshet_lab::figure::number::readable;
 
 /// Columns of the drawing area.
 const WIDTH: usize = 64;
@@ -16,15 +16,15 @@ const LABEL_WIDTH: usize = 9;
 const MARKS: [char; 3] = ['●', '○', '·'];
 
 /// The figure in characters, line by line.
-pub(super) fn draw(figure: &Figure<'_>) -> String {
+pub(super) fn draw(figure: &Chart) -> String {
     let mut canvas = vec![[' '; WIDTH]; HEIGHT];
-    if let Some(column) = figure.marked.as_ref().and_then(|(value, _)| column_of(figure, *value)) {
+    if let Some(column) = marked(figure).and_then(|(value, _)| column_of(figure, value)) {
         canvas.iter_mut().for_each(|row| row[column] = '┊');
     }
     for (series, mark) in figure.series.iter().zip(MARKS).rev() {
         let row_at = |column: usize| {
-            let value = figure.across.value(column as f64 / (WIDTH - 1) as f64);
-            series.value_at(value).and_then(|value| row_of(figure, value))
+            let value = figure.across.scale.value(column as f64 / (WIDTH - 1) as f64);
+            figure.value_at(series, value).and_then(|value| row_of(figure, value))
         };
         for (column, row) in (0..WIDTH).map(row_at).enumerate() {
             if let Some(row) = row {
@@ -42,11 +42,11 @@ pub(super) fn draw(figure: &Figure<'_>) -> String {
 }
 
 /// The horizontal axis with its labels and title, and the legend.
-fn foot(figure: &Figure<'_>) -> String {
+fn foot(figure: &Chart) -> String {
     let mut axis = ['─'; WIDTH];
     let mut labels = [' '; WIDTH + LABEL_WIDTH];
     let mut free_from = 0;
-    for tick in figure.across.ticks() {
+    for tick in figure.across.scale.ticks() {
         let Some(column) = column_of(figure, tick) else { continue };
         let text: Vec<char> = readable(tick).chars().collect();
         let start = column.saturating_sub(text.len() / 2);
@@ -60,21 +60,21 @@ fn foot(figure: &Figure<'_>) -> String {
     let (axis, labels): (String, String) = (axis.iter().collect(), labels.iter().collect());
     let mut legend: Vec<String> =
         figure.series.iter().zip(MARKS).map(|(series, mark)| format!("{mark} {}", series.name)).collect();
-    legend.extend(figure.marked.as_ref().map(|(_, name)| format!("┊ {name}")));
+    legend.extend(marked(figure).map(|(_, name)| format!("┊ {name}")));
     let indent = " ".repeat(LABEL_WIDTH + 2);
     format!(
         "{:>LABEL_WIDTH$} └{axis}\n{indent}{}\n{indent}{}\n{indent}{}\n",
         "",
         labels.trim_end(),
-        figure.across_title,
+        figure.across.title,
         legend.join("   ")
     )
 }
 
 /// The label of each row; empty where there is no tick.
-fn tick_labels(figure: &Figure<'_>) -> Vec<String> {
+fn tick_labels(figure: &Chart) -> Vec<String> {
     let mut labels = vec![String::new(); HEIGHT];
-    for tick in figure.up.ticks() {
+    for tick in figure.up.scale.ticks() {
         if let Some(row) = row_of(figure, tick) {
             labels[row] = readable(tick);
         }
@@ -82,31 +82,38 @@ fn tick_labels(figure: &Figure<'_>) -> Vec<String> {
     labels
 }
 
-fn column_of(figure: &Figure<'_>, value: f64) -> Option<usize> {
-    figure.across.place(value).map(|place| (place * (WIDTH - 1) as f64).round() as usize)
+/// The first value of the horizontal axis that is to be marked.
+fn marked(figure: &Chart) -> Option<(f64, &str)> {
+    figure.notes.iter().find_map(|note| match note {
+        Note::At(value, name) => Some((*value, name.as_str())),
+        Note::Level(..) | Note::Point(..) => None,
+    })
 }
 
-fn row_of(figure: &Figure<'_>, value: f64) -> Option<usize> {
-    figure.up.place(value).map(|place| ((1.0 - place) * (HEIGHT - 1) as f64).round() as usize)
+fn column_of(figure: &Chart, value: f64) -> Option<usize> {
+    figure.across.scale.place(value).map(|place| (place * (WIDTH - 1) as f64).round() as usize)
+}
+
+fn row_of(figure: &Chart, value: f64) -> Option<usize> {
+    figure.up.scale.place(value).map(|place| ((1.0 - place) * (HEIGHT - 1) as f64).round() as usize)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::{Figure, Series};
-    use super::super::scale::Scale;
+    use freshet_lab::figure::chart::{Axis, Series};
+    use freshet_lab::figure::scale::Scale;
+
     use super::*;
 
     #[test]
     fn a_chart_shows_axes_curve_gap_and_legend() {
         let points = vec![(1.0, 0.0), (10.0, 0.5), (100.0, 1.0), (1000.0, f64::INFINITY)];
-        let figure = Figure {
-            title: "freshness",
-            series: vec![Series { name: "this plan", points }],
-            across: Scale::logarithmic([1.0, 1000.0].into_iter()),
-            across_title: "visits a day",
-            up: Scale::linear(0.0, 1.0),
-            marked: Some((10.0, "budget".to_owned())),
-            noted: None,
+        let figure = Chart {
+            title: "freshness".to_owned(),
+            across: Axis::new("visits a day", Scale::logarithmic([1.0, 1000.0])),
+            up: Axis::new("freshness", Scale::linear(0.0, 1.0)),
+            series: vec![Series::line("this plan", points)],
+            notes: vec![Note::At(10.0, "budget".to_owned())],
         };
         let chart = draw(&figure);
         let lines: Vec<&str> = chart.lines().collect();

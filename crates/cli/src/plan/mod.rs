@@ -5,7 +5,7 @@
 //! - [`columns`]: what a table may say, checked; [`read_csv`] and [`read_parquet`]: the files; [`input`]: which it is;
 //! - [`names`], [`host`], [`pages`]: the pages in memory; [`history`]: rates from visits;
 //! - [`planner`]: the theory asked for one budget; [`curve`]: for many; [`uncertainty`]: for rates that are not certain;
-//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`scale`], [`chart`], [`svg`]: as pictures;
+//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`chart`]: as pictures;
 //! - [`plan_columns`], [`output`]: as a file;
 //! - [`progress`]: what is shown meanwhile.
 
@@ -22,14 +22,12 @@ mod pages;
 mod plan_columns;
 mod planner;
 mod progress;
-mod quantity;
+pub(crate) mod quantity;
 mod read_csv;
 mod read_parquet;
 mod report;
 mod report_json;
 mod report_text;
-mod scale;
-mod svg;
 mod uncertainty;
 
 use std::fs;
@@ -42,12 +40,14 @@ use freshet_theory::refresh::Objective;
 use freshet_theory::units::VisitsPerDay;
 
 use curve::{Reach, budget_for, curve_around};
-use output::{PendingFile, PlanFile};
+use output::PlanFile;
 use pages::PageTable;
 use planner::{Planner, Policy};
 use quantity::parse_frequency;
 use report::{Report, Target};
 use uncertainty::Uncertainty;
+
+use crate::pending_file::PendingFile;
 
 /// Plan visits: with this budget, how often to visit each page, and how fresh the copy will be
 ///

@@ -1,11 +1,8 @@
-//! Files that appear whole or not at all, and the plan as such a file.
-//!
-//! A file is created under another name in the folder where it belongs, before the long work begins, and takes its own
-//! name when everything is written. A run that fails leaves an older file as it was.
+//! The plan as a file, which appears whole or not at all.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
@@ -18,52 +15,7 @@ use parquet::file::properties::WriterProperties;
 use super::pages::PageTable;
 use super::plan_columns::{PlanColumn, Values, plan_columns};
 use super::progress;
-
-/// A file being written that has not taken its name yet.
-pub(super) struct PendingFile {
-    file: File,
-    temporary: PathBuf,
-    destination: PathBuf,
-}
-
-impl PendingFile {
-    /// Creates the file, or says why it cannot be written.
-    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
-        let cannot = || format!("cannot write {}", path.display());
-        // A link keeps pointing where it points: the file behind it is replaced.
-        let destination = match fs::canonicalize(path) {
-            Ok(existing) if !existing.is_file() => bail!("{}: it exists and is no ordinary file", cannot()),
-            Ok(existing) => existing,
-            Err(_) => path.to_owned(),
-        };
-        let name = destination.file_name().with_context(cannot)?.to_string_lossy();
-        let temporary = destination.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-        let file = OpenOptions::new().write(true).create_new(true).open(&temporary).with_context(cannot)?;
-        Ok(Self { file, temporary, destination })
-    }
-
-    /// Lets the file take its name, once all is on the disk.
-    fn finish(self) -> io::Result<()> {
-        self.file.sync_all()?;
-        fs::rename(&self.temporary, &self.destination)
-    }
-
-    /// Writes a text and lets the file take its name.
-    pub(super) fn write_text(mut self, text: &str) -> anyhow::Result<()> {
-        let written = self.file.write_all(text.as_bytes());
-        let destination = self.destination.clone();
-        written
-            .and_then(|()| self.finish())
-            .with_context(|| format!("cannot write {}", destination.display()))
-    }
-}
-
-impl Drop for PendingFile {
-    fn drop(&mut self) {
-        // After the renaming there is nothing left to remove, and a leftover of a failed run harms nobody.
-        let _ = fs::remove_file(&self.temporary);
-    }
-}
+use crate::pending_file::PendingFile;
 
 /// How a plan is written, by the ending of its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,13 +53,13 @@ impl PlanFile {
 
     /// Writes a row for each page and lets the file take its name.
     pub(super) fn write(self, table: &PageTable, visit_frequencies: &[VisitsPerDay]) -> anyhow::Result<()> {
-        let destination = self.pending.destination.clone();
+        let destination = self.pending.destination().to_owned();
         let columns = plan_columns(table, visit_frequencies);
         let progress = progress::steps("writing the plan", table.len() as u64);
         let advance = |rows: usize| progress.inc(rows as u64);
         let written = match self.format {
-            Format::Csv => write_csv(&self.pending.file, &columns, table.len(), advance),
-            Format::Parquet => write_parquet(&self.pending.file, &columns, table.len(), advance),
+            Format::Csv => write_csv(self.pending.file(), &columns, table.len(), advance),
+            Format::Parquet => write_parquet(self.pending.file(), &columns, table.len(), advance),
         };
         progress.finish_and_clear();
         written
@@ -177,26 +129,6 @@ fn batch(columns: &[PlanColumn<'_>], pages: std::ops::Range<usize>) -> anyhow::R
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_file_appears_whole_or_not_at_all() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("plan.csv");
-        fs::write(&path, "old").expect("an old file");
-        drop(PendingFile::create(&path).expect("a new file"));
-        assert_eq!(fs::read_to_string(&path).expect("the old file"), "old");
-        PendingFile::create(&path).expect("a new file").write_text("new").expect("written");
-        assert_eq!(fs::read_to_string(&path).expect("the new file"), "new");
-        assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1);
-    }
-
-    #[test]
-    fn what_is_no_file_is_not_replaced() {
-        let folder = tempfile::tempdir().expect("a folder");
-        assert!(PendingFile::create(folder.path()).is_err());
-        assert!(PendingFile::create(Path::new("/dev/null")).is_err());
-        assert!(PendingFile::create(&folder.path().join("missing/plan.csv")).is_err());
-    }
 
     #[test]
     fn the_ending_decides_the_format() {

@@ -8,6 +8,7 @@
 //! - A frequency that is accepted is finite and more than zero.
 //! - The units are exact: `1/s` is 86,400 a day.
 
+pub(crate) use freshet_lab::figure::number::{grouped, readable};
 use freshet_theory::units::{Days, VisitsPerDay};
 
 /// What a frequency looks like, for messages.
@@ -34,7 +35,7 @@ const UNITS: [(&[&str], f64); 7] = [
 const MULTIPLES: [(char, f64); 4] = [('k', 1e3), ('K', 1e3), ('M', 1e6), ('G', 1e9)];
 
 /// Reads a frequency, or says what is wrong with it.
-pub(super) fn parse_frequency(text: &str) -> Result<VisitsPerDay, String> {
+pub(crate) fn parse_frequency(text: &str) -> Result<VisitsPerDay, String> {
     let (count, span) = text
         .split_once('/')
         .or_else(|| text.split_once(" per "))
@@ -93,46 +94,8 @@ fn positive(text: &str) -> Option<f64> {
     (number > 0.0 && number.is_finite()).then_some(number)
 }
 
-/// A number with four significant digits, grouped by thousands, for people: `12,345`, `3.142`, `0.001234`, `∞`.
-pub(super) fn readable(number: f64) -> String {
-    let size = number.abs();
-    if size.is_infinite() {
-        return "∞".to_owned();
-    }
-    if size == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e15).contains(&size) {
-        return format!("{number:.3e}");
-    }
-    // The digits before the point of a number below ten thousand count towards the four.
-    let decimals = (3.0 - size.log10().floor()).max(0.0) as usize;
-    let text = format!("{number:.decimals$}");
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let point = if fraction.is_empty() { "" } else { "." };
-    format!("{}{point}{fraction}", group_by_thousands(whole))
-}
-
-/// A count grouped by thousands: `1,234,567`.
-pub(super) fn grouped(count: usize) -> String {
-    group_by_thousands(&count.to_string())
-}
-
-fn group_by_thousands(digits: &str) -> String {
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        let left = digits.len() - index;
-        if left.is_multiple_of(3) && grouped.ends_with(|last: char| last.is_ascii_digit()) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// A time span in the unit that suits its size: `14 min`, `5.2 h`, `3.1 days`, `2.4 years`.
-pub(super) fn readable_span(span: Days) -> String {
+pub(crate) fn readable_span(span: Days) -> String {
     let days = span.get();
     let (number, unit) = match days {
         _ if days.is_infinite() => return "∞".to_owned(),
@@ -147,23 +110,23 @@ pub(super) fn readable_span(span: Days) -> String {
 }
 
 /// A freshness with four digits: `0.7123`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     format!("{share:.4}")
 }
 
 /// A number of visits a day: `10,000 visits a day`.
-pub(super) fn visits_a_day(visits: f64) -> String {
+pub(crate) fn visits_a_day(visits: f64) -> String {
     let noun = if visits == 1.0 { "visit" } else { "visits" };
     format!("{} {noun} a day", readable(visits))
 }
 
 /// A share in percent: `71.2 %`.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
 /// The form of a noun or verb that goes with a count.
-pub(super) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+pub(crate) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
@@ -220,26 +183,6 @@ mod tests {
         check_error("1e-300/y", "less than 1e-12");
     }
 
-    #[track_caller]
-    fn check_readable(number: f64, text: &str) {
-        assert_eq!(readable(number), text);
-    }
-
-    #[test]
-    fn numbers_read_with_four_digits() {
-        check_readable(0.0, "0");
-        check_readable(1_234_567.8, "1,234,568");
-        check_readable(12_345.0, "12,345");
-        check_readable(1_234.0, "1,234");
-        check_readable(999.99, "1,000");
-        check_readable(2.34567, "2.346");
-        check_readable(2.5, "2.5");
-        check_readable(0.001_234_5, "0.001234");
-        check_readable(1.5e-9, "1.500e-9");
-        check_readable(f64::INFINITY, "∞");
-        check_readable(-1_234.0, "-1,234");
-    }
-
     #[test]
     fn spans_read_in_the_unit_that_suits_them() {
         assert_eq!(readable_span(Days::new(0.01)), "14.4 min");
@@ -255,11 +198,6 @@ mod tests {
             if let Ok(frequency) = parse_frequency(&text) {
                 prop_assert!(frequency.get() > 0.0);
             }
-        }
-
-        #[test]
-        fn every_number_is_readable(bits in any::<u64>()) {
-            prop_assert!(!readable(f64::from_bits(bits)).is_empty());
         }
     }
 }

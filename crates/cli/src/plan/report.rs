@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
+use freshet_lab::figure::chart::{Chart, Note, Plate};
 use freshet_theory::refresh::Allocation;
 use freshet_theory::units::VisitsPerDay;
 
+use super::PlanOptions;
 use super::curve::{CurvePoint, Reach};
-use super::figure::{Figure, age_figure, freshness_figure};
+use super::figure::{age_figure, freshness_figure};
 use super::pages::PageTable;
 use super::planner::{Outcome, Policy};
 use super::quantity::{grouped, share, visits_a_day};
 use super::uncertainty::Uncertainty;
-use super::{PlanOptions, svg};
 
 /// Everything that was found out.
 pub(super) struct Report<'a> {
@@ -78,7 +79,7 @@ impl Report<'_> {
             grouped(self.table.len()),
             self.objective_name()
         );
-        svg::draw(&heading, &self.figures())
+        Plate { heading, columns: 1, charts: self.figures() }.draw()
     }
 
     /// What the visits are for, by name.
@@ -115,17 +116,18 @@ impl Report<'_> {
     }
 
     /// What is drawn of the curve.
-    pub(super) fn figures(&self) -> Vec<Figure<'_>> {
+    pub(super) fn figures(&self) -> Vec<Chart> {
         let Some(curve) = &self.curve else { return Vec::new() };
         let budget = self.visit_budget.get();
-        let marked = Some((budget, format!("budget: {}", visits_a_day(budget))));
+        let marked = vec![Note::At(budget, format!("budget: {}", visits_a_day(budget)))];
         let noted = self.target.and_then(|target| match target.reach {
             Reach::With(needed) => {
                 let name = format!("{} takes {}", target.freshness, visits_a_day(needed.get()));
-                Some((needed.get(), target.freshness, name))
+                Some(Note::Point(needed.get(), target.freshness, name))
             }
             Reach::Limited { .. } | Reach::Beyond(_) => None,
         });
-        vec![freshness_figure(curve, marked.clone(), noted), age_figure(curve, marked)]
+        let freshness_notes = marked.iter().cloned().chain(noted).collect();
+        vec![freshness_figure(curve, freshness_notes), age_figure(curve, marked)]
     }
 }

@@ -62,6 +62,10 @@ pub struct Directory {
 pub struct Catalogue {
     directory_of: Vec<DirectoryId>,
     importance: Vec<f32>,
+    /// Expected cost of a visit; pages beyond its end cost one.
+    cost: Vec<f32>,
+    /// Visits that each site can take in this cycle; sites beyond its end can take any number.
+    room: Vec<u32>,
     directories: Vec<Directory>,
     sites: u32,
     directory_by_name: HashMap<(SiteId, Box<str>), DirectoryId>,
@@ -112,6 +116,30 @@ impl Catalogue {
         self.importance[page.index()] = importance;
     }
 
+    /// Says what a visit to a page is expected to cost, beside other pages. Panics unless the cost is finite and above zero.
+    pub fn set_cost(&mut self, page: PageId, cost: f32) {
+        assert!(cost.is_finite());
+        assert!(0.0 < cost);
+        if self.cost.len() <= page.index() {
+            self.cost.resize(page.index() + 1, 1.0);
+        }
+        self.cost[page.index()] = cost;
+    }
+
+    /// Says how many visits a site can take in the cycles that follow, until something else is said: none while it must be
+    /// left alone.
+    pub fn set_room(&mut self, site: SiteId, visits: u32) {
+        if self.room.len() <= site.index() {
+            self.room.resize(site.index() + 1, u32::MAX);
+        }
+        self.room[site.index()] = visits;
+    }
+
+    /// Says that every site can take any number of visits again.
+    pub fn clear_rooms(&mut self) {
+        self.room.clear();
+    }
+
     /// Says which pages `links[i].0` links to `links[i].1`. Links of pages that are not known yet may be given.
     pub fn set_links(&mut self, links: &[(PageId, PageId)]) {
         self.links = Links::new(links);
@@ -145,6 +173,21 @@ impl Catalogue {
     /// How important a page is; 1 unless something else was said.
     pub fn importance(&self, page: PageId) -> f32 {
         self.importance[page.index()]
+    }
+
+    /// What a visit to a page is expected to cost; 1 unless something else was said.
+    pub fn cost(&self, page: PageId) -> f32 {
+        self.cost.get(page.index()).copied().unwrap_or(1.0)
+    }
+
+    /// How many visits a site can take in a cycle; any number unless something else was said.
+    pub fn room(&self, site: SiteId) -> u32 {
+        self.room.get(site.index()).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Whether every site can take any number of visits.
+    pub fn is_roomy(&self) -> bool {
+        self.room.is_empty()
     }
 
     /// The path of a page, empty if it has none.

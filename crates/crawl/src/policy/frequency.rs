@@ -154,9 +154,9 @@ impl Policy for Frequency {
 
     fn learn(&mut self, _catalogue: &Catalogue, observations: &[Observation]) {
         self.open.learn(observations);
-        for observation in observations {
+        for observation in observations.iter().filter(|observation| observation.outcome.is_known()) {
             let last = &mut self.last[observation.page.index()];
-            let interval = Days::new(observation.time.get() - last.get());
+            let interval = Days::new((observation.time.get() - last.get()).max(0.0));
             *last = observation.time;
             self.estimates.absorb(observation.page, interval, observation.outcome.is_change());
         }

@@ -16,7 +16,7 @@ use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
 /// How an interval follows from what visits find.
-pub(super) trait IntervalRule {
+pub(super) trait IntervalRule: Send {
     /// The interval of a page that was never visited, in days.
     fn first_interval(&self) -> f64;
 
@@ -75,6 +75,10 @@ impl<Rule: IntervalRule> Intervals<Rule> {
 
     fn schedule(&mut self, observation: &Observation) {
         let page = observation.page;
+        if !observation.outcome.is_known() {
+            self.queue.set(page, observation.time.get() + self.interval[page.index()], &mut self.rng);
+            return;
+        }
         let visit = ScheduledVisit {
             time: observation.time.get(),
             interval: self.interval[page.index()],

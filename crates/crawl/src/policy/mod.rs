@@ -4,6 +4,7 @@
 //! - [`catalogue`]: what is known of pages without visiting them;
 //! - [`visit`]: what one visit tells a policy, and how a policy is driven;
 //! - [`name`]: the names of all policies, and how a policy is made from its name;
+//! - `considerate`: rooms of sites, failures and pages that leave, for policies that know nothing of these;
 //! - `selective`: which pages may be visited in a cycle, and policies that can be part of another one;
 //! - `lots`, `ranking`, `due_queue`: pages by lot, by a key, by date;
 //! - `round_robin`, `random`: without looking at what was found;
@@ -18,6 +19,7 @@
 mod adaptive;
 mod allocation;
 pub mod catalogue;
+mod considerate;
 mod due_queue;
 mod estimates;
 mod frequency;
@@ -49,4 +51,4 @@ pub use frequency::Standing;
 pub use name::{CyclePolicy, Form, PolicyName, PolicyNameError, Setting, SteadyPolicy};
 pub use neighbourhood::{Eagerness, Kinship};
 pub use steady::VisitOrder;
-pub use visit::{Observation, Outcome, Policy};
+pub use visit::{CopyEstimate, Explanation, Observation, Outcome, Policy};

@@ -15,7 +15,7 @@
 //! | `uniform:ORDER` | `fixed`, `random`, `purely-random` |
 //! | `proportional-rate:ORDER:ESTIMATOR` | in proportion to the rate of change |
 //! | `optimal:OBJECTIVE:ORDER:ESTIMATOR` | `freshness`, `age`, `harmonic` |
-//! | `freshet:OBJECTIVE` | `mix`, `changes`, `fresh`, `age`: the default policy |
+//! | `freshet:OBJECTIVE` | `mix`, `changes`, `fresh`, `age`: the default policy; with `:steady` behind it in its steady form |
 //!
 //! # Promises
 //! - What a name is printed as is read as the same name.
@@ -30,6 +30,7 @@ use freshet_theory::units::{Days, VisitsPerDay};
 
 use super::adaptive::Adaptive;
 use super::allocation::Allocation;
+use super::considerate::Considerate;
 use super::estimates::Estimator;
 use super::frequency::{Frequency, Standing};
 use super::freshet::{Freshet, Objective, Settings};
@@ -54,7 +55,12 @@ pub enum PolicyName {
     /// A policy of the texts that visits steadily.
     Steady(SteadyPolicy),
     /// The default policy.
-    Freshet(Objective),
+    Freshet {
+        /// What the copy is kept for.
+        objective: Objective,
+        /// How it is driven.
+        form: Form,
+    },
 }
 
 /// A policy that spends the downloads of a cycle, and that can be part of another one.
@@ -107,6 +113,8 @@ pub enum CyclePolicy {
     },
     /// The adaptive schedule of Apache StormCrawler.
     StormCrawler,
+    /// The default policy, as a part of another one.
+    Freshet(Objective),
 }
 
 /// A policy that visits every page at a frequency of its own.
@@ -250,6 +258,8 @@ const OBJECTIVES: [(&str, Objective); 4] = [
     ("age", Objective::Age),
 ];
 
+const FORMS: [(&str, Form); 1] = [("steady", Form::Steady)];
+
 /// The first part of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CycleHead {
@@ -264,9 +274,10 @@ enum CycleHead {
     Mixture,
     Nutch,
     StormCrawler,
+    Freshet,
 }
 
-const CYCLE_HEADS: [(&str, CycleHead); 13] = [
+const CYCLE_HEADS: [(&str, CycleHead); 14] = [
     ("round-robin", CycleHead::RoundRobin),
     ("random", CycleHead::Random),
     ("frequency", CycleHead::Frequency),
@@ -280,6 +291,7 @@ const CYCLE_HEADS: [(&str, CycleHead); 13] = [
     ("mixture", CycleHead::Mixture),
     ("nutch", CycleHead::Nutch),
     ("stormcrawler", CycleHead::StormCrawler),
+    ("freshet", CycleHead::Freshet),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -287,28 +299,30 @@ enum OtherHead {
     Uniform,
     ProportionalRate,
     Optimal,
-    Freshet,
 }
 
-const OTHER_HEADS: [(&str, OtherHead); 4] = [
+const OTHER_HEADS: [(&str, OtherHead); 3] = [
     ("uniform", OtherHead::Uniform),
     ("proportional-rate", OtherHead::ProportionalRate),
     ("optimal", OtherHead::Optimal),
-    ("freshet", OtherHead::Freshet),
 ];
 
 impl PolicyName {
     /// The policies that stand for all others.
     pub fn all() -> Vec<Self> {
         let named = |name: &&str| name.parse().expect("the representatives have names");
-        let of_freshet = OBJECTIVES.iter().map(|(_, objective)| Self::Freshet(*objective));
+        let of_freshet = OBJECTIVES
+            .iter()
+            .map(|(_, objective)| Self::Freshet { objective: *objective, form: Form::Cycle })
+            .chain([Self::Freshet { objective: Objective::default(), form: Form::Steady }]);
         REPRESENTATIVES.iter().map(named).chain(of_freshet).collect()
     }
 
     /// How the policy is driven.
     pub fn form(&self) -> Form {
         match self {
-            Self::Cycle(_) | Self::Freshet(_) => Form::Cycle,
+            Self::Freshet { form, .. } => *form,
+            Self::Cycle(_) => Form::Cycle,
             Self::Steady(_) => Form::Steady,
         }
     }
@@ -320,13 +334,9 @@ impl PolicyName {
         assert!(setting.budget_share.is_finite());
         assert!(0.0 < setting.budget_share);
         match self {
-            Self::Cycle(policy) => policy.build(setting),
-            Self::Steady(policy) => Box::new(policy.build(setting)),
-            Self::Freshet(objective) => Box::new(Freshet::new(Settings {
-                objective: *objective,
-                budget_share: setting.budget_share,
-                seed: setting.seed,
-            })),
+            Self::Cycle(policy) => Box::new(Considerate::new(policy.build(setting))),
+            Self::Steady(policy) => Box::new(Considerate::new(Box::new(policy.build(setting)))),
+            Self::Freshet { objective, form } => Box::new(freshet(*objective, *form, setting)),
         }
     }
 }
@@ -358,8 +368,15 @@ impl CyclePolicy {
                 Box::new(Intervals::new(Nutch { is_synchronised: *is_synchronised }, seed))
             }
             Self::StormCrawler => Box::new(Intervals::new(StormCrawler, seed)),
+            Self::Freshet(objective) => Box::new(freshet(*objective, Form::Cycle, setting)),
         }
     }
+}
+
+fn freshet(objective: Objective, form: Form, setting: &Setting) -> Freshet {
+    let Setting { cycle, budget_share, seed } = *setting;
+    let oldest_share = Settings::OLDEST_SHARE;
+    Freshet::new(Settings { objective, form, cycle, budget_share, oldest_share, seed })
 }
 
 impl SteadyPolicy {
@@ -400,9 +417,16 @@ impl<'a> Parts<'a> {
     }
 
     fn policy(&mut self) -> Option<PolicyName> {
-        let Some(head) = self.choice(&OTHER_HEADS) else { return self.cycle_policy().map(PolicyName::Cycle) };
+        let Some(head) = self.choice(&OTHER_HEADS) else {
+            return Some(match self.cycle_policy()? {
+                CyclePolicy::Freshet(objective) => {
+                    let form = self.choice(&FORMS).unwrap_or(Form::Cycle);
+                    PolicyName::Freshet { objective, form }
+                }
+                policy => PolicyName::Cycle(policy),
+            });
+        };
         Some(match head {
-            OtherHead::Freshet => PolicyName::Freshet(self.choice(&OBJECTIVES).unwrap_or_default()),
             OtherHead::Uniform => {
                 let order = self.choice(&ORDERS).unwrap_or_default();
                 let estimator = Estimator::default();
@@ -453,6 +477,7 @@ impl<'a> Parts<'a> {
                 CyclePolicy::Nutch { is_synchronised: self.choice(&[("sync", true)]).unwrap_or_default() }
             }
             CycleHead::StormCrawler => CyclePolicy::StormCrawler,
+            CycleHead::Freshet => CyclePolicy::Freshet(self.choice(&OBJECTIVES).unwrap_or_default()),
         })
     }
 
@@ -513,7 +538,10 @@ impl fmt::Display for PolicyName {
         match self {
             Self::Cycle(policy) => policy.fmt(f),
             Self::Steady(policy) => policy.fmt(f),
-            Self::Freshet(objective) => write!(f, "freshet:{}", name_of(&OBJECTIVES, objective)),
+            Self::Freshet { objective, form: Form::Cycle } => CyclePolicy::Freshet(*objective).fmt(f),
+            Self::Freshet { objective, form: Form::Steady } => {
+                write!(f, "{}:steady", CyclePolicy::Freshet(*objective))
+            }
         }
     }
 }
@@ -541,6 +569,7 @@ impl fmt::Display for CyclePolicy {
             Self::Nutch { is_synchronised: false } => f.write_str("nutch"),
             Self::Nutch { is_synchronised: true } => f.write_str("nutch:sync"),
             Self::StormCrawler => f.write_str("stormcrawler"),
+            Self::Freshet(objective) => write!(f, "freshet:{}", name_of(&OBJECTIVES, objective)),
         }
     }
 }
@@ -598,6 +627,7 @@ mod tests {
         check("optimal:age", "optimal:age:fixed");
         check("optimal:purely-random:gamma", "optimal:freshness:purely-random:gamma");
         check("freshet", "freshet:mix");
+        check("freshet:steady", "freshet:mix:steady");
     }
 
     #[test]
@@ -606,6 +636,8 @@ mod tests {
         check("subset:frequency:rank", "subset:frequency:improved:rank");
         check("mixture:directory:round-robin:0.25", "mixture:directory:1:status:round-robin:0.25");
         check("mixture:greedy:directory:0.25", "mixture:greedy:directory:1:status:0.25");
+        check("mixture:freshet:round-robin:0.05", "mixture:freshet:mix:round-robin:0.05");
+        check("subset:freshet:changes", "subset:freshet:changes");
         check("mixture:mixture:greedy:random:nutch:0.1", "mixture:mixture:greedy:random:0.3:nutch:0.1");
     }
 
@@ -622,7 +654,6 @@ mod tests {
         check_wrong("mixture:greedy", &["unfinished", "round-robin"]);
         check_wrong("mixture:greedy:random:1.5", &["\"1.5\"", "a share from 0 to 1"]);
         check_wrong("mixture:greedy:random:NaN", &["\"NaN\"", "a share from 0 to 1"]);
-        check_wrong("mixture:greedy:freshet:0.5", &["\"freshet\"", "greedy"]);
         check_wrong("freshet:fast", &["\"fast\"", "changes, fresh, mix, age"]);
         check_wrong("optimal:soon", &["\"soon\"", "freshness", "fixed", "gamma"]);
         check_wrong(&"subset:".repeat(1000), &["more than"]);
@@ -633,7 +664,7 @@ mod tests {
         for (name, policy) in REPRESENTATIVES.iter().zip(PolicyName::all()) {
             assert_eq!(policy.to_string(), *name);
         }
-        assert_eq!(PolicyName::all().len(), REPRESENTATIVES.len() + 4);
+        assert_eq!(PolicyName::all().len(), REPRESENTATIVES.len() + 5);
     }
 
     #[test]
@@ -643,6 +674,7 @@ mod tests {
         assert_eq!(form("optimal:age"), Form::Steady);
         assert_eq!(form("nutch"), Form::Cycle);
         assert_eq!(form("freshet"), Form::Cycle);
+        assert_eq!(form("freshet:age:steady"), Form::Steady);
     }
 
     proptest! {
@@ -651,7 +683,7 @@ mod tests {
             parts in prop::collection::vec(
                 prop::sample::select(vec![
                     "greedy", "mixture", "subset", "frequency", "gamma", "rank", "directory", "-2", "ha", "0.5", "nutch",
-                    "sync", "optimal", "age", "random", "link", "1", "freshet", "uniform", "",
+                    "steady", "sync", "optimal", "age", "random", "link", "1", "freshet", "uniform", "",
                 ]),
                 1..7,
             ),

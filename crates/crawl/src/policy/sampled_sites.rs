@@ -75,7 +75,8 @@ impl SampledSites {
     pub(super) fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         for observation in observations {
             // A page that was closed when the count began is none of the site's pages in this cycle.
-            if !self.is_counting || !self.open.is_open(observation.page) {
+            let counts = self.is_counting && self.open.is_open(observation.page);
+            if !counts || !observation.outcome.is_known() {
                 continue;
             }
             let site = &mut self.sites[catalogue.site_of(observation.page).index()];

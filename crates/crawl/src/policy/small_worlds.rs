@@ -2,12 +2,15 @@
 //!
 //! A cycle is a day. A page changes every so many cycles; it may be born and die. The driver itself checks the promises that
 //! every policy makes: the budget is spent exactly as long as there are pages, no page is visited twice in a cycle, and no page
-//! is visited that is known to be gone or not known yet.
+//! is visited that is known to be gone or not known yet. A second driver is rough: sites have little room, visits fail, pages are
+//! retired, and others make visits too.
 
 use std::collections::HashSet;
 
 use freshet_theory::units::Days;
 use proptest::prelude::*;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
 
 use super::catalogue::{Catalogue, PageId, SiteId};
 use super::name::{PolicyName, Setting};
@@ -128,6 +131,94 @@ pub(super) fn drive(
     visits
 }
 
+/// Drives a policy as roughly as a crawler may, by chance from a seed, in `steps` short cycles to the day.
+fn drive_roughly(
+    world: &SmallWorld,
+    policy: &mut dyn Policy,
+    days: u32,
+    steps: u32,
+    budget: usize,
+    seed: u64,
+) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut catalogue = Catalogue::new();
+    for page in &world.pages {
+        catalogue.add_page(SiteId(page.site), &page.path);
+    }
+    let pages = catalogue.pages() as u32;
+    policy.discover(&catalogue, PageId(0), Days::ZERO);
+    let mut left = HashSet::new();
+    for step in 1..=days * steps {
+        let now = Days::new(f64::from(step) / f64::from(steps));
+        // Between the cycles others visit pages, pages leave, and opinions change.
+        for _ in 0..2 {
+            let page = PageId(rng.random_range(0..pages));
+            let outcome = [Outcome::Changed, Outcome::Unchanged, Outcome::Failed][rng.random_range(0..3)];
+            if !left.contains(&page) {
+                policy.learn(&catalogue, &[Observation { page, time: now, outcome }]);
+            }
+            catalogue.set_importance(page, rng.random_range(0.0..9.0));
+            catalogue.set_cost(page, rng.random_range(0.1..9.0));
+            policy.reweigh(&catalogue, page);
+        }
+        if rng.random_bool(0.2) {
+            let page = PageId(rng.random_range(0..pages));
+            policy.retire(&catalogue, page, now);
+            left.insert(page);
+        }
+        catalogue.clear_rooms();
+        if rng.random_bool(0.8) {
+            (0..catalogue.sites() as u32)
+                .for_each(|site| catalogue.set_room(SiteId(site), rng.random_range(0..4)));
+        }
+        policy.begin_cycle(&catalogue, now, budget);
+        let (mut visited, mut of_site) = (HashSet::new(), vec![0; catalogue.sites()]);
+        while visited.len() < budget {
+            let mut chosen = Vec::new();
+            policy.choose(&catalogue, budget - visited.len(), &mut chosen);
+            if chosen.is_empty() {
+                break;
+            }
+            let mut observations = Vec::new();
+            for page in chosen {
+                assert!(!left.contains(&page), "{page:?} has left");
+                assert!(visited.insert(page), "{page:?} is visited twice");
+                let site = catalogue.site_of(page);
+                of_site[site.index()] += 1;
+                assert!(of_site[site.index()] <= catalogue.room(site), "{site:?} has no room");
+                let outcome = match rng.random_range(0..10) {
+                    0 => Outcome::Gone,
+                    1 | 2 => Outcome::Failed,
+                    3..6 => Outcome::Changed,
+                    _ => Outcome::Unchanged,
+                };
+                if outcome == Outcome::Gone {
+                    left.insert(page);
+                }
+                observations.push(Observation { page, time: now, outcome });
+            }
+            assert!(visited.len() <= budget, "more than there is room for");
+            policy.learn(&catalogue, &observations);
+        }
+        policy.end_cycle(&catalogue);
+        check_account(policy, &catalogue, PageId(rng.random_range(0..pages)), now);
+    }
+}
+
+/// What a policy says of a page and of the copy makes sense.
+fn check_account(policy: &dyn Policy, catalogue: &Catalogue, page: PageId, now: Days) {
+    if let Some(explanation) = policy.explain(catalogue, page, now) {
+        assert!(explanation.change_rate_low <= explanation.change_rate, "{explanation:?}");
+        assert!(explanation.change_rate <= explanation.change_rate_high, "{explanation:?}");
+        assert!((0.0..=1.0).contains(&explanation.changed_probability), "{explanation:?}");
+        assert!(explanation.index.is_finite() && explanation.threshold.is_finite(), "{explanation:?}");
+    }
+    if let Some(estimate) = policy.copy_estimate(catalogue, now) {
+        assert!((0.0..=1.0).contains(&estimate.freshness), "{estimate:?}");
+        assert!(estimate.freshness_error >= 0.0 && estimate.age_error >= Days::ZERO, "{estimate:?}");
+    }
+}
+
 /// How often each page was visited.
 pub(super) fn visits_of_pages(world: &SmallWorld, visits: &[Vec<Observation>]) -> Vec<usize> {
     let mut counts = vec![0; world.pages.len()];
@@ -214,6 +305,8 @@ fn other_names() -> Vec<String> {
         "nutch",
         "directory:2:ha",
         "link:-1:pra",
+        "freshet:mix",
+        "freshet:changes",
     ] {
         names.push(format!("subset:{inner}"));
         names.push(format!("mixture:{inner}:round-robin:0.3"));
@@ -247,6 +340,53 @@ fn every_combination_keeps_the_promises_too() {
         for budget in [2, 17, 120] {
             drive(&world, &mut *policy(&name, 0.1, 3), 9, budget);
         }
+    }
+}
+
+#[test]
+fn every_policy_bears_a_rough_driver() {
+    let world = SmallWorld::of_sites(&[(60, 1), (40, 3), (30, 7), (2, 2), (1, 0), (25, 0)]);
+    let names = PolicyName::all().into_iter().map(|name| name.to_string()).chain(other_names());
+    for name in names {
+        let mut built = policy(&name, 0.1, 1);
+        drive_roughly(&world, &mut *built, 12, 1, 16, 1);
+    }
+    for name in ["freshet:mix:steady", "freshet:age:steady", "optimal", "nutch", "greedy"] {
+        drive_roughly(&world, &mut *policy(name, 0.1, 1), 20, 24, 2, 3);
+    }
+}
+
+#[test]
+fn a_site_without_room_is_made_up_for_when_it_has_some() {
+    let world = SmallWorld::of_sites(&[(10, 1), (10, 1)]);
+    for name in PolicyName::all() {
+        let mut policy = name.build(&Setting { cycle: Days::new(1.0), budget_share: 0.2, seed: 1 });
+        let mut catalogue = Catalogue::new();
+        for page in &world.pages {
+            catalogue.add_page(SiteId(page.site), &page.path);
+        }
+        policy.discover(&catalogue, PageId(0), Days::ZERO);
+        let mut visits = [0; 2];
+        for day in 1..=60 {
+            catalogue.set_room(SiteId(1), if day % 2 == 0 { 0 } else { u32::MAX });
+            let time = Days::new(f64::from(day));
+            policy.begin_cycle(&catalogue, time, 4);
+            let mut left = 4;
+            while left > 0 {
+                let mut chosen = Vec::new();
+                policy.choose(&catalogue, left, &mut chosen);
+                if chosen.is_empty() {
+                    break;
+                }
+                left -= chosen.len();
+                chosen.iter().for_each(|page| visits[catalogue.site_of(*page).index()] += 1);
+                let visit = |page: &PageId| Observation { page: *page, time, outcome: Outcome::Changed };
+                let observations: Vec<_> = chosen.iter().map(visit).collect();
+                policy.learn(&catalogue, &observations);
+            }
+            policy.end_cycle(&catalogue);
+        }
+        assert!(visits[1] >= 10, "{name}: {visits:?}");
     }
 }
 
@@ -286,5 +426,16 @@ proptest! {
         seed in 0u64..100,
     ) {
         drive(&world, &mut *policy(&name, budget_share, seed), 10, budget);
+    }
+
+    #[test]
+    fn every_policy_bears_a_rough_driver_in_any_world(
+        world in any_world().prop_filter("some page", |world| !world.pages.is_empty()),
+        name in any_name(),
+        budget in 0usize..45,
+        steps in 1u32..5,
+        seed in 0u64..100,
+    ) {
+        drive_roughly(&world, &mut *policy(&name, 0.1, seed), 6, steps, budget, seed);
     }
 }

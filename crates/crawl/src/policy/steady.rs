@@ -196,9 +196,11 @@ impl Policy for Steady {
         self.visits += observations.len();
         for observation in observations {
             let (page, time) = (observation.page, observation.time.get());
-            let interval = Days::new(time - self.last[page.index()]);
+            if observation.outcome.is_known() {
+                let interval = Days::new((time - self.last[page.index()]).max(0.0));
+                self.estimates.absorb(page, interval, observation.outcome.is_change());
+            }
             self.last[page.index()] = time;
-            self.estimates.absorb(page, interval, observation.outcome.is_change());
             self.visited.push(page);
         }
     }

@@ -4,8 +4,13 @@
 //! a machine without a clock or a network: the driver tells it what was discovered, asks it for pages, visits them, and
 //! tells it what came back. The crawler drives it with real visits, the lab with recorded ones. A steady policy is driven in the
 //! same way with many short cycles, so that a visit happens near its date.
+//!
+//! # Promises
+//! - A visit that failed teaches nothing about changes, and its page is not chosen again in the same cycle.
+//! - No more pages of a site are chosen in a cycle than the catalogue has room for ([`Catalogue::room`]).
+//! - A page that was retired is never chosen again.
 
-use freshet_theory::units::Days;
+use freshet_theory::units::{ChangesPerDay, Days};
 
 use super::catalogue::{Catalogue, PageId};
 
@@ -18,12 +23,19 @@ pub enum Outcome {
     Changed,
     /// The page is no longer there.
     Gone,
+    /// The page could not be had: no answer in time, or an error of the server. Whether it has changed is not known.
+    Failed,
 }
 
 impl Outcome {
     /// Whether our copy was out of date.
     pub fn is_change(self) -> bool {
-        self != Self::Unchanged
+        matches!(self, Self::Changed | Self::Gone)
+    }
+
+    /// Whether the visit tells if our copy was out of date.
+    pub fn is_known(self) -> bool {
+        self != Self::Failed
     }
 }
 
@@ -38,10 +50,48 @@ pub struct Observation {
     pub outcome: Outcome,
 }
 
+/// Why a page is visited when it is visited.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Explanation {
+    /// How often the page changes, at the usual speed of its clocks.
+    pub change_rate: ChangesPerDay,
+    /// The rate is above this with 97.5% probability.
+    pub change_rate_low: ChangesPerDay,
+    /// The rate is below this with 97.5% probability.
+    pub change_rate_high: ChangesPerDay,
+    /// Probability that the page has changed since its last visit.
+    pub changed_probability: f64,
+    /// What a visit is worth now.
+    pub index: f64,
+    /// What a visit must be worth to be made.
+    pub threshold: f64,
+    /// How fast pages of its directory have changed since its last visit, beside what is usual for them: one if as usual.
+    pub directory_clock: f64,
+    /// The same of its site.
+    pub site_clock: f64,
+    /// When its next visit is expected, from now; none if not within a hundred cycles.
+    pub next_visit_in: Option<Days>,
+}
+
+/// How well the copy is believed to stand, with the standard errors of what is believed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopyEstimate {
+    /// Part of the copies that is up to date.
+    pub freshness: f64,
+    /// Its standard error.
+    pub freshness_error: f64,
+    /// Mean time since copies went out of date, zero for those that are up to date.
+    pub age: Days,
+    /// Its standard error.
+    pub age_error: Days,
+    /// Copies that were looked at for it.
+    pub copies: usize,
+}
+
 /// Decides which pages to download. The calls come in this order, cycle after cycle:
 /// `discover` (when there are new pages), `begin_cycle`, then `choose` and `learn` in turns until the budget is spent or
-/// nothing is chosen, then `end_cycle`.
-pub trait Policy {
+/// nothing is chosen, then `end_cycle`. The other calls may come at any time.
+pub trait Policy: Send {
     /// The pages from `first` to the end of the catalogue are new; each was copied at `now`.
     fn discover(&mut self, catalogue: &Catalogue, first: PageId, now: Days);
 
@@ -52,9 +102,29 @@ pub trait Policy {
     /// and told to [`Policy::learn`] before the next call. No page means that the policy wants no more in this cycle.
     fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>);
 
-    /// What the visits to the chosen pages found, in their order.
+    /// What visits found, in the order of their times: those to the chosen pages, and any others, within a cycle or between
+    /// two. [`Observation::time`] says when each was made.
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]);
 
     /// The cycle is over.
     fn end_cycle(&mut self, catalogue: &Catalogue);
+
+    /// A page has left the collection: it is never chosen again, and its number is not used again. To policies that make no
+    /// difference it is gone.
+    fn retire(&mut self, catalogue: &Catalogue, page: PageId, now: Days) {
+        self.learn(catalogue, &[Observation { page, time: now, outcome: Outcome::Gone }]);
+    }
+
+    /// The importance or the cost of a page has changed in the catalogue.
+    fn reweigh(&mut self, _catalogue: &Catalogue, _page: PageId) {}
+
+    /// Why a page is visited when it is visited; none if the policy has no opinion of single pages.
+    fn explain(&self, _catalogue: &Catalogue, _page: PageId, _now: Days) -> Option<Explanation> {
+        None
+    }
+
+    /// How well the copy is believed to stand; none if the policy has no opinion of it.
+    fn copy_estimate(&self, _catalogue: &Catalogue, _now: Days) -> Option<CopyEstimate> {
+        None
+    }
 }

@@ -6,11 +6,13 @@
 //! - [`tables`]: the four tables of a data directory;
 //! - [`world`]: a window of them, aligned, ready to be replayed;
 //! - [`recording`]: a history in the making, and the files it is written to;
+//! - `in_memory`: a recording as tables, without files between;
 //! - [`git`]: histories from clones of content repositories;
 //! - [`synthetic`]: histories from a model.
 
 mod columns;
 pub mod git;
+mod in_memory;
 pub mod recording;
 pub mod synthetic;
 pub mod tables;

@@ -128,6 +128,11 @@ impl Recording {
         Ok(())
     }
 
+    /// Brings the pages of each site into the order of their paths.
+    pub(super) fn sort_pages(&mut self) {
+        self.sites.iter_mut().for_each(sort_pages);
+    }
+
     /// Writes the tables of a data directory, which is made if it is not there.
     pub fn write(mut self, directory: &Path) -> Result<Size> {
         Self::check_target(directory)?;
@@ -139,7 +144,7 @@ impl Recording {
             self.page_count(),
             i32::MAX
         );
-        self.sites.iter_mut().for_each(sort_pages);
+        self.sort_pages();
         fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
         let tables = [self.sites_table(), self.pages_table(), self.changes_table(), self.links_table()];
         let [_, _, changes, links] = tables.each_ref().map(RecordBatch::num_rows);

@@ -151,7 +151,7 @@ impl Policy for Oracle<'_> {
             let page = observation.page.0;
             match observation.outcome {
                 // It stays where it waits: nothing was altered.
-                Outcome::Unchanged => {}
+                Outcome::Unchanged | Outcome::Failed => {}
                 Outcome::Changed => {
                     let later =
                         &self.stage.changes(page as usize)[self.next_change[page as usize] as usize..];

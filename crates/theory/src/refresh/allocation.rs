@@ -241,7 +241,7 @@ fn sample(pages: usize, size: usize) -> Vec<u32> {
 }
 
 /// With more pages than this, samples are worth their search.
-const MANY: usize = 100_000;
+pub(super) const MANY: usize = 100_000;
 /// Pages in the samples that give the price to begin with.
 const SAMPLES: [usize; 2] = [1 << 12, 1 << 16];
 /// The larger sample tells the price to about a hundredth; more digits would be of the sample alone.

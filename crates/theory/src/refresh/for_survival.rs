@@ -86,13 +86,8 @@ impl<L: Survival> Response for ForSurvival<'_, L> {
 
     #[inline]
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
-        let (law, index) = (self.law(page), price / self.importance(page));
-        let is_worth = index < law.index_ceiling();
-        if !is_worth {
-            return Answer::NEVER;
-        }
         let guess = if guess > 0.0 { Days::new(1.0 / guess) } else { Days::FOREVER };
-        let (due, growth) = law.due_near(index, guess);
+        let (due, growth) = self.law(page).due_near(price / self.importance(page), guess);
         Answer { frequency: 1.0 / due.get(), elasticity: 1.0 / growth }
     }
 

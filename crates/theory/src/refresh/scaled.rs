@@ -113,13 +113,13 @@ impl Scaled<'_> {
         self.units.importance(self.pages.importance(page))
     }
 
-    /// Rates and importances of a block of pages.
+    /// Rates and importances of a block of pages, whose numbers `page_at` tells.
     #[inline(always)]
-    pub(super) fn block(&self, first: usize) -> (Block, Block) {
+    pub(super) fn block(&self, page_at: impl Fn(usize) -> usize) -> (Block, Block) {
         if self.units.are_ordinary() {
-            let rates = block_of(|offset| self.pages.change_rate(first + offset));
-            return (rates, block_of(|offset| self.pages.importance(first + offset)));
+            let rates = block_of(|offset| self.pages.change_rate(page_at(offset)));
+            return (rates, block_of(|offset| self.pages.importance(page_at(offset))));
         }
-        (block_of(|offset| self.rate(first + offset)), block_of(|offset| self.importance(first + offset)))
+        (block_of(|offset| self.rate(page_at(offset))), block_of(|offset| self.importance(page_at(offset))))
     }
 }

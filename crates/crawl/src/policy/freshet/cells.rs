@@ -6,16 +6,32 @@
 //!
 //! # Promises
 //! - A page stands in at most one cell, and cells keep the order in which pages joined.
-//! - Four bytes a page, twelve a cell.
+//! - A page leaves its cell in constant time, wherever it stands, but for the look through its group's cells when it is first or
+//!   last.
+//! - Eight bytes a page, twelve a cell.
 
 /// No page.
 const NONE: u32 = u32::MAX;
 
+/// Pages that a page may pass when it is put back in its order: beyond them order matters little.
+const PASSED_MAX: usize = 64;
+
 /// The queues of all groups.
 #[derive(Debug, Default)]
 pub(super) struct Cells {
-    next: Vec<u32>,
+    links: Vec<Link>,
     by_group: Vec<Vec<Cell>>,
+}
+
+/// The neighbours of a page in its queue.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    next: u32,
+    previous: u32,
+}
+
+impl Link {
+    const NONE: Self = Self { next: NONE, previous: NONE };
 }
 
 /// One queue.
@@ -26,121 +42,171 @@ struct Cell {
     tail: u32,
 }
 
-/// Where a cell stands: valid until pages join a class that its group did not have.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct CellId {
-    pub(super) group: u32,
-    index: u32,
-}
-
 impl Cells {
     /// Makes room for pages and groups.
     pub(super) fn grow(&mut self, pages: usize, groups: usize) {
-        self.next.resize(pages, NONE);
+        self.links.reserve_exact(pages - self.links.len());
+        self.links.resize(pages, Link::NONE);
         self.by_group.resize_with(groups, Vec::new);
     }
 
-    /// The cells of a group.
-    pub(super) fn of_group(&self, group: usize) -> impl Iterator<Item = CellId> + use<> {
-        let group_number = u32::try_from(group).expect("groups are numbered in 32 bits");
-        let cells = u32::try_from(self.by_group[group].len()).expect("a group has few classes");
-        (0..cells).map(move |index| CellId { group: group_number, index })
+    /// Number of cells of a group, the empty ones among them.
+    pub(super) fn of_group(&self, group: usize) -> usize {
+        self.by_group[group].len()
     }
 
-    /// The page that was visited longest ago.
-    pub(super) fn head(&self, cell: CellId) -> Option<u32> {
-        let head = self.cell(cell).head;
-        (head != NONE).then_some(head)
+    /// The page of a group's cell that was visited longest ago, and the class of the cell.
+    pub(super) fn head(&self, group: usize, cell: usize) -> Option<(u32, u16)> {
+        let Cell { class, head, .. } = self.by_group[group][cell];
+        (head != NONE).then_some((head, class))
+    }
+
+    /// The page behind another.
+    pub(super) fn after(&self, page: u32) -> Option<u32> {
+        Some(self.links[page as usize].next).filter(|next| *next != NONE)
     }
 
     /// Takes the head out.
-    pub(super) fn pop(&mut self, cell: CellId) -> Option<u32> {
-        let head = self.head(cell)?;
-        let after = std::mem::replace(&mut self.next[head as usize], NONE);
-        let cell = self.cell_mut(cell);
-        cell.head = after;
-        if after == NONE {
-            cell.tail = NONE;
+    pub(super) fn pop(&mut self, group: usize, cell: usize) {
+        let head = self.by_group[group][cell].head;
+        if head != NONE {
+            let after = std::mem::replace(&mut self.links[head as usize].next, NONE);
+            let cell = &mut self.by_group[group][cell];
+            cell.head = after;
+            match after {
+                NONE => cell.tail = NONE,
+                after => self.links[after as usize].previous = NONE,
+            }
         }
-        Some(head)
     }
 
-    /// Puts a page that was popped back to the front.
-    pub(super) fn put_back(&mut self, cell: CellId, page: u32) {
-        let before = self.cell(cell).head;
-        self.next[page as usize] = before;
-        let cell = self.cell_mut(cell);
-        cell.head = page;
-        if before == NONE {
-            cell.tail = page;
+    /// Takes a page out of its cell.
+    pub(super) fn remove(&mut self, group: usize, page: u32) {
+        let Link { next, previous } = std::mem::replace(&mut self.links[page as usize], Link::NONE);
+        let cells = &mut self.by_group[group];
+        match previous {
+            NONE => cells.iter_mut().filter(|cell| cell.head == page).for_each(|cell| cell.head = next),
+            previous => self.links[previous as usize].next = next,
         }
+        match next {
+            NONE => cells.iter_mut().filter(|cell| cell.tail == page).for_each(|cell| cell.tail = previous),
+            next => self.links[next as usize].previous = previous,
+        }
+    }
+
+    /// Puts a page into the cell of its group and class, from the front: behind the first few for which `is_older` holds.
+    pub(super) fn put_back(&mut self, group: usize, class: u16, page: u32, is_older: impl Fn(u32) -> bool) {
+        let cell = self.cell_of(group, class);
+        let (mut previous, mut next) = (NONE, self.by_group[group][cell].head);
+        for _ in 0..PASSED_MAX {
+            if next == NONE || !is_older(next) {
+                break;
+            }
+            (previous, next) = (next, self.links[next as usize].next);
+        }
+        self.link(group, cell, page, previous, next);
     }
 
     /// Appends a page to the cell of its group and class.
     pub(super) fn append(&mut self, group: usize, class: u16, page: u32) {
-        self.next[page as usize] = NONE;
-        let cells = &mut self.by_group[group];
-        let Some(cell) = cells.iter_mut().find(|cell| cell.class == class) else {
-            // An emptied cell serves again before a new one is made.
-            match cells.iter_mut().find(|cell| cell.head == NONE) {
-                Some(empty) => *empty = Cell { class, head: page, tail: page },
-                None => cells.push(Cell { class, head: page, tail: page }),
-            }
-            return;
-        };
-        if cell.head == NONE {
-            *cell = Cell { class, head: page, tail: page };
-        } else {
-            let tail = std::mem::replace(&mut cell.tail, page);
-            self.next[tail as usize] = page;
+        let cell = self.cell_of(group, class);
+        let tail = self.by_group[group][cell].tail;
+        self.link(group, cell, page, tail, NONE);
+    }
+
+    fn link(&mut self, group: usize, cell: usize, page: u32, previous: u32, next: u32) {
+        self.links[page as usize] = Link { next, previous };
+        let cell = &mut self.by_group[group][cell];
+        match previous {
+            NONE => cell.head = page,
+            previous => self.links[previous as usize].next = page,
+        }
+        match next {
+            NONE => cell.tail = page,
+            next => self.links[next as usize].previous = page,
         }
     }
 
-    fn cell(&self, cell: CellId) -> &Cell {
-        &self.by_group[cell.group as usize][cell.index as usize]
-    }
-
-    fn cell_mut(&mut self, cell: CellId) -> &mut Cell {
-        &mut self.by_group[cell.group as usize][cell.index as usize]
+    /// The cell of a class. An emptied cell serves again before a new one is made.
+    fn cell_of(&mut self, group: usize, class: u16) -> usize {
+        let cells = &mut self.by_group[group];
+        if let Some(cell) = cells.iter().position(|cell| cell.class == class && cell.head != NONE) {
+            return cell;
+        }
+        let new = Cell { class, head: NONE, tail: NONE };
+        if let Some(empty) = cells.iter().position(|cell| cell.head == NONE) {
+            cells[empty] = new;
+            return empty;
+        }
+        cells.push(new);
+        cells.len() - 1
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
+    fn cells(pages: usize) -> Cells {
+        let mut cells = Cells::default();
+        cells.grow(pages, 1);
+        cells
+    }
+
     fn pages(cells: &Cells) -> Vec<Vec<u32>> {
-        let next = |page: &u32| Some(cells.next[*page as usize]).filter(|next| *next != NONE);
-        cells.of_group(0).map(|cell| std::iter::successors(cells.head(cell), next).collect()).collect()
+        let heads = (0..cells.of_group(0)).filter_map(|cell| cells.head(0, cell));
+        heads
+            .map(|(head, _)| std::iter::successors(Some(head), |page| cells.after(*page)).collect())
+            .collect()
     }
 
     #[test]
     fn a_cell_is_first_in_first_out() {
-        let mut cells = Cells::default();
-        cells.grow(5, 1);
+        let mut cells = cells(5);
         for (page, class) in [(0, 7), (1, 7), (2, 9), (3, 7)] {
             cells.append(0, class, page);
         }
         assert_eq!(pages(&cells), [vec![0, 1, 3], vec![2]]);
-        let first = cells.of_group(0).next().expect("there is a cell");
-        assert_eq!(cells.pop(first), Some(0));
-        assert_eq!(cells.pop(first), Some(1));
-        cells.put_back(first, 1);
+        cells.pop(0, 0);
+        cells.pop(0, 0);
+        cells.put_back(0, 7, 1, |other| other < 1);
         cells.append(0, 7, 0);
         assert_eq!(pages(&cells), [vec![1, 3, 0], vec![2]]);
+        cells.put_back(0, 7, 2, |other| other < 2);
     }
 
     #[test]
     fn an_emptied_cell_serves_again() {
-        let mut cells = Cells::default();
-        cells.grow(3, 1);
+        let mut cells = cells(3);
         cells.append(0, 1, 0);
-        let first = cells.of_group(0).next().expect("there is a cell");
-        assert_eq!(cells.pop(first), Some(0));
-        assert_eq!(cells.pop(first), None);
+        cells.pop(0, 0);
+        cells.pop(0, 0);
         cells.append(0, 2, 1);
         cells.append(0, 2, 2);
-        cells.put_back(first, 0);
+        cells.put_back(0, 2, 0, |_| false);
         assert_eq!(pages(&cells), [vec![0, 1, 2]]);
+        assert_eq!(cells.of_group(0), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn whoever_leaves_the_others_keep_their_order(leave in prop::collection::vec(0u32..12, 0..12)) {
+            let mut cells = cells(12);
+            let class = |page: u32| (page % 3) as u16;
+            (0..12).for_each(|page| cells.append(0, class(page), page));
+            let mut left: Vec<u32> = (0..12).collect();
+            for page in leave {
+                if left.contains(&page) {
+                    left.retain(|other| *other != page);
+                    cells.remove(0, page);
+                }
+            }
+            let mut expected: Vec<Vec<u32>> =
+                (0..3).map(|of| left.iter().copied().filter(|page| class(*page) == of).collect()).collect();
+            expected.retain(|pages: &Vec<u32>| !pages.is_empty());
+            prop_assert_eq!(pages(&cells), expected);
+        }
     }
 }

@@ -12,6 +12,9 @@
 //! # Promises
 //! - With nothing observed every clock runs at speed one.
 //! - Only the last `window` ticks are kept; before them a clock counts as having run at speed one.
+//! - Within a tick a clock runs evenly.
+
+use super::moments::Moment;
 
 /// Weight of "speed one" in the clock of all pages, in expected changes.
 const SHRINKAGE_ALL: f32 = 50.0;
@@ -27,8 +30,10 @@ pub(super) struct Evidence {
     pub(super) group: usize,
     /// The site of the group.
     pub(super) site: usize,
-    /// Tick of the visit before.
-    pub(super) last: u32,
+    /// When the page was visited before.
+    pub(super) last: Moment,
+    /// When it was visited.
+    pub(super) time: Moment,
     /// Posterior mean of the page's rate, in changes per tick of a clock of speed one.
     pub(super) rate: f32,
     /// Whether it had changed.
@@ -79,17 +84,19 @@ impl Clocks {
         self.site_of_group.extend_from_slice(site_of_group);
     }
 
-    /// The current tick.
-    pub(super) fn now(&self) -> u32 {
-        self.now
-    }
-
-    /// Begins the next tick.
-    pub(super) fn tick(&mut self) {
-        self.now += 1;
-        let slot = (self.now % self.window) as usize;
-        for level in [&mut self.all, &mut self.sites, &mut self.groups] {
-            level.clear(slot, self.window);
+    /// Begins ticks until this one is the current one.
+    pub(super) fn advance(&mut self, tick: u32) {
+        if tick <= self.now {
+            return;
+        }
+        // What lies a window back is overwritten anyway.
+        self.now = self.now.max(tick.saturating_sub(self.window));
+        while self.now < tick {
+            self.now += 1;
+            let slot = (self.now % self.window) as usize;
+            for level in [&mut self.all, &mut self.sites, &mut self.groups] {
+                level.clear(slot, self.window);
+            }
         }
         self.settle();
     }
@@ -98,61 +105,57 @@ impl Clocks {
     pub(super) fn settle(&mut self) {
         let window = self.window as usize;
         let oldest = (self.now as usize + 1) % window;
-        self.all.cumulate_row(0, window, oldest, SHRINKAGE_ALL, None);
-        for site in 0..self.sites.rows(window) {
-            self.sites.cumulate_row(
-                site,
-                window,
-                oldest,
-                SHRINKAGE_SITE,
-                Some(&self.all.cumulated[..window]),
-            );
+        let mut all = vec![1.0; window];
+        self.all.settle_row(0, oldest, SHRINKAGE_ALL, &mut all);
+        let mut sites = vec![0.0; self.sites.num.len()];
+        for (site, heights) in sites.chunks_exact_mut(window).enumerate() {
+            heights.copy_from_slice(&all);
+            self.sites.settle_row(site, oldest, SHRINKAGE_SITE, heights);
         }
+        let mut heights = vec![0.0; window];
         for (group, site) in self.site_of_group.iter().enumerate() {
-            let parent = *site as usize * window;
-            let parent = &self.sites.cumulated[parent..parent + window];
-            self.groups.cumulate_row(group, window, oldest, SHRINKAGE_GROUP, Some(parent));
+            let site = *site as usize * window;
+            heights.copy_from_slice(&sites[site..site + window]);
+            self.groups.settle_row(group, oldest, SHRINKAGE_GROUP, &mut heights);
         }
     }
 
-    /// What a group's clock shows, counted from the oldest tick of the window.
+    /// What a group's clock shows at the end of the current tick, counted from the oldest tick of the window.
     pub(super) fn group_clock(&self, group: usize) -> f32 {
-        self.groups.cumulated_at(group, self.now, self.now, self.window)
+        self.groups.shown_at(group, Moment::end_of(self.now), self.now, self.window)
     }
 
-    /// Clock time of a group since the tick `last`.
-    pub(super) fn group_time_since(&self, group: usize, last: u32) -> f32 {
-        self.groups.time_since(group, last, self.now, self.window)
+    /// Clock time of a group between two moments.
+    pub(super) fn group_time(&self, group: usize, from: Moment, to: Moment) -> f32 {
+        self.groups.time(group, from, to, self.now, self.window)
     }
 
-    /// Clock time of a site since the tick `last`.
-    pub(super) fn site_time_since(&self, site: usize, last: u32) -> f32 {
-        self.sites.time_since(site, last, self.now, self.window)
+    /// Clock time of a site between two moments.
+    pub(super) fn site_time(&self, site: usize, from: Moment, to: Moment) -> f32 {
+        self.sites.time(site, from, to, self.now, self.window)
     }
 
     /// Takes the evidence of one visit into the clocks of its group, its site and all. The heights follow at the next
     /// [`Clocks::settle`].
     pub(super) fn absorb(&mut self, evidence: &Evidence) {
         let window = self.window as usize;
-        let expected = evidence.rate * self.group_time_since(evidence.group, evidence.last);
+        let Evidence { group, site, last, time, rate, changed } = *evidence;
+        let expected = rate * self.group_time(group, last, time);
         // Times the height of a tick: the changes expected in it, given at least one since the last visit.
-        let changes_per_height =
-            if evidence.changed { evidence.rate / -(-expected.max(1e-9)).exp_m1() } else { 0.0 };
-        let mut before = self.groups.cumulated_at(evidence.group, evidence.last, self.now, self.window);
-        for tick in self.first_tick_after(evidence.last)..=self.now {
+        let changes_per_height = if changed { rate / -(-expected.max(1e-9)).exp_m1() } else { 0.0 };
+        let mut from = last.max(Moment::end_of(self.now.saturating_sub(self.window)));
+        let mut before = self.groups.shown_at(group, from, self.now, self.window);
+        while from < time {
+            let tick = from.tick() + u32::from(from == Moment::end_of(from.tick()));
+            let until = Moment::end_of(tick).min(time);
+            let shown = self.groups.shown_at(group, until, self.now, self.window);
             let slot = tick as usize % window;
-            let upto = self.groups.cumulated[evidence.group * window + slot];
-            let changes = changes_per_height * (upto - before);
-            before = upto;
-            self.groups.add(evidence.group * window + slot, changes, evidence.rate);
-            self.sites.add(evidence.site * window + slot, changes, evidence.rate);
-            self.all.add(slot, changes, evidence.rate);
+            let (num, den) = (changes_per_height * (shown - before), rate * until.since(from));
+            self.groups.add(group * window + slot, num, den);
+            self.sites.add(site * window + slot, num, den);
+            self.all.add(slot, num, den);
+            (from, before) = (until, shown);
         }
-    }
-
-    /// The first tick after `last` that is still in the window.
-    fn first_tick_after(&self, last: u32) -> u32 {
-        (last + 1).max((self.now + 1).saturating_sub(self.window))
     }
 }
 
@@ -163,10 +166,6 @@ impl Level {
         self.num.resize(cells, 0.0);
         self.den.resize(cells, 0.0);
         self.cumulated.resize(cells, 0.0);
-    }
-
-    fn rows(&self, window: usize) -> usize {
-        self.num.len() / window
     }
 
     fn clear(&mut self, slot: usize, window: u32) {
@@ -181,67 +180,77 @@ impl Level {
         self.den[cell] += den;
     }
 
-    /// Sums the heights of one row, oldest tick first; without a parent the height to lean on is one.
-    fn cumulate_row(
-        &mut self,
-        row: usize,
-        window: usize,
-        oldest: usize,
-        shrinkage: f32,
-        parent: Option<&[f32]>,
-    ) {
+    /// Recomputes the heights of one row, which lean on those that stand in `heights`, and sums them, oldest tick first.
+    fn settle_row(&mut self, row: usize, oldest: usize, shrinkage: f32, heights: &mut [f32]) {
+        let window = heights.len();
         let cells = row * window..(row + 1) * window;
-        let (num, den) = (&self.num[cells.clone()], &self.den[cells.clone()]);
+        let evidence = self.num[cells.clone()].iter().zip(&self.den[cells.clone()]);
+        for (height, (num, den)) in heights.iter_mut().zip(evidence) {
+            *height = (shrinkage * *height + num) / (shrinkage + den);
+        }
         let cumulated = &mut self.cumulated[cells];
-        let (mut sum, mut parent_before) = (0.0, 0.0);
-        for slot in (oldest..window).chain(0..oldest) {
-            let lean = parent.map_or(1.0, |parent| {
-                let height = parent[slot] - parent_before;
-                parent_before = parent[slot];
-                height
-            });
-            sum += (shrinkage * lean + num[slot]) / (shrinkage + den[slot]);
-            cumulated[slot] = sum;
+        let mut sum = 0.0;
+        for part in [oldest..window, 0..oldest] {
+            for (shown, height) in cumulated[part.clone()].iter_mut().zip(&heights[part]) {
+                sum += height;
+                *shown = sum;
+            }
         }
     }
 
-    /// The cumulated height at a tick: 0 at the edge of the window, below 0 before it.
-    fn cumulated_at(&self, row: usize, tick: u32, now: u32, window: u32) -> f32 {
-        let age = now - tick;
-        if age < window {
-            self.cumulated[row * window as usize + (tick % window) as usize]
-        } else {
-            -((age - window) as f32)
+    /// What a clock shows at a moment: 0 at the edge of the window, below 0 before it.
+    fn shown_at(&self, row: usize, moment: Moment, now: u32, window: u32) -> f32 {
+        let tick = moment.tick();
+        let age = now.saturating_sub(tick);
+        if age >= window {
+            return -Moment::end_of(now - window).since(moment);
         }
+        let row = row * window as usize;
+        let end = self.cumulated[row + (tick % window) as usize];
+        let part = moment.part_of_tick();
+        if part == 1.0 {
+            return end;
+        }
+        let start = if age + 1 < window { self.cumulated[row + ((tick - 1) % window) as usize] } else { 0.0 };
+        end - (1.0 - part) * (end - start)
     }
 
-    fn time_since(&self, row: usize, last: u32, now: u32, window: u32) -> f32 {
-        self.cumulated_at(row, now, now, window) - self.cumulated_at(row, last, now, window)
+    fn time(&self, row: usize, from: Moment, to: Moment, now: u32, window: u32) -> f32 {
+        self.shown_at(row, to, now, window) - self.shown_at(row, from, now, window)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use freshet_theory::units::Days;
+
     use super::*;
 
     fn clocks(window: u32, ticks: u32) -> Clocks {
         let mut clocks = Clocks::new(window);
         clocks.grow(2, &[0, 0, 1]);
-        for _ in 0..ticks {
-            clocks.tick();
-        }
+        clocks.advance(ticks);
         clocks
     }
 
-    fn evidence(last: u32, changed: bool) -> Evidence {
-        Evidence { group: 0, site: 0, last, rate: 0.5, changed }
+    fn evidence(last: u32, now: u32, changed: bool) -> Evidence {
+        let (last, time) = (Moment::end_of(last), Moment::end_of(now));
+        Evidence { group: 0, site: 0, last, time, rate: 0.5, changed }
+    }
+
+    fn group_time(clocks: &Clocks, group: usize, last: u32) -> f32 {
+        clocks.group_time(group, Moment::end_of(last), Moment::end_of(clocks.now))
+    }
+
+    fn moment(ticks: f64) -> Moment {
+        Moment::at(Days::new(ticks), Days::new(1.0))
     }
 
     #[test]
     fn unobserved_clocks_run_at_speed_one() {
         let clocks = clocks(10, 25);
         for last in [0, 3, 14, 15, 16, 20, 25] {
-            let time = clocks.group_time_since(1, last);
+            let time = group_time(&clocks, 1, last);
             assert!((time - (25 - last) as f32).abs() < 1e-4, "{last}: {time}");
         }
     }
@@ -250,12 +259,12 @@ mod tests {
     fn changes_speed_up_the_group_most_then_its_site_then_all() {
         let mut clocks = clocks(10, 3);
         for _ in 0..20 {
-            clocks.absorb(&evidence(2, true));
+            clocks.absorb(&evidence(2, 3, true));
         }
         clocks.settle();
-        let group = clocks.group_time_since(0, 2);
-        let sibling = clocks.group_time_since(1, 2);
-        let stranger = clocks.group_time_since(2, 2);
+        let group = group_time(&clocks, 0, 2);
+        let sibling = group_time(&clocks, 1, 2);
+        let stranger = group_time(&clocks, 2, 2);
         assert!(group > sibling, "{group} {sibling}");
         assert!(sibling > stranger, "{sibling} {stranger}");
         assert!(stranger > 1.0, "{stranger}");
@@ -264,18 +273,36 @@ mod tests {
     #[test]
     fn unchanged_samples_slow_the_clock_down() {
         let mut clocks = clocks(10, 5);
-        clocks.absorb(&evidence(0, false));
+        clocks.absorb(&evidence(0, 5, false));
         clocks.settle();
-        assert!(clocks.group_time_since(0, 0) < 5.0);
+        assert!(group_time(&clocks, 0, 0) < 5.0);
     }
 
     #[test]
     fn what_leaves_the_window_is_forgotten() {
         let mut clocks = clocks(4, 4);
-        clocks.absorb(&evidence(0, true));
-        for _ in 0..4 {
-            clocks.tick();
-        }
-        assert!((clocks.group_time_since(0, 4) - 4.0).abs() < 1e-5);
+        clocks.absorb(&evidence(0, 4, true));
+        clocks.advance(8);
+        assert!((group_time(&clocks, 0, 4) - 4.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn half_a_tick_is_half_its_height_and_half_the_evidence() {
+        let mut clocks = clocks(10, 3);
+        clocks.absorb(&Evidence { last: moment(1.5), time: moment(2.5), ..evidence(0, 0, true) });
+        let den = |tick: usize| clocks.groups.den[tick];
+        assert!((den(2) - 0.25).abs() < 1e-6 && (den(3) - 0.25).abs() < 1e-6, "{:?}", clocks.groups.den);
+        clocks.settle();
+        let time = |from: f64, to: f64| clocks.group_time(0, moment(from), moment(to));
+        assert!((time(1.0, 2.0) - 2.0 * time(1.0, 1.5)).abs() < 1e-5);
+        assert!(time(2.0, 3.0) > 1.0);
+    }
+
+    #[test]
+    fn a_long_pause_forgets_everything() {
+        let mut clocks = clocks(5, 3);
+        clocks.absorb(&evidence(0, 3, true));
+        clocks.advance(1_000_000);
+        assert!((group_time(&clocks, 0, 999_000) - 1000.0).abs() < 1e-2);
     }
 }

@@ -1,12 +1,20 @@
 //! The objective, and what visiting a page is worth under it.
 //!
 //! What detects the most changes is not what keeps the copy freshest, so the index is a setting. With L the exposure (changes to
-//! expect since the last visit), x the clock time and t the wall time since then, w the importance:
+//! expect since the last visit), x the clock time and t the wall time since then, in ticks, w the importance over the cost of a
+//! visit (for `changes` only the cost counts), a visit is worth w times
 //!
-//! > changes 1 − e^-L, mix w (1 − e^-L) t^0.3, fresh w g(L)/L (x t)^(p/2), age w G(L) x t
+//! | objective | | where groups are large | where they are tiny |
+//! |---|---|---|---|
+//! | `changes` | 1 − e^-L | | |
+//! | `mix` | 1 − e^-L | t^0.3 | t^0.3 |
+//! | `fresh` | g(L)/L | x^0.35 t^0.35 | x^0.1 t^0.9 |
+//! | `age` | G(L) | x^0.5 t^0.8 | x^0.1 t^1.4 |
 //!
 //! with g and G of [`freshet_theory::numerics`]. The thesis's threshold rule, visit when the gain of a visit reaches a common
-//! level, is `fresh` with one rate in past and future; the exponents keep a burst in the past from looking like a fast future.
+//! level, is `fresh` with x = t and exponents that add up to 1, and `age` with exponents that add up to 2. Smaller ones keep a burst in the
+//! past from looking like a fast future, and an uncertain rate from being trusted too far; where groups are tiny their clocks
+//! say little, and wall time counts.
 
 use freshet_theory::numerics::{age_gain, freshness_gain};
 
@@ -24,36 +32,69 @@ pub enum Objective {
     Age,
 }
 
-/// Exponent of wall time in `mix`.
-const MIX_EXPONENT: f32 = 0.3;
-
 /// What is known of a page at the moment of choice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
     /// Changes to expect since the last visit.
     pub(super) exposure: f32,
-    /// Clock time since the last visit, in ticks.
-    pub(super) clock_time: f32,
-    /// Wall time since the last visit, in ticks.
-    pub(super) wall_time: f32,
-    /// Importance of the page.
+    /// ln of the clock time since the last visit, in ticks.
+    pub(super) log_clock_time: f32,
+    /// ln of the wall time since the last visit, in ticks.
+    pub(super) log_wall_time: f32,
+    /// Importance of the page, for the cost of a visit.
     pub(super) importance: f32,
 }
 
-/// What a visit is worth. `fresh_exponent` is the p of `fresh`.
-pub(super) fn index(objective: Objective, standing: &Standing, fresh_exponent: f32) -> f32 {
-    let Standing { exposure, clock_time, wall_time, importance } = *standing;
-    let changed = -(-exposure).exp_m1();
-    let exact = f64::from(exposure);
-    match objective {
-        Objective::Changes => changed,
-        Objective::Mix => importance * changed * wall_time.powf(MIX_EXPONENT),
-        Objective::Fresh => {
-            let gain = (freshness_gain(exact) / exact) as f32;
-            importance * gain * (clock_time * wall_time).powf(0.5 * fresh_exponent)
-        }
-        Objective::Age => importance * age_gain(exact) as f32 * clock_time * wall_time,
+/// P(changed) = 1 − e^-L.
+pub(super) fn changed_probability(exposure: f32) -> f32 {
+    // Where the difference loses digits, the series does not: its rest is below a millionth.
+    if exposure < 0.01 {
+        exposure * (1.0 - exposure * (0.5 - exposure / 6.0))
+    } else {
+        1.0 - (-exposure).exp()
     }
+}
+
+/// Exponents of clock time and wall time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Exponents {
+    clock: f32,
+    wall: f32,
+}
+
+impl Exponents {
+    /// Where groups have many pages each.
+    pub(super) fn of_large_groups(objective: Objective) -> Self {
+        let (clock, wall) = match objective {
+            Objective::Changes => (0.0, 0.0),
+            Objective::Mix => (0.0, 0.3),
+            Objective::Fresh => (0.35, 0.35),
+            Objective::Age => (0.5, 0.8),
+        };
+        Self { clock, wall }
+    }
+
+    /// Where they have one or two.
+    pub(super) fn of_tiny_groups(objective: Objective) -> Self {
+        match objective {
+            Objective::Changes | Objective::Mix => Self::of_large_groups(objective),
+            Objective::Fresh => Self { clock: 0.1, wall: 0.9 },
+            Objective::Age => Self { clock: 0.1, wall: 1.4 },
+        }
+    }
+}
+
+/// What a visit is worth.
+pub(super) fn index(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
+    let Standing { exposure, log_clock_time, log_wall_time, importance } = *standing;
+    let exact = f64::from(exposure);
+    let gain = match objective {
+        Objective::Changes => return importance * changed_probability(exposure),
+        Objective::Mix => changed_probability(exposure),
+        Objective::Fresh => (freshness_gain(exact) / exact) as f32,
+        Objective::Age => age_gain(exact) as f32,
+    };
+    importance * gain * (exponents.clock * log_clock_time + exponents.wall * log_wall_time).exp()
 }
 
 #[cfg(test)]
@@ -62,17 +103,29 @@ mod tests {
 
     #[test]
     fn every_index_grows_with_exposure_and_time_except_fresh_with_exposure() {
-        let base = Standing { exposure: 0.1, clock_time: 3.0, wall_time: 3.0, importance: 1.0 };
+        let base = Standing { exposure: 0.1, log_clock_time: 1.0, log_wall_time: 1.0, importance: 1.0 };
         for objective in [Objective::Changes, Objective::Mix, Objective::Fresh, Objective::Age] {
-            let value = |standing: Standing| index(objective, &standing, 0.7);
-            assert!(value(Standing { exposure: 0.2, ..base }) > value(base));
-            if objective != Objective::Changes {
-                assert!(value(Standing { wall_time: 6.0, ..base }) > value(base));
+            for exponents in [Exponents::of_large_groups(objective), Exponents::of_tiny_groups(objective)] {
+                let value = |standing: Standing| index(objective, &standing, exponents);
+                assert!(value(Standing { exposure: 0.2, ..base }) > value(base));
                 assert!(value(Standing { importance: 2.0, ..base }) > value(base));
+                if objective != Objective::Changes {
+                    assert!(value(Standing { log_wall_time: 2.0, ..base }) > value(base));
+                }
             }
         }
-        let fast = Standing { exposure: 20.0, ..base };
-        let slow = Standing { exposure: 2.0, ..base };
-        assert!(index(Objective::Fresh, &fast, 0.7) < index(Objective::Fresh, &slow, 0.7));
+        let fresh = |exposure: f32| {
+            let standing = Standing { exposure, ..base };
+            index(Objective::Fresh, &standing, Exponents::of_large_groups(Objective::Fresh))
+        };
+        assert!(fresh(20.0) < fresh(2.0));
+    }
+
+    #[test]
+    fn the_probability_of_a_change_is_exact_everywhere() {
+        for exposure in [1e-7f32, 1e-4, 0.0099, 0.0101, 0.3, 5.0, 20.0] {
+            let exact = -f64::from(-exposure).exp_m1();
+            assert!((f64::from(changed_probability(exposure)) / exact - 1.0).abs() < 2e-5, "{exposure}");
+        }
     }
 }

@@ -3,25 +3,33 @@
 //! History gives every page a rate; the samples of this and of recent cycles give every directory and every site a clock; a small
 //! calibration learns what the model misses; and the objective decides the index. In reading order:
 //! - `index`: the objective, and what a page is worth under it;
+//! - `moments`: time, in cycles;
 //! - `clocks`: the sampling part;
 //! - `posterior`: the history part, page by page and group by group;
 //! - `calibration`: what the model gets wrong;
 //! - `groups`: which directories are a group of their own;
-//! - `columns`: what is kept of every page;
-//! - `cells`: queues that make a sort over all pages unnecessary;
+//! - `records`: what is kept of every page;
 //! - `thompson`: chance, from a seed;
-//! - `policy`: the cycle that joins them.
+//! - `model`: what is believed of every page, by all of these;
+//! - `cells`: queues that make a sort over all pages unnecessary;
+//! - `plan`: the pages from which the best are chosen;
+//! - `policy`: the cycle that joins them;
+//! - `account`: what the policy says about pages and about the copy.
 
+mod account;
 mod calibration;
 mod cells;
 mod clocks;
-mod columns;
 mod groups;
 mod index;
+mod model;
+mod moments;
 #[cfg(test)]
 mod plain;
+mod plan;
 mod policy;
 mod posterior;
+mod records;
 mod thompson;
 
 pub use index::Objective;

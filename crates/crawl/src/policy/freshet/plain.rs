@@ -9,7 +9,8 @@ use freshet_theory::units::Days;
 
 use super::groups::Groups;
 use super::index::Objective;
-use super::policy::{GROUP_PAGES_MIN, Settings};
+use super::model::GROUP_PAGES_MIN;
+use super::policy::Settings;
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId};
 use crate::policy::visit::{Observation, Outcome, Policy};
@@ -133,14 +134,25 @@ impl Plain {
         if alive >= 8 * self.sites.len() {
             l *= f64::from(thompson::factor(seed, id, self.now));
         }
-        let p = if alive >= 4 * self.directories.len() { 0.7 } else { 1.0 };
+        let large = alive >= 4 * self.directories.len();
         let changed = -(-l).exp_m1();
         let value = match self.settings.objective {
             Objective::Changes => changed,
             Objective::Mix => page.importance * changed * t.powf(0.3),
-            Objective::Fresh => page.importance * (1.0 - (1.0 + l) * (-l).exp()) / l * (x * t).powf(p / 2.0),
-            Objective::Age if l < 0.01 => page.importance * (l / 3.0 - l * l / 8.0) * x * t,
-            Objective::Age => page.importance * (0.5 + (-l).exp() / l + (-l).exp_m1() / (l * l)) * x * t,
+            Objective::Fresh => {
+                let (clock, wall) = if large { (0.35, 0.35) } else { (0.1, 0.9) };
+                let gain = (1.0 - (1.0 + l) * (-l).exp()) / l;
+                page.importance * gain * x.powf(clock) * t.powf(wall)
+            }
+            Objective::Age => {
+                let gain = if l < 0.01 {
+                    l / 3.0 - l * l / 8.0
+                } else {
+                    0.5 + (-l).exp() / l + (-l).exp_m1() / (l * l)
+                };
+                let (clock, wall) = if large { (0.5, 0.8) } else { (0.1, 1.4) };
+                page.importance * gain * x.powf(clock) * t.powf(wall)
+            }
         };
         value * (1.0 + 1e-5 * f64::from(thompson::tie_break(seed, id, self.now)))
     }
@@ -337,6 +349,7 @@ mod tests {
     use super::*;
     use crate::policy::catalogue::SiteId;
     use crate::policy::freshet::Freshet;
+    use crate::policy::name::Form;
 
     /// A small web from a seed: sites whose directories burst now and then, pages of very different rates.
     struct Web {
@@ -411,11 +424,22 @@ mod tests {
         found
     }
 
+    fn settings(objective: Objective, seed: u64) -> Settings {
+        Settings {
+            objective,
+            form: Form::Cycle,
+            cycle: Days::new(1.0),
+            budget_share: 0.1,
+            oldest_share: 0.0,
+            seed,
+        }
+    }
+
     #[track_caller]
     fn check(objective: Objective) {
         let (mut found, mut found_plainly) = (0, 0);
         for seed in 0..3 {
-            let settings = Settings { objective, budget_share: 0.1, seed };
+            let settings = settings(objective, seed);
             let web = || Web::new(6, 5, 10, 100 + seed);
             found += changes_found(&mut Freshet::new(settings), &mut web(), 30);
             found_plainly += changes_found(&mut Plain::new(settings), &mut web(), 30);
@@ -438,7 +462,7 @@ mod tests {
 
     #[test]
     fn the_same_seed_makes_the_same_choices() {
-        let settings = Settings { objective: Objective::Mix, budget_share: 0.1, seed: 5 };
+        let settings = settings(Objective::Mix, 5);
         let run = || changes_found(&mut Freshet::new(settings), &mut Web::new(6, 5, 10, 1), 30);
         assert_eq!(run(), run());
     }

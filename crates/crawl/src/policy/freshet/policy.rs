@@ -1,4 +1,4 @@
-//! The cycle that joins samples and history.
+//! The cycle that joins samples and history, and its steady form.
 //!
 //! A cycle spends its downloads in a batch of sentinels and twelve more. Each batch is the sample for the next: groups with
 //! surprising changes rise at once, groups without sink; that is the adaptive policy of the text **sample** with a prior.
@@ -10,75 +10,91 @@
 //! Sentinels keep every site in sight: without them a bulk change of an unsampled site stays invisible, because an
 //! unsampled clock is its parent's.
 //!
+//! Driven steadily, with many short cycles in the length of one, the batches become plans: twelve times in a cycle length the clocks
+//! and the calibration follow what was learned, and the best pages are laid out; the short cycles take from them. A site that has
+//! had fewer visits than its sentinels by then releases its best pages whatever they are worth.
+//!
 //! # Promises
 //! - The same seed makes the same choices.
-//! - The cost of a cycle grows with its downloads and with the number of cells, not with the number of pages.
+//! - The cost of a cycle grows with its downloads and with the number of cells, not with the number of pages; that of a short cycle
+//!   with its downloads, but for the twelve that plan.
+//! - No page is chosen twice in a cycle, nor one that is gone, retired or just failed; no site is given more visits than it has
+//!   room for.
+//! - Visits are learned from whenever they are told, whoever chose them.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 
 use freshet_theory::units::Days;
 
-use super::calibration::{Calibration, Example};
-use super::cells::{CellId, Cells};
-use super::clocks::{Clocks, Evidence};
-use super::columns::Columns;
-use super::groups::Groups;
-use super::index::{Objective, Standing, index};
-use super::posterior::{GroupRates, PagePosterior, after_visit};
+use super::account;
+use super::calibration::Example;
+use super::cells::Cells;
+use super::index::{Objective, changed_probability};
+use super::model::{Model, Visit};
+use super::moments::Moment;
+use super::plan::{Plan, Source};
+use super::records::Place;
 use super::thompson;
-use crate::policy::catalogue::{Catalogue, PageId};
-use crate::policy::visit::{Observation, Outcome, Policy};
+use crate::policy::catalogue::{Catalogue, PageId, SiteId};
+use crate::policy::name::Form;
+use crate::policy::selective::Selective;
+use crate::policy::visit::{CopyEstimate, Explanation, Observation, Outcome, Policy};
 
-/// Batches of a cycle after the sentinels.
+/// Batches of a cycle after the sentinels; plans in the length of a cycle.
 const BATCHES: usize = 12;
 /// Sentinels of a site of n pages: this times √(n r), rounded down.
 const SENTINELS: f64 = 0.7;
 /// Largest part of a cycle's downloads that sentinels may take.
 const SENTINELS_SHARE_MAX: f64 = 0.1;
-/// Pages that a site must have on average for the Thompson factor to be drawn.
-const THOMPSON_PAGES_PER_SITE: f64 = 8.0;
 /// A page whose index without the Thompson factor is below this part of the threshold is not considered: the factor
 /// exceeds two once in 24 draws, and then seldom by enough.
 const THOMPSON_SLACK: f32 = 0.5;
 /// The same without the factor: batches move the threshold a little.
 const PLAIN_SLACK: f32 = 0.95;
-/// Ticks of clock time by which a group's clock must have moved for its pages to be weighed again within a cycle.
-const CLOCK_MOVED: f32 = 0.25;
-/// Pages that a group must have on average for `fresh` to trust past bursts less.
-const SOFT_PAGES_PER_GROUP: f64 = 4.0;
-/// Pages with which a directory is a group of its own.
-pub(super) const GROUP_PAGES_MIN: usize = 4;
-/// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 12%.
-const CLASS_STEP: f32 = 0.113;
-/// ln of the smallest constant part that is told apart.
-const CLASS_LOWEST: f32 = -14.0;
-/// Classes of the constant part.
-const CLASSES: u16 = 160;
-/// Classes of importance, each four times the one before.
-const IMPORTANCE_CLASSES: u16 = 8;
+/// Ticks after which a page whose visit failed may be chosen again.
+const RETRY_TICKS: f32 = 0.25;
+/// A plan holds at least this many times the pages that it is expected to give out: some sites will have no room.
+const PLAN_SPARE: usize = 2;
+/// When too many sites have no room, a plan holds at most this many times the pages that it is expected to give out.
+const PLAN_SPARE_MAX: usize = 1024;
+/// Part of its life that a plan must have had before it is made anew because it is used up.
+const PLAN_AGE_MIN: f32 = 0.1;
+/// Pages of a plan that a short cycle looks at for each that it may choose, when sites have no room.
+const LOOKS_PER_DOWNLOAD: usize = 64;
+/// Pages of a plan that a short cycle may look at in any case.
+const LOOKS_MIN: usize = 4096;
 
 /// How the policy is set.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// What the copy is kept for.
     pub objective: Objective,
+    /// Whether it is driven cycle by cycle or steadily, with many short cycles.
+    pub form: Form,
+    /// Length of a cycle: the tick of the clocks.
+    pub cycle: Days,
     /// Downloads per page and cycle to expect: it sets how many ticks the clocks remember.
     pub budget_share: f64,
+    /// Part of the downloads that goes to the oldest copies, whatever they are worth.
+    pub oldest_share: f64,
     /// Seed of all chance.
     pub seed: u64,
+}
+
+impl Settings {
+    /// Part of the downloads for the oldest copies, unless something else is set.
+    pub const OLDEST_SHARE: f64 = 0.0;
 }
 
 /// The default policy.
 #[derive(Debug)]
 pub struct Freshet {
     settings: Settings,
-    groups: Groups,
-    groups_of_site: Vec<Vec<u32>>,
-    pages_of_site: Vec<u32>,
-    pages_alive: usize,
-    columns: Columns,
+    model: Model,
     cells: Cells,
-    clocks: Clocks,
-    rates: GroupRates,
-    calibration: Calibration,
+    plan: Plan,
+    groups_of_site: Vec<Vec<u32>>,
     /// Smallest index that was chosen in the last batch.
     threshold: f32,
     /// What is left of the cycle's downloads.
@@ -87,446 +103,581 @@ pub struct Freshet {
     batch: usize,
     /// Downloads per page in this cycle.
     share: f64,
-    /// Clock of each group when its pages were last weighed.
-    clock_seen: Vec<f32>,
-    /// Pages taken out of their cells in this cycle, in the order of taking.
-    pool: Vec<Candidate>,
-    /// All pages whose index reaches this are in the pool.
-    pool_least: f32,
+    /// Downloads owed to the oldest copies: less than one between cycles.
+    owed_to_oldest: f64,
+    is_in_cycle: bool,
+    /// When the plan was made, in the steady form.
+    planned: Option<Moment>,
+    /// Pages in a plan for each that it is expected to give out.
+    spare: usize,
+    /// Visits to each site in this tick, in the steady form.
+    visits_of_site: Vec<u32>,
+    /// Pages chosen of each site in this cycle, when sites have limited room.
+    taken: HashMap<SiteId, u32>,
+    /// Pages that may not be chosen in this cycle; none when empty.
+    closed: Vec<bool>,
+    /// Examples that the calibration has not learned yet.
     examples: Vec<(Example, f32, bool)>,
+    /// Visits to be folded into their pages.
     visits: Vec<Visit>,
-}
-
-/// A page taken out of its cell, to be visited or put back.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    page: u32,
-    cell: CellId,
-    index: f32,
-    state: State,
-}
-
-/// What becomes of a candidate.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum State {
-    Waiting,
-    Chosen,
-    Visited,
-}
-
-/// A visit of this cycle, to be folded into its page at the end.
-#[derive(Clone, Copy, Debug)]
-struct Visit {
-    page: u32,
-    last: u32,
-    outcome: Outcome,
+    /// Pages to be queued again.
+    returning: Vec<u32>,
+    /// Pages whose visit failed, with the moment from which they may be chosen again.
+    failed: VecDeque<(Moment, u32)>,
+    chosen: Vec<u32>,
 }
 
 impl Freshet {
-    /// A policy that knows no page yet. Panics unless the budget share is positive and finite.
+    /// A policy that knows no page yet. Panics unless cycle and budget share are positive and finite and the share of the oldest is
+    /// from 0 to 1.
     pub fn new(settings: Settings) -> Self {
         assert!(settings.budget_share.is_finite());
         assert!(settings.budget_share > 0.0);
+        assert!(Days::ZERO < settings.cycle);
+        assert!(settings.cycle < Days::FOREVER);
+        assert!((0.0..=1.0).contains(&settings.oldest_share));
         let window = (3.0 / settings.budget_share).ceil().clamp(40.0, 1000.0);
         Self {
             settings,
-            groups: Groups::default(),
-            groups_of_site: Vec::new(),
-            pages_of_site: Vec::new(),
-            pages_alive: 0,
-            columns: Columns::default(),
+            model: Model::new(settings.objective, settings.seed, window as u32),
             cells: Cells::default(),
-            clocks: Clocks::new(window as u32),
-            rates: GroupRates::default(),
-            calibration: Calibration::new(),
+            plan: Plan::new(),
+            groups_of_site: Vec::new(),
             threshold: 0.0,
             left: 0,
             batch: 0,
-            share: 0.0,
-            clock_seen: Vec::new(),
-            pool: Vec::new(),
-            pool_least: f32::INFINITY,
+            share: settings.budget_share,
+            owed_to_oldest: 0.0,
+            is_in_cycle: false,
+            planned: None,
+            spare: PLAN_SPARE,
+            visits_of_site: Vec::new(),
+            taken: HashMap::new(),
+            closed: Vec::new(),
             examples: Vec::new(),
             visits: Vec::new(),
+            returning: Vec::new(),
+            failed: VecDeque::new(),
+            chosen: Vec::new(),
         }
     }
 
-    /// Discount of a page's statistics per tick: the freshest copy wants longer memory than the most changes.
-    fn discount(&self) -> f32 {
-        match self.settings.objective {
-            Objective::Changes | Objective::Mix => 0.97,
-            Objective::Fresh | Objective::Age => 0.99,
-        }
+    fn moment(&self, time: Days) -> Moment {
+        Moment::at(time, self.settings.cycle)
     }
 
-    fn draws_thompson(&self) -> bool {
-        self.pages_alive as f64 >= THOMPSON_PAGES_PER_SITE * self.pages_of_site.len() as f64
-    }
-
-    fn fresh_exponent(&self) -> f32 {
-        let many = self.pages_alive as f64 >= SOFT_PAGES_PER_GROUP * self.groups.site_of().len() as f64;
-        if many { 0.7 } else { 1.0 }
-    }
-
-    fn site_of(&self, page: usize) -> usize {
-        self.groups.site_of()[self.columns.group[page] as usize] as usize
-    }
-
-    fn posterior(&self, page: usize) -> PagePosterior {
-        let group_rate = self.rates.rate(self.columns.group[page] as usize);
-        PagePosterior::new(self.columns.changes[page], self.columns.exposure[page], group_rate)
-    }
-
-    /// The model's word and the features of a page, with clock and wall time since its last visit.
-    fn example(&self, page: usize) -> (Example, f32, f32) {
-        let (group, last) = (self.columns.group[page] as usize, self.columns.last[page]);
-        let clock_time = self.clocks.group_time_since(group, last).max(1e-3);
-        let site_time = self.clocks.site_time_since(self.site_of(page), last).max(1e-3);
-        let wall_time = (self.clocks.now() - last).max(1) as f32;
-        let posterior = self.posterior(page);
-        let group_rate = self.rates.rate(group);
-        let base = posterior.exposure(clock_time).max(1e-7).ln();
-        let log_wall = wall_time.ln();
-        let (fast, slow) = self.columns.residuals(page);
-        let features = [
-            1.0,
-            log_wall - 2.0,
-            clock_time.ln() - log_wall,
-            site_time.ln() - log_wall,
-            (posterior.mean() / group_rate).ln(),
-            group_rate.ln() + 3.0,
-            self.last_changed_feature(page),
-            f32::from(self.columns.visits(page).min(20)) / 10.0 - 1.0,
-            base + 1.0,
-            fast,
-            slow,
-        ];
-        (Example { base, features }, clock_time, wall_time)
-    }
-
-    fn last_changed_feature(&self, page: usize) -> f32 {
-        self.columns.last_changed(page).map_or(0.0, |changed| if changed { 0.7 } else { -0.3 })
-    }
-
-    fn standing(&self, page: usize) -> Standing {
-        let (example, clock_time, wall_time) = self.example(page);
-        let exposure = self.calibration.exposure(&example);
-        Standing { exposure, clock_time, wall_time, importance: self.columns.importance[page] }
-    }
-
-    fn index(&self, standing: &Standing) -> f32 {
-        index(self.settings.objective, standing, self.fresh_exponent())
-    }
-
-    /// The index by which a page is chosen: its exposure drawn anew each cycle, ties broken by chance.
-    fn drawn_index(&self, page: u32, standing: Standing, plain: f32) -> f32 {
-        let (seed, cycle) = (self.settings.seed, self.clocks.now());
-        let drawn = if self.draws_thompson() {
-            let exposure = standing.exposure * thompson::factor(seed, page, cycle);
-            self.index(&Standing { exposure, ..standing })
-        } else {
-            plain
-        };
-        drawn * (1.0 + 1e-5 * thompson::tie_break(seed, page, cycle))
-    }
-
-    /// The class of a page: pages of one class and group are ordered by their last visit alone.
-    fn class(&self, page: usize) -> u16 {
-        let weight = |feature| self.calibration.weight(feature);
-        let rate = self.posterior(page).mean();
-        let group_rate = self.rates.rate(self.columns.group[page] as usize);
-        let (fast, slow) = self.columns.residuals(page);
-        let constant = (1.0 + weight(8)) * rate.ln()
-            + weight(4) * (rate / group_rate).ln()
-            + weight(6) * self.last_changed_feature(page)
-            + weight(7) * f32::from(self.columns.visits(page).min(20)) / 10.0
-            + weight(9) * fast
-            + weight(10) * slow;
-        let class = (((constant - CLASS_LOWEST) / CLASS_STEP).max(0.0) as u16).min(CLASSES - 1);
-        class * IMPORTANCE_CLASSES + self.importance_class(page)
-    }
-
-    fn importance_class(&self, page: usize) -> u16 {
-        if self.settings.objective == Objective::Changes {
-            return 0;
-        }
-        let step = 0.5 * self.columns.importance[page].max(1e-9).log2();
-        (step.floor() as i32 + i32::from(IMPORTANCE_CLASSES) / 2).clamp(0, i32::from(IMPORTANCE_CLASSES) - 1)
-            as u16
-    }
-
-    fn enqueue(&mut self, page: u32) {
-        let class = self.class(page as usize);
-        self.cells.append(self.columns.group[page as usize] as usize, class, page);
-    }
-
-    /// Takes the pages of a group whose index reaches `least` out of their cells, into the pool.
-    fn gather(&mut self, group: usize, least: f32) {
-        for cell in self.cells.of_group(group) {
-            while let Some(page) = self.cells.head(cell) {
-                let standing = self.standing(page as usize);
-                let plain = self.index(&standing);
-                if plain < least {
-                    break;
-                }
-                self.cells.pop(cell);
-                let index = self.drawn_index(page, standing, plain);
-                self.pool.push(Candidate { page, cell, index, state: State::Waiting });
-            }
-        }
-        self.clock_seen[group] = self.clocks.group_clock(group);
+    fn is_steady(&self) -> bool {
+        self.settings.form == Form::Steady
     }
 
     /// Part of the threshold from which on a page is looked at.
     fn slack(&self) -> f32 {
-        if self.draws_thompson() { THOMPSON_SLACK } else { PLAIN_SLACK }
+        if self.model.draws_thompson() { THOMPSON_SLACK } else { PLAIN_SLACK }
     }
 
-    /// Weighs again what belongs to groups whose clocks have moved since they were weighed.
-    fn follow_clocks(&mut self) {
-        let moved = |policy: &Self, group: usize| {
-            (policy.clocks.group_clock(group) - policy.clock_seen[group]).abs() > CLOCK_MOVED
-        };
-        for candidate in 0..self.pool.len() {
-            let Candidate { page, cell, state, .. } = self.pool[candidate];
-            if state == State::Waiting && moved(self, cell.group as usize) {
-                let standing = self.standing(page as usize);
-                let plain = self.index(&standing);
-                self.pool[candidate].index = self.drawn_index(page, standing, plain);
-            }
+    fn plan_and_source<'a>(&'a mut self, catalogue: &'a Catalogue) -> (&'a mut Plan, Source<'a>) {
+        let source =
+            Source { catalogue, model: &mut self.model, cells: &mut self.cells, closed: &self.closed };
+        (&mut self.plan, source)
+    }
+
+    fn enqueue(&mut self, catalogue: &Catalogue, page: u32) {
+        let class = self.model.class(catalogue, page as usize);
+        self.model.records.set_place(page as usize, Place::Queued);
+        self.cells.append(self.model.group_of(page as usize), class, page);
+    }
+
+    /// Puts a page into its cell that was not visited just now, where its last visit places it.
+    fn put_back(&mut self, catalogue: &Catalogue, page: u32) {
+        let class = self.model.class(catalogue, page as usize);
+        self.model.records.set_place(page as usize, Place::Queued);
+        let records = &self.model.records;
+        let is_older = |other: u32| records[other as usize].last < records[page as usize].last;
+        self.cells.put_back(self.model.group_of(page as usize), class, page, is_older);
+    }
+
+    /// Lets time pass. With a new tick, what was learned in the old one is folded in first.
+    fn advance(&mut self, catalogue: &Catalogue, time: Moment) {
+        if self.model.now.tick() < time.tick() {
+            self.settle(catalogue);
+            self.model.rates.settle(self.model.groups.site_of());
+            self.visits_of_site.fill(0);
         }
-        for group in 0..self.clock_seen.len() {
-            if moved(self, group) {
-                self.gather(group, self.pool_least);
+        self.model.advance(time);
+        while let Some((until, page)) = self.failed.front().copied() {
+            if self.model.now < until {
+                break;
+            }
+            self.failed.pop_front();
+            if self.model.records.place(page as usize) == Place::Out {
+                self.put_back(catalogue, page);
             }
         }
     }
 
-    /// Chooses the best `quota` pages of all.
-    fn pick_best(&mut self, quota: usize) {
-        self.follow_clocks();
-        let mut least = self.threshold * self.slack();
+    /// Folds the visits made into their pages with the clocks as they are, and queues the pages again.
+    fn settle(&mut self, catalogue: &Catalogue) {
+        if self.visits.is_empty() && self.returning.is_empty() {
+            return;
+        }
+        let visits = std::mem::take(&mut self.visits);
+        visits.iter().for_each(|visit| self.model.fold(visit));
+        for visit in &visits {
+            let page = visit.page as usize;
+            self.model.rates.settle_group(self.model.group_of(page), self.model.site_of(page));
+        }
+        self.visits = visits;
+        self.visits.clear();
+        let returning = std::mem::take(&mut self.returning);
+        for page in &returning {
+            if self.model.records.place(*page as usize) == Place::Out {
+                self.enqueue(catalogue, *page);
+            }
+        }
+        self.returning = returning;
+        self.returning.clear();
+    }
+
+    /// Chooses the best `quota` pages of all that have room.
+    fn choose_best(&mut self, catalogue: &Catalogue, quota: usize) {
+        let (plan, mut source) = self.plan_and_source(catalogue);
+        plan.follow_clocks(&mut source);
+        let mut wanted = quota;
+        while wanted > 0 {
+            self.deepen(catalogue, wanted);
+            let before = self.chosen.len();
+            self.take_best(catalogue, wanted);
+            let taken = self.chosen.len() - before;
+            wanted -= taken;
+            if taken == 0 || catalogue.is_roomy() {
+                break;
+            }
+        }
+    }
+
+    /// Takes pages into the plan until it holds the best `wanted` of those that have room, and sets the threshold by them.
+    fn deepen(&mut self, catalogue: &Catalogue, wanted: usize) {
+        let slack = self.slack();
+        let mut level = self.threshold * slack;
         loop {
-            if least < self.pool_least {
-                for group in 0..self.clock_seen.len() {
-                    self.gather(group, least);
-                }
-                self.pool_least = least;
+            if level < self.plan.level() {
+                let (plan, mut source) = self.plan_and_source(catalogue);
+                plan.gather_all(&mut source, level);
             }
-            let reached = nth_largest(&self.pool, quota);
+            let reached = self.nth_with_room(catalogue, wanted);
             // What lies below the slack of the index that was reached cannot have been missed.
-            if reached * self.slack() >= self.pool_least || self.pool_least == 0.0 {
+            if reached * slack >= self.plan.level() || self.plan.level() == 0.0 {
                 self.threshold = reached;
-                break;
+                return;
             }
-            least = lower(reached * self.slack(), self.pool_least);
+            level = lower(reached * slack, self.plan.level());
         }
-        mark_best(&mut self.pool, self.threshold, quota);
     }
 
-    /// Chooses the sentinels of all sites, at most `most` of them.
-    fn pick_sentinels(&mut self, most: usize) {
+    /// The `n`-th largest index of the plan's pages that have room.
+    fn nth_with_room(&mut self, catalogue: &Catalogue, n: usize) -> f32 {
+        if catalogue.is_roomy() {
+            return self.plan.nth_largest(n);
+        }
+        let (model, taken) = (&self.model, &self.taken);
+        let aside = self.plan.set_aside(|page| has_room(model, taken, catalogue, page));
+        let reached = self.plan.nth_largest(n);
+        self.plan.readmit(aside);
+        reached
+    }
+
+    fn take_best(&mut self, catalogue: &Catalogue, quota: usize) {
+        if catalogue.is_roomy() {
+            self.plan.take_best(&mut self.model, quota, |_, _| true, &mut self.chosen);
+            return;
+        }
+        let (model, taken) = (&self.model, &mut self.taken);
+        let aside = self.plan.set_aside(|page| has_room(model, taken, catalogue, page));
+        let takes = |model: &Model, page| take_room(model, taken, catalogue, page);
+        self.plan.take_best(&mut self.model, quota, takes, &mut self.chosen);
+        self.plan.readmit(aside);
+    }
+
+    /// Chooses sentinels: of each site as many as `wanted` says; at most `most` in all.
+    fn gather_sentinels(
+        &mut self,
+        catalogue: &Catalogue,
+        most: usize,
+        wanted: impl Fn(&Self, usize) -> usize,
+    ) {
+        let mut sentinels = Vec::new();
         for site in 0..self.groups_of_site.len() {
-            let quota = (SENTINELS * (f64::from(self.pages_of_site[site]) * self.share).sqrt()) as usize;
+            let quota = wanted(self, site);
             if quota > 0 {
-                self.pick_sentinels_of(site, quota);
+                self.sentinels_of(catalogue, site, quota, &mut sentinels);
             }
         }
-        let chosen = self.pool.iter().filter(|candidate| candidate.state == State::Chosen).count();
-        if chosen > most {
-            self.keep_by_chance(most);
+        if sentinels.len() > most {
+            let (seed, tick) = (self.settings.seed ^ 0x5e17_1e15, self.model.now.tick());
+            let lot = |page: u32| thompson::tie_break(seed, page, tick);
+            sentinels.sort_unstable_by(|a, b| lot(a.0).total_cmp(&lot(b.0)).then(a.0.cmp(&b.0)));
+            sentinels.truncate(most);
+        }
+        let (plan, mut source) = self.plan_and_source(catalogue);
+        for (page, class) in sentinels {
+            plan.add_in_any_case(&mut source, page, class);
         }
     }
 
-    fn pick_sentinels_of(&mut self, site: usize, quota: usize) {
-        let groups = std::mem::take(&mut self.groups_of_site[site]);
-        let first = self.pool.len();
-        let mut least = self.best_of(&groups) * self.slack();
-        loop {
-            for group in &groups {
-                self.gather(*group as usize, least);
-            }
-            if self.pool.len() - first >= quota || least == 0.0 {
-                break;
-            }
-            least = lower(least * 0.3, least);
-        }
-        let candidates = &mut self.pool[first..];
-        let threshold = nth_largest(candidates, quota);
-        mark_best(candidates, threshold, quota);
-        self.groups_of_site[site] = groups;
-    }
-
-    /// The largest index of a head of these groups.
-    fn best_of(&self, groups: &[u32]) -> f32 {
-        let cells = groups.iter().flat_map(|group| self.cells.of_group(*group as usize));
-        let heads = cells.filter_map(|cell| self.cells.head(cell));
-        heads.map(|page| self.index(&self.standing(page as usize))).fold(0.0, f32::max)
-    }
-
-    /// Keeps a random part of the chosen candidates.
-    fn keep_by_chance(&mut self, most: usize) {
-        let (seed, cycle) = (self.settings.seed ^ 0x5e17_1e15, self.clocks.now());
-        let mut lots: Vec<(f32, usize)> = (0..self.pool.len())
-            .filter(|candidate| self.pool[*candidate].state == State::Chosen)
-            .map(|candidate| (thompson::tie_break(seed, self.pool[candidate].page, cycle), candidate))
-            .collect();
-        lots.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        for (_, candidate) in &lots[most..] {
-            self.pool[*candidate].state = State::Waiting;
-        }
-    }
-
-    /// Hands out the candidates that were chosen.
-    fn hand_out(&mut self, chosen: &mut Vec<PageId>) {
-        for candidate in self.pool.iter_mut().filter(|candidate| candidate.state == State::Chosen) {
-            candidate.state = State::Visited;
-            chosen.push(PageId(candidate.page));
-        }
-    }
-
-    /// Puts what was not visited back, last first, so that every cell has its order again.
-    fn empty_pool(&mut self) {
-        for candidate in self.pool.iter().rev().filter(|candidate| candidate.state != State::Visited) {
-            self.cells.put_back(candidate.cell, candidate.page);
-        }
-        self.pool.clear();
-        self.pool_least = f32::INFINITY;
-    }
-
-    /// Folds a visit of this cycle into its page, with the final clocks, and the page's new statistics into its group.
-    fn fold(&mut self, visit: Visit) {
-        let page = visit.page as usize;
-        let (group, site) = (self.columns.group[page] as usize, self.site_of(page));
-        let before = (self.columns.changes[page], self.columns.exposure[page]);
-        let discount = self.discount().powi((self.clocks.now() - visit.last) as i32);
-        let clock_time = self.clocks.group_time_since(group, visit.last);
-        let gone = visit.outcome == Outcome::Gone;
-        let after = if gone {
-            (0.0, 0.0)
-        } else {
-            after_visit(before, self.posterior(page), clock_time, discount, visit.outcome.is_change())
+    /// The best pages of a site, by the index that decides.
+    fn sentinels_of(&self, catalogue: &Catalogue, site: usize, quota: usize, best: &mut Vec<(u32, u16)>) {
+        let mut heap: BinaryHeap<Reverse<(Ordered, u32, u16)>> = BinaryHeap::with_capacity(quota + 1);
+        let least_plain = |heap: &BinaryHeap<Reverse<(Ordered, u32, u16)>>| {
+            if heap.len() < quota { 0.0 } else { heap.peek().map_or(0.0, |least| least.0.0.0 * self.slack()) }
         };
-        (self.columns.changes[page], self.columns.exposure[page]) = after;
-        self.rates.add(group, site, after.0 - before.0, after.1 - before.1);
+        for group in &self.groups_of_site[site] {
+            for cell in 0..self.cells.of_group(*group as usize) {
+                let head = self.cells.head(*group as usize, cell);
+                let mut next = head.map(|(page, _)| page);
+                while let (Some(page), Some((_, class))) = (next, head) {
+                    let view = self.model.view(page as usize, self.model.now);
+                    let standing = self.model.standing(catalogue, page as usize, &view);
+                    let plain = self.model.index(&standing);
+                    if heap.len() >= quota && plain <= least_plain(&heap) {
+                        break;
+                    }
+                    if !self.closed.get(page as usize).is_some_and(|closed| *closed) {
+                        let index = self.model.drawn_index(page, standing, plain);
+                        heap.push(Reverse((Ordered(index), page, class)));
+                        if heap.len() > quota {
+                            heap.pop();
+                        }
+                    }
+                    next = self.cells.after(page);
+                }
+            }
+        }
+        best.extend(heap.into_iter().map(|Reverse((_, page, class))| (page, class)));
+    }
+
+    /// Sentinels that a site should have in a cycle.
+    fn sentinels_wanted(&self, site: usize) -> f64 {
+        (SENTINELS * (f64::from(self.model.pages_of_site[site]) * self.share).sqrt()).floor()
+    }
+
+    /// Takes the oldest copies into the plan, to be visited whatever they are worth.
+    fn gather_oldest(&mut self, catalogue: &Catalogue, downloads: f64) {
+        self.owed_to_oldest += self.settings.oldest_share * downloads;
+        let quota = self.owed_to_oldest as usize;
+        self.owed_to_oldest -= quota as f64;
+        if quota == 0 {
+            return;
+        }
+        let mut heads = BinaryHeap::new();
+        for group in self.groups_of_site.iter().flatten() {
+            for cell in 0..self.cells.of_group(*group as usize) {
+                if let Some((page, class)) = self.cells.head(*group as usize, cell) {
+                    heads.push(Reverse((self.model.records[page as usize].last, page, class)));
+                }
+            }
+        }
+        for _ in 0..quota {
+            let Some(Reverse((_, page, class))) = heads.pop() else { return };
+            if let Some(next) = self.cells.after(page) {
+                heads.push(Reverse((self.model.records[next as usize].last, next, class)));
+            }
+            let (plan, mut source) = self.plan_and_source(catalogue);
+            plan.add_in_any_case(&mut source, page, class);
+        }
+    }
+
+    /// The next batch of a cycle.
+    fn choose_batch(&mut self, catalogue: &Catalogue) {
+        while self.chosen.is_empty() && self.batch <= BATCHES {
+            let batch = self.batch;
+            self.batch += 1;
+            if batch == 0 {
+                let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;
+                self.gather_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
+                self.gather_oldest(catalogue, self.left as f64);
+                let forced = self.plan.len().min(self.left);
+                self.take_best(catalogue, forced);
+            } else {
+                let quota = self.left / (BATCHES + 1 - batch);
+                if quota > 0 {
+                    self.choose_best(catalogue, quota);
+                }
+            }
+        }
+    }
+
+    /// Takes from the plan, which is made anew when it is old or used up.
+    fn choose_steadily(&mut self, catalogue: &Catalogue) {
+        let age = |policy: &Self| {
+            policy.planned.map_or(f32::INFINITY, |planned| policy.model.now.since(planned) * BATCHES as f32)
+        };
+        if age(self) >= 1.0 {
+            self.spare = (self.spare / 2).max(PLAN_SPARE);
+            self.make_plan(catalogue);
+        }
+        self.take_last(catalogue);
+        if self.chosen.len() < self.left && age(self) >= PLAN_AGE_MIN {
+            self.spare = (2 * self.spare).min(PLAN_SPARE_MAX);
+            self.make_plan(catalogue);
+            self.take_last(catalogue);
+        }
+    }
+
+    fn take_last(&mut self, catalogue: &Catalogue) {
+        let (quota, taken) = (self.left - self.chosen.len(), &mut self.taken);
+        let takes = |model: &Model, page| catalogue.is_roomy() || take_room(model, taken, catalogue, page);
+        let looks = quota.saturating_mul(LOOKS_PER_DOWNLOAD).max(LOOKS_MIN);
+        self.plan.take_last(&mut self.model, quota, looks, takes, &mut self.chosen);
+    }
+
+    /// Lays out the best pages for a twelfth of a cycle length.
+    fn make_plan(&mut self, catalogue: &Catalogue) {
+        self.plan.put_back(&mut self.cells, &mut self.model);
+        self.calibrate();
+        self.model.clocks.settle();
+        let now = self.model.now;
+        let since = self.planned.map_or(1.0 / BATCHES as f32, |planned| now.since(planned));
+        self.planned = Some(now);
+        let downloads = self.settings.budget_share * self.model.pages_alive as f64;
+        let expected = (downloads / BATCHES as f64).ceil().max(self.left as f64);
+        let part = f64::from(now.part_of_tick());
+        self.share = self.settings.budget_share;
+        let most = (SENTINELS_SHARE_MAX * expected).ceil() as usize;
+        self.gather_sentinels(catalogue, most, |policy, site| {
+            let wanted = (policy.sentinels_wanted(site) * part).floor() as usize;
+            wanted.saturating_sub(policy.visits_of_site[site] as usize)
+        });
+        self.gather_oldest(catalogue, downloads * f64::from(since));
+        self.fill_plan(catalogue, expected as usize);
+        self.plan.sort();
+    }
+
+    /// Takes the best pages into the plan: enough for what is expected, and spare ones for when sites have no room.
+    fn fill_plan(&mut self, catalogue: &Catalogue, expected: usize) {
+        let slack = self.slack();
+        let mut level = self.threshold * slack;
+        loop {
+            if level < self.plan.level() {
+                let (plan, mut source) = self.plan_and_source(catalogue);
+                plan.gather_all(&mut source, level);
+            }
+            let reached = self.plan.nth_largest(expected);
+            let is_deep = reached * slack >= self.plan.level() && self.plan.len() >= self.spare * expected;
+            if is_deep || self.plan.level() == 0.0 {
+                if reached.is_finite() {
+                    self.threshold = reached;
+                }
+                return;
+            }
+            let wanted =
+                if reached.is_finite() { (reached * slack).min(self.plan.level() * 0.5) } else { 0.0 };
+            level = lower(wanted, self.plan.level());
+        }
+    }
+
+    fn calibrate(&mut self) {
+        self.model.calibration.learn(&self.examples);
+        self.examples.clear();
+    }
+
+    /// Takes a page from wherever it is; what was planned but not chosen is noted in `planned`.
+    fn take_out(&mut self, page: u32, planned: &mut HashSet<u32>) {
+        match self.model.records.place(page as usize) {
+            Place::Queued => self.cells.remove(self.model.group_of(page as usize), page),
+            Place::Planned => {
+                planned.insert(page);
+            }
+            Place::Out | Place::Gone => {}
+        }
+        self.model.records.set_place(page as usize, Place::Out);
+    }
+
+    fn learn_one(&mut self, catalogue: &Catalogue, observation: &Observation, planned: &mut HashSet<u32>) {
+        let (page, number) = (observation.page.0, observation.page.index());
+        if self.model.records.place(number) == Place::Gone {
+            return;
+        }
+        let time = self.moment(observation.time);
+        self.advance(catalogue, time);
+        self.take_out(page, planned);
+        if observation.outcome == Outcome::Failed {
+            self.failed.push_back((self.model.now.after(RETRY_TICKS), page));
+            return;
+        }
+        let (changed, gone) = (observation.outcome.is_change(), observation.outcome == Outcome::Gone);
+        if self.is_steady() {
+            self.visits_of_site[self.model.site_of(number)] += 1;
+        }
+        // A visit after no time says nothing.
+        if self.model.records[number].last < time {
+            let (visit, example) = self.model.absorb(page, time, changed);
+            self.model.records.visit(number, changed, changed_probability(example.1));
+            self.model.records[number].last = time;
+            self.examples.push(example);
+            self.visits.push(Visit { gone, ..visit });
+        }
         if gone {
-            self.pages_alive -= 1;
-            self.pages_of_site[site] -= 1;
+            self.model.records.set_place(number, Place::Gone);
+            self.model.count_out(number);
+        } else {
+            self.returning.push(page);
+        }
+    }
+
+    /// Drops pages from the plan that were visited or have left without having been chosen.
+    fn forget_planned(&mut self, planned: &HashSet<u32>) {
+        if !planned.is_empty() {
+            self.plan.forget(|page| planned.contains(&page));
         }
     }
 }
 
 impl Policy for Freshet {
-    fn discover(&mut self, catalogue: &Catalogue, first: PageId, _now: Days) {
-        let groups_before = self.groups.site_of().len();
-        self.groups.grow(catalogue, first, GROUP_PAGES_MIN);
+    fn discover(&mut self, catalogue: &Catalogue, first: PageId, now: Days) {
+        let groups_before = self.model.groups.site_of().len();
+        let time = self.moment(now);
+        self.advance(catalogue, time);
+        self.model.discover(catalogue, first, time);
         self.groups_of_site.resize(catalogue.sites(), Vec::new());
-        self.pages_of_site.resize(catalogue.sites(), 0);
-        for (group, site) in self.groups.site_of().iter().enumerate().skip(groups_before) {
+        self.visits_of_site.resize(catalogue.sites(), 0);
+        for (group, site) in self.model.groups.site_of().iter().enumerate().skip(groups_before) {
             self.groups_of_site[*site as usize].push(group as u32);
         }
-        self.clocks.grow(catalogue.sites(), self.groups.site_of());
-        self.clocks.settle();
-        self.rates.grow(catalogue.sites(), self.groups.site_of());
-        self.cells.grow(catalogue.pages(), self.groups.site_of().len());
-        self.clock_seen.resize(self.groups.site_of().len(), 0.0);
+        self.cells.grow(catalogue.pages(), self.model.groups.site_of().len());
+        self.plan.grow(self.model.groups.site_of().len());
         for page in first.0..catalogue.pages() as u32 {
-            let group = self.groups.of_page(catalogue, PageId(page));
-            self.columns.push(group, self.clocks.now(), catalogue.importance(PageId(page)));
-            self.pages_of_site[self.groups.site_of()[group as usize] as usize] += 1;
-            self.pages_alive += 1;
-            self.enqueue(page);
+            self.enqueue(catalogue, page);
         }
-        debug_assert_eq!(self.columns.len(), catalogue.pages());
     }
 
-    fn begin_cycle(&mut self, _catalogue: &Catalogue, _now: Days, budget: usize) {
-        self.clocks.tick();
+    fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize) {
+        self.advance(catalogue, self.moment(now));
+        self.taken.clear();
+        self.closed.clear();
         self.left = budget;
         self.batch = 0;
-        self.share = budget as f64 / self.pages_alive.max(1) as f64;
+        self.is_in_cycle = true;
+        if !self.is_steady() {
+            self.share = budget as f64 / self.model.pages_alive.max(1) as f64;
+        }
     }
 
-    fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
+    fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
         self.left = self.left.min(room);
-        while chosen.is_empty() && self.batch <= BATCHES {
-            let batch = self.batch;
-            self.batch += 1;
-            if batch == 0 {
-                self.pick_sentinels((SENTINELS_SHARE_MAX * self.left as f64) as usize);
+        self.chosen.clear();
+        if self.left > 0 {
+            if self.is_steady() {
+                self.choose_steadily(catalogue);
             } else {
-                let quota = self.left / (BATCHES + 1 - batch);
-                if quota == 0 {
-                    continue;
-                }
-                self.pick_best(quota);
+                self.choose_batch(catalogue);
             }
-            self.hand_out(chosen);
         }
+        self.left -= self.chosen.len();
+        chosen.extend(self.chosen.iter().map(|page| PageId(*page)));
     }
 
-    fn learn(&mut self, _catalogue: &Catalogue, observations: &[Observation]) {
-        self.examples.clear();
+    fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
+        let mut planned = HashSet::new();
         for observation in observations {
-            let page = observation.page.index();
-            let (example, _, _) = self.example(page);
-            let exposure = self.calibration.exposure(&example);
-            let changed = observation.outcome.is_change();
-            self.examples.push((example, exposure, changed));
-            let (group, site) = (self.columns.group[page] as usize, self.site_of(page));
-            let (last, rate) = (self.columns.last[page], self.posterior(page).mean());
-            self.clocks.absorb(&Evidence { group, site, last, rate, changed });
-            self.visits.push(Visit { page: observation.page.0, last, outcome: observation.outcome });
+            self.learn_one(catalogue, observation, &mut planned);
         }
-        for (observation, (_, exposure, changed)) in observations.iter().zip(&self.examples) {
-            let page = observation.page.index();
-            self.columns.visit(page, *changed, -(-exposure).exp_m1());
-            self.columns.last[page] = self.clocks.now();
+        self.forget_planned(&planned);
+        if !self.is_steady() {
+            self.calibrate();
+            self.model.clocks.settle();
         }
-        self.calibration.learn(&self.examples);
-        self.clocks.settle();
-        self.left = self.left.saturating_sub(observations.len());
+        if !self.is_in_cycle {
+            self.settle(catalogue);
+        }
     }
 
-    fn end_cycle(&mut self, _catalogue: &Catalogue) {
-        self.empty_pool();
-        let visits = std::mem::take(&mut self.visits);
-        for visit in &visits {
-            self.fold(*visit);
+    fn end_cycle(&mut self, catalogue: &Catalogue) {
+        self.is_in_cycle = false;
+        if self.is_steady() {
+            self.settle(catalogue);
+            return;
         }
-        self.rates.settle(self.groups.site_of());
-        for visit in visits.iter().filter(|visit| visit.outcome != Outcome::Gone) {
-            self.enqueue(visit.page);
+        self.plan.put_back(&mut self.cells, &mut self.model);
+        self.settle(catalogue);
+        self.model.rates.settle(self.model.groups.site_of());
+    }
+
+    fn retire(&mut self, _catalogue: &Catalogue, page: PageId, _now: Days) {
+        if self.model.records.place(page.index()) == Place::Gone {
+            return;
         }
-        self.visits = visits;
-        self.visits.clear();
+        let mut planned = HashSet::new();
+        self.take_out(page.0, &mut planned);
+        self.forget_planned(&planned);
+        self.model.records.set_place(page.index(), Place::Gone);
+        self.model.count_out(page.index());
+        let now = self.model.now;
+        self.visits.push(Visit { page: page.0, last: now, time: now, changed: false, gone: true });
+    }
+
+    fn reweigh(&mut self, catalogue: &Catalogue, page: PageId) {
+        if self.model.records.place(page.index()) == Place::Queued {
+            self.cells.remove(self.model.group_of(page.index()), page.0);
+            self.put_back(catalogue, page.0);
+        }
+    }
+
+    fn explain(&self, catalogue: &Catalogue, page: PageId, now: Days) -> Option<Explanation> {
+        let is_gone = self.model.records.place(page.index()) == Place::Gone;
+        let (time, cycle) = (self.moment(now).max(self.model.now), self.settings.cycle);
+        (!is_gone).then(|| account::explain(&self.model, catalogue, page, time, cycle, self.threshold))
+    }
+
+    fn copy_estimate(&self, _catalogue: &Catalogue, now: Days) -> Option<CopyEstimate> {
+        account::copy_estimate(&self.model, self.moment(now).max(self.model.now), self.settings.cycle)
     }
 }
 
-/// The `n`-th largest index of the waiting candidates; 0 when there are fewer.
-fn nth_largest(candidates: &[Candidate], n: usize) -> f32 {
-    let waiting = candidates.iter().filter(|candidate| candidate.state == State::Waiting);
-    let mut indices: Vec<f32> = waiting.map(|candidate| candidate.index).collect();
-    if n == 0 || indices.len() < n {
-        return 0.0;
+impl Selective for Freshet {
+    fn restrict(&mut self, allowed: &dyn Fn(PageId) -> bool) {
+        self.closed.clear();
+        self.closed.extend((0..self.model.records.len() as u32).map(|page| !allowed(PageId(page))));
     }
-    *indices.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a)).1
 }
 
-/// Chooses the waiting candidates whose index reaches `threshold`, at most `quota` of them.
-fn mark_best(candidates: &mut [Candidate], threshold: f32, quota: usize) {
-    let reach =
-        |candidate: &&mut Candidate| candidate.state == State::Waiting && candidate.index >= threshold;
-    for candidate in candidates.iter_mut().filter(reach).take(quota) {
-        candidate.state = State::Chosen;
+/// An index that can be ordered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Ordered(f32);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
     }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Whether a page's site can take one more visit in this cycle.
+fn has_room(model: &Model, taken: &HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
+    let site = SiteId(model.site_of(page as usize) as u32);
+    taken.get(&site).copied().unwrap_or(0) < catalogue.room(site)
+}
+
+/// Takes one of the visits that a page's site can take in this cycle, if there is one.
+fn take_room(model: &Model, taken: &mut HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
+    let site = SiteId(model.site_of(page as usize) as u32);
+    let taken = taken.entry(site).or_default();
+    let has_room = *taken < catalogue.room(site);
+    *taken += u32::from(has_room);
+    has_room
 }
 
 /// The next lower level to look at: `wanted` if it says something, otherwise a tenth, and in the end everything.
 fn lower(wanted: f32, current: f32) -> f32 {
     if 0.0 < wanted && wanted < current {
         wanted
-    } else if current > 1e-9 {
+    } else if current > 1e-9 && current.is_finite() {
         current * 0.1
     } else {
         0.0

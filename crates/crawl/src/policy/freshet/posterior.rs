@@ -45,7 +45,9 @@ impl PagePosterior {
 
     /// Changes to expect in `clock_time`: −ln E[e^-θx] = a ln(1 + x/b).
     pub(super) fn exposure(self, clock_time: f32) -> f32 {
-        self.a * (clock_time / self.b).ln_1p()
+        let ratio = clock_time / self.b;
+        // The plain logarithm is faster; it loses digits only where the ratio is small.
+        self.a * if ratio < 0.01 { ratio.ln_1p() } else { (1.0 + ratio).ln() }
     }
 }
 
@@ -69,6 +71,7 @@ pub(super) struct GroupRates {
     sites: Vec<Sums>,
     groups: Vec<Sums>,
     rates: Vec<f32>,
+    log_rates: Vec<f32>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -102,12 +105,25 @@ impl GroupRates {
         self.rates[group]
     }
 
+    /// The logarithm of the mean rate of a group.
+    pub(super) fn log_rate(&self, group: usize) -> f32 {
+        self.log_rates[group]
+    }
+
     /// A page's statistics grew by this much (less, if negative).
     pub(super) fn add(&mut self, group: usize, site: usize, changes: f32, exposure: f32) {
         let (changes, exposure) = (f64::from(changes), f64::from(exposure));
         self.all.add(changes, exposure);
         self.sites[site].add(changes, exposure);
         self.groups[group].add(changes, exposure);
+    }
+
+    /// Recomputes the mean rate of one group, by what is known of its site and of all.
+    pub(super) fn settle_group(&mut self, group: usize, site: usize) {
+        let all = self.all.rate(SHRINKAGE_ALL, FIRST_RATE);
+        let site = self.sites[site].rate(SHRINKAGE_GROUP, all);
+        self.rates[group] = self.groups[group].rate(SHRINKAGE_GROUP, site) as f32;
+        self.log_rates[group] = self.rates[group].ln();
     }
 
     /// Recomputes the mean rates from the top down.
@@ -118,6 +134,8 @@ impl GroupRates {
         let groups = self.groups.iter().zip(site_of_group);
         self.rates
             .extend(groups.map(|(sums, site)| sums.rate(SHRINKAGE_GROUP, sites[*site as usize]) as f32));
+        self.log_rates.clear();
+        self.log_rates.extend(self.rates.iter().map(|rate| rate.ln()));
     }
 }
 

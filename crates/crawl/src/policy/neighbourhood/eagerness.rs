@@ -59,7 +59,7 @@ impl Eager {
         match self.eagerness {
             Eagerness::Status => {}
             Eagerness::History | Eagerness::WeightedHistory => {
-                self.changed_in.resize_with(catalogue.pages(), Vec::new);
+                self.grow(catalogue.pages());
             }
             Eagerness::PageRank => {
                 let importance = |page| f64::from(catalogue.importance(PageId(page)));
@@ -73,8 +73,19 @@ impl Eager {
     pub(super) fn learn(&mut self, observations: &[Observation], cycle: u32) {
         if matches!(self.eagerness, Eagerness::History | Eagerness::WeightedHistory) {
             for observation in observations.iter().filter(|observation| observation.outcome.is_change()) {
-                self.changed_in[observation.page.index()].push(cycle);
+                self.grow(observation.page.index() + 1);
+                let changed_in = &mut self.changed_in[observation.page.index()];
+                // Visits that others make come before the first cycle, too, and several times in one.
+                if cycle > 0 && changed_in.last() != Some(&cycle) {
+                    changed_in.push(cycle);
+                }
             }
+        }
+    }
+
+    fn grow(&mut self, pages: usize) {
+        if self.changed_in.len() < pages {
+            self.changed_in.resize_with(pages, Vec::new);
         }
     }
 

@@ -143,6 +143,9 @@ impl Policy for Neighbourhood {
         if let Some(observation) = of_sample {
             let (seed, changed) = (observation.page, observation.outcome.is_change());
             self.sample = None;
+            if !observation.outcome.is_known() {
+                return;
+            }
             let probability = self.eager.probability(catalogue, seed, changed, cycle);
             if self.rng.random_bool(probability) {
                 self.download_neighbours(catalogue, seed);

@@ -138,11 +138,12 @@ impl Survival for ClassMixture<'_> {
     }
 
     fn due_near(&self, index: f64, guess: Days) -> (Days, f64) {
-        if index > 0.5 * self.index_ceiling() {
+        let ceiling = self.index_ceiling();
+        if index > 0.5 * ceiling {
             let due = self.due_after(index);
-            return (due, self.growth(due, index));
+            return (due, if due == Days::FOREVER { f64::INFINITY } else { self.growth(due, index) });
         }
-        let start = if guess == Days::FOREVER { self.index_ceiling() } else { guess.get() };
+        let start = if guess == Days::FOREVER { ceiling } else { guess.get() };
         let due = Days::new(solve(start, |t| {
             let (time, target) = (Days::new(t), index);
             let index = self.index(time);

@@ -57,8 +57,8 @@ impl Gamma {
 
     /// ln P(a, z) for z above zero and finite.
     #[inline]
-    pub(super) fn log_below(&self, z: f64) -> Tail {
-        let (a, log_mass) = (self.shape, self.log_mass(z, z.ln()));
+    pub(super) fn log_below(&self, z: f64, log_z: f64) -> Tail {
+        let (a, log_mass) = (self.shape, self.log_mass(z, log_z));
         if z < a + 1.0 {
             // P = mass · kummer/a, and its slope in ln z is the mass.
             let part = kummer(a, z) / a;
@@ -70,8 +70,8 @@ impl Gamma {
     }
 
     /// −ln Q(a, z) for z above zero and finite.
-    pub(super) fn log_above(&self, z: f64) -> Tail {
-        let (a, log_mass) = (self.shape, self.log_mass(z, z.ln()));
+    pub(super) fn log_above(&self, z: f64, log_z: f64) -> Tail {
+        let (a, log_mass) = (self.shape, self.log_mass(z, log_z));
         if z < a + 1.0 {
             // So near to its mode Q has no fewer digits than P.
             let value = -(-log_mass.exp() * kummer(a, z) / a).ln_1p();
@@ -82,33 +82,49 @@ impl Gamma {
         }
     }
 
-    /// The z with ln P(a, z) = `log_below`, beginning at `start`, for P not near one.
+    /// The ln z at which ln P(a, z) = `log_below`, beginning at `log_start`, for P not near one; and the slope of ln P there.
     #[inline]
-    pub(super) fn inverse_of_log_below(&self, log_below: f64, start: f64) -> f64 {
-        solve_in_log(start, |z| {
-            let Tail { value, slope } = self.log_below(z);
-            (value - log_below, slope, self.shape - z - slope)
+    pub(super) fn inverse_of_log_below(&self, log_below: f64, log_start: f64) -> (f64, f64) {
+        solve(log_start, |z, log_z| {
+            let Tail { value, slope } = self.log_below(z, log_z);
+            Solving { excess: value - log_below, slope, bend: self.shape - z - slope }
         })
     }
 
-    /// The z with −ln Q(a, z) = `log_above`, which is above zero.
+    /// The ln z at which −ln Q(a, z) = `log_above`, which is above zero.
     pub(super) fn inverse_of_log_above(&self, log_above: f64) -> f64 {
         if log_above < 1.0 {
             // There its logarithm is nearly straight, like that of P.
-            return solve_in_log(self.start((-(-log_above).exp_m1()).ln()), |z| {
-                let Tail { value, slope } = self.log_above(z);
-                ((value / log_above).ln(), slope / value, self.shape - z + slope - slope / value)
+            let log_start = self.log_start((-(-log_above).exp_m1()).ln());
+            let (log_z, _) = solve(log_start, |z, log_z| {
+                let Tail { value, slope } = self.log_above(z, log_z);
+                let relative = slope / value;
+                Solving {
+                    excess: (value / log_above).ln(),
+                    slope: relative,
+                    bend: self.shape - z + slope - relative,
+                }
             });
+            return log_z;
         }
-        solve_in_log(self.shape + log_above, |z| {
-            let Tail { value, slope } = self.log_above(z);
-            (value - log_above, slope, self.shape - z + slope)
-        })
+        let (log_z, _) = solve((self.shape + log_above).ln(), |z, log_z| {
+            let Tail { value, slope } = self.log_above(z, log_z);
+            Solving { excess: value - log_above, slope, bend: self.shape - z + slope }
+        });
+        log_z
     }
 
-    /// Where z^a/Γ(a + 1), which is above P, has this logarithm.
-    pub(super) fn start(&self, log_below: f64) -> f64 {
-        ((log_below + self.ln_gamma + self.shape.ln()) / self.shape).exp()
+    /// Near where ln P has this value, the nearer the smaller P: four terms of z in powers of the root w of z^a/Γ(a + 1) = P
+    /// (DiDonato and Morris, 1986).
+    #[inline]
+    pub(super) fn log_start(&self, log_below: f64) -> f64 {
+        let a = self.shape;
+        let log_w = (log_below + self.ln_gamma + a.ln()) / a;
+        let w = log_w.exp().min(1.5);
+        let b = a + 1.0;
+        let third = (3.0 * a + 5.0) / (2.0 * b * b * (a + 2.0));
+        let fourth = (8.0 * a * a + 33.0 * a + 31.0) / (3.0 * b * b * b * (a + 2.0) * (a + 3.0));
+        log_w + (w * (1.0 / b + w * (third + w * fourth))).ln_1p()
     }
 }
 
@@ -116,11 +132,14 @@ impl Gamma {
 #[inline]
 pub(super) fn kummer(a: f64, z: f64) -> f64 {
     let (mut sum, mut term, mut n) = (1.0, 1.0, a);
-    // Below z = a + 1 the terms fall from the first on; a few times √a of them matter.
-    for _ in 0..KUMMER_TERMS_MAX {
-        n += 1.0;
-        term *= z / n;
-        sum += term;
+    // Below z = a + 1 the terms fall from the first on; a few times √a of them matter. Four at a time, so that their
+    // divisions do not wait for each other.
+    for _ in 0..KUMMER_TERMS_MAX / 4 {
+        let [p, q, r, s] = [z / (n + 1.0), z / (n + 2.0), z / (n + 3.0), z / (n + 4.0)];
+        let (pq, rs) = (p * q, r * s);
+        sum += term * ((p + pq) + pq * (r + rs));
+        term *= pq * rs;
+        n += 4.0;
         if term < 1e-17 * sum {
             break;
         }
@@ -153,44 +172,49 @@ fn legendre(a: f64, z: f64) -> f64 {
 
 const LEGENDRE_TERMS_MAX: u32 = 100_000;
 
-/// Solves by Halley's method in ln z, within brackets that it finds itself. The function gives how far its value is off, its
-/// slope in ln z, and by which part the slope grows per unit of ln z.
+/// A function of ln z on the way to its root.
+#[derive(Clone, Copy)]
+struct Solving {
+    /// How far its value is off.
+    excess: f64,
+    /// Its slope.
+    slope: f64,
+    /// By which part the slope grows per unit.
+    bend: f64,
+}
+
+/// Solves by Halley's method in ln z, within brackets that it finds itself; returns the root and the slope there.
 #[inline]
-fn solve_in_log(start: f64, function: impl Fn(f64) -> (f64, f64, f64)) -> f64 {
-    let mut z = start.clamp(1e-300, 1e300);
-    let (mut low, mut high) = (0.0, f64::INFINITY);
+fn solve(log_start: f64, function: impl Fn(f64, f64) -> Solving) -> (f64, f64) {
+    let mut log_z = log_start.clamp(-LOG_MAX, LOG_MAX);
+    let (mut low, mut high) = (-2.0 * LOG_MAX, 2.0 * LOG_MAX);
+    let mut slope_there = 0.0;
     for _ in 0..INVERSE_PASSES_MAX {
-        let (excess, slope, bend) = function(z);
+        let Solving { excess, slope, bend } = function(log_z.exp(), log_z);
         if excess > 0.0 {
-            high = z;
+            high = log_z;
         } else {
-            low = z;
+            low = log_z;
         }
         // Newton's step where the bend would turn Halley's round.
         let newton = -excess / slope;
         let turn = 1.0 + 0.5 * newton * bend;
         let step = if turn > 0.5 { newton / turn } else { newton };
-        let next = z * step.clamp(-20.0, 20.0).exp();
+        let next = log_z + step.clamp(-20.0, 20.0);
+        slope_there = slope * (1.0 + bend * step);
         // The step after a small one would be of the order of its cube.
-        if step.abs() < 1e-6 {
-            return next;
+        if step.abs() < 3e-5 {
+            return (next, slope_there);
         }
-        z = if low < next && next < high { next } else { middle(low, high) };
+        log_z = if low < next && next < high { next } else { 0.5 * (low + high) };
     }
-    z
+    (log_z, slope_there)
 }
+
+/// The root is sought within e^±690.
+const LOG_MAX: f64 = 690.0;
 
 const INVERSE_PASSES_MAX: usize = 100;
-
-fn middle(low: f64, high: f64) -> f64 {
-    if low == 0.0 {
-        high * 1e-6
-    } else if high == f64::INFINITY {
-        low * 1e3
-    } else {
-        low.sqrt() * high.sqrt()
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -199,14 +223,18 @@ mod tests {
     #[track_caller]
     fn check(a: f64, z: f64, below: f64, log_above: f64) {
         let gamma = Gamma::one_plus(a - 1.0);
-        let (got_below, got_above) = (gamma.log_below(z).value.exp(), gamma.log_above(z).value);
+        let (got_below, got_above) =
+            (gamma.log_below(z, z.ln()).value.exp(), gamma.log_above(z, z.ln()).value);
         assert!((got_below / below - 1.0).abs() < 1e-11, "P({a}, {z}) = {got_below:e}");
         assert!((got_above / log_above - 1.0).abs() < 1e-11, "-ln Q({a}, {z}) = {got_above:e}");
-        let back = gamma.inverse_of_log_above(log_above);
+        let back = gamma.inverse_of_log_above(log_above).exp();
         assert!((back / z - 1.0).abs() < 1e-10, "{a}, {z} came back as {back} from above");
-        for start in [1e-9, 0.9 * z, 1.0, 1e6, gamma.start(below.ln())] {
-            let back = gamma.inverse_of_log_below(below.ln(), start);
+        for start in [1e-9, 0.9 * z, 1.0, 1e6, gamma.log_start(below.ln()).exp()] {
+            let (log_z, slope) = gamma.inverse_of_log_below(below.ln(), start.ln());
+            let back = log_z.exp();
             assert!(below > 0.9 || (back / z - 1.0).abs() < 1e-10, "{a}, {z} came back as {back} from below");
+            let exact = gamma.log_below(back, log_z).slope;
+            assert!(below > 0.9 || (slope / exact - 1.0).abs() < 1e-7, "slope {slope}, not {exact}");
         }
     }
 

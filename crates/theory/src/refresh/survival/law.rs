@@ -46,11 +46,11 @@ pub trait Survival: Copy + Send + Sync {
     /// By which power of the time the index grows: d ln V/d ln t, from `index` = V(t).
     fn growth(&self, since_visit: Days, index: f64) -> f64;
 
-    /// [`Self::due_after`] with [`Self::growth`] there, for an index above zero and below the ceiling; `guess` is the answer for
-    /// a similar index, or forever.
+    /// [`Self::due_after`] with [`Self::growth`] there, which is infinite when the page is never due. The index is above zero;
+    /// `guess` is the answer for a similar one, or forever.
     fn due_near(&self, index: f64, _guess: Days) -> (Days, f64) {
         let due = self.due_after(index);
-        (due, self.growth(due, index))
+        (due, if due == Days::FOREVER { f64::INFINITY } else { self.growth(due, index) })
     }
 
     /// The same law when time is measured in units of `unit` days.

@@ -49,10 +49,10 @@ impl Survival for PoissonSurvival {
 
     fn due_after(&self, index: f64) -> Days {
         assert!(0.0 <= index);
-        let gain = index * self.change_rate.get();
-        if gain == 0.0 && index > 0.0 || gain >= 1.0 {
-            return Days::FOREVER;
+        if index >= self.index_ceiling() {
+            return if index == 0.0 { Days::ZERO } else { Days::FOREVER };
         }
+        let gain = index * self.change_rate.get();
         let curve = FreshnessCurve::get();
         if gain < FreshnessCurve::GAIN_END {
             self.time_of(curve.at_gain(gain))

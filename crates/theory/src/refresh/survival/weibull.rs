@@ -31,6 +31,8 @@ pub struct WeibullSurvival {
 const INDEX_SHAPES: RangeInclusive<f64> = 1e-3..=1e3;
 /// The logarithm of a ceiling is kept within this of zero, so that there is one.
 const LOG_CEILING_MAX: f64 = 690.0;
+/// Beyond this logarithm of z the index has no digits: it is nothing, or all of the ceiling.
+const LOG_EXPOSURE_MAX: f64 = 690.0;
 /// From this logarithm of a part of the ceiling on, what is missing to it decides.
 const NEAR_CEILING: f64 = -0.35;
 
@@ -53,10 +55,10 @@ impl WeibullSurvival {
         Self { log_scale: self.log_scale, shape }
     }
 
-    /// z = λ t^γ.
+    /// ln z = ln λ t^γ.
     #[inline]
-    fn exposure(&self, time: Days) -> f64 {
-        (self.log_scale + self.shape * time.get().ln()).exp()
+    fn log_exposure(&self, time: Days) -> f64 {
+        self.log_scale + self.shape * time.get().ln()
     }
 
     /// The time at which z has this logarithm.
@@ -80,14 +82,15 @@ impl WeibullSurvival {
 
 impl Survival for WeibullSurvival {
     fn survival(&self, since_visit: Days) -> f64 {
-        (-self.exposure(since_visit)).exp()
+        (-self.log_exposure(since_visit).exp()).exp()
     }
 
     fn mean_freshness(&self, visit_interval: Days) -> f64 {
         if visit_interval == Days::ZERO {
             return 1.0;
         }
-        let (a, z) = (1.0 / self.shape, self.exposure(visit_interval));
+        let (a, log_z) = (1.0 / self.shape, self.log_exposure(visit_interval));
+        let z = log_z.exp();
         if z < a + 1.0 {
             // Γ(1 + a) P(a, z)/z^a = e^-z Σ z^n/((a + 1)…(a + n)).
             return ((-z).exp() * kummer(a, z)).min(1.0);
@@ -97,18 +100,18 @@ impl Survival for WeibullSurvival {
         }
         // V/t + S, with V/t = Γ(1 + a) P(1 + a, z)/z^a.
         let gamma = self.gamma();
-        ((gamma.ln_gamma() - a * z.ln() + gamma.log_below(z).value).exp() + (-z).exp()).min(1.0)
+        ((gamma.ln_gamma() - a * log_z + gamma.log_below(z, log_z).value).exp() + (-z).exp()).min(1.0)
     }
 
     fn index(&self, since_visit: Days) -> f64 {
         let law = self.bounded();
-        let (gamma, z) = (law.gamma(), law.exposure(since_visit));
-        if z == 0.0 {
+        let (gamma, log_z) = (law.gamma(), law.log_exposure(since_visit));
+        if log_z < -LOG_EXPOSURE_MAX {
             0.0
-        } else if z > 1e300 {
+        } else if log_z > LOG_EXPOSURE_MAX {
             self.index_ceiling()
         } else {
-            (law.log_ceiling(&gamma) + gamma.log_below(z).value).exp()
+            (law.log_ceiling(&gamma) + gamma.log_below(log_z.exp(), log_z).value).exp()
         }
     }
 
@@ -133,22 +136,23 @@ impl Survival for WeibullSurvival {
             return Days::new(log_complement);
         }
         let law = self.bounded();
-        law.time_of(law.gamma().inverse_of_log_above(log_complement).ln())
+        law.time_of(law.gamma().inverse_of_log_above(log_complement))
     }
 
     fn log_complement(&self, since_visit: Days) -> f64 {
         let law = self.bounded();
-        let z = law.exposure(since_visit);
-        if z == 0.0 || z > 1e300 { z } else { law.gamma().log_above(z).value }
+        let log_z = law.log_exposure(since_visit);
+        if log_z.abs() > LOG_EXPOSURE_MAX {
+            log_z.exp()
+        } else {
+            law.gamma().log_above(log_z.exp(), log_z).value
+        }
     }
 
     fn growth(&self, since_visit: Days, index: f64) -> f64 {
         let law = self.bounded();
-        let (gamma, z) = (law.gamma(), law.exposure(since_visit));
-        if z == 0.0 {
-            return 1.0 + law.shape;
-        }
-        law.shape * (gamma.log_mass(z, z.ln()) + law.log_ceiling(&gamma) - index.ln()).exp()
+        let (gamma, log_z) = (law.gamma(), law.log_exposure(since_visit));
+        law.shape * (gamma.log_mass(log_z.exp(), log_z) + law.log_ceiling(&gamma) - index.ln()).exp()
     }
 
     #[inline]
@@ -159,15 +163,14 @@ impl Survival for WeibullSurvival {
         if log_below >= 0.0 {
             return (Days::FOREVER, f64::INFINITY);
         }
-        let z = if log_below > NEAR_CEILING {
-            gamma.inverse_of_log_above(-(-log_below.exp()).ln_1p())
-        } else if guess < Days::FOREVER {
-            gamma.inverse_of_log_below(log_below, law.exposure(guess))
-        } else {
-            gamma.inverse_of_log_below(log_below, gamma.start(log_below))
-        };
-        let log_z = z.ln();
-        (law.time_of(log_z), law.shape * (gamma.log_mass(z, log_z) - log_below).exp())
+        if log_below > NEAR_CEILING {
+            let log_z = gamma.inverse_of_log_above(-(-log_below.exp()).ln_1p());
+            return (law.time_of(log_z), law.shape * (gamma.log_mass(log_z.exp(), log_z) - log_below).exp());
+        }
+        let log_start =
+            if guess < Days::FOREVER { law.log_exposure(guess) } else { gamma.log_start(log_below) };
+        let (log_z, slope) = gamma.inverse_of_log_below(log_below, log_start);
+        (law.time_of(log_z), law.shape * slope)
     }
 
     fn in_units_of(&self, unit: f64) -> Self {

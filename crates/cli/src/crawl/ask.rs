@@ -1,0 +1,408 @@
+//! The commands that ask about a crawl, whether it runs or not.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context as _, Result, bail};
+use clap::{Args, ValueEnum};
+use comfy_table::{Table, presets};
+use freshet_crawl::clock::{Clock, Pace, wall_now};
+use freshet_crawl::counter;
+use freshet_crawl::crawler::Message;
+use freshet_crawl::desk::{self, Account, Answer, PageLine, PageOrder, Question};
+use freshet_crawl::opening::{Crawl, is_crawl};
+use freshet_crawl::page::Canonical;
+use freshet_crawl::status::ChangeLine;
+
+use super::config::Config;
+use super::screen;
+use super::words::{moment, span};
+use crate::lab::span::parse_days;
+
+/// Where the crawl is, and how to answer.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The directory of the crawl
+    #[arg(long, default_value = "crawl", value_name = "DIR")]
+    dir: PathBuf,
+
+    /// Answer in JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Say how a crawl stands
+#[derive(Args)]
+pub(crate) struct StatusOptions {
+    #[command(flatten)]
+    place: Place,
+}
+
+/// List the pages of a crawl
+#[derive(Args)]
+pub(crate) struct PagesOptions {
+    /// Only of this site: a host, or scheme and host
+    #[arg(long, value_name = "SITE")]
+    site: Option<String>,
+
+    /// In which order
+    #[arg(long, value_enum, default_value = "due")]
+    sort: Sort,
+
+    /// How many at most
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    limit: usize,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Sort {
+    /// The one that is visited next first
+    Due,
+    /// The one that changes most often first
+    Rate,
+    /// The most important first
+    Importance,
+}
+
+/// Say all that is known of a URL, and why it is visited when it is visited
+#[derive(Args)]
+pub(crate) struct ExplainOptions {
+    /// The URL
+    url: String,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Say what changed
+#[derive(Args)]
+pub(crate) struct ChangesOptions {
+    /// Since how long ago
+    #[arg(long, default_value = "1d", value_name = "SPAN", value_parser = parse_days)]
+    since: f64,
+
+    /// Only on this site
+    #[arg(long, value_name = "SITE")]
+    site: Option<String>,
+
+    /// How many at most, the newest
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    limit: usize,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Print what a page said
+#[derive(Args)]
+pub(crate) struct CatOptions {
+    /// The URL
+    url: String,
+
+    /// When: a date such as 2026-11-16 or 2026-11-16T12:00:00Z; now if nothing is said
+    #[arg(long, value_name = "TIME")]
+    at: Option<String>,
+
+    /// Its visible text alone
+    #[arg(long)]
+    text: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Visit a page at a fixed interval, whatever the policy says
+#[derive(Args)]
+pub(crate) struct PinOptions {
+    /// The URL
+    url: String,
+
+    /// How often: 6h, 1d; 0d to leave it to the policy again
+    #[arg(long, value_name = "SPAN", value_parser = parse_days)]
+    every: f64,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Visit a site no longer, until it is resumed
+#[derive(Args)]
+pub(crate) struct PauseOptions {
+    /// The site: a host, or scheme and host
+    site: String,
+
+    /// Visit it again
+    #[arg(long)]
+    resume: bool,
+
+    #[command(flatten)]
+    place: Place,
+}
+
+/// `freshet status`.
+pub(crate) fn status(options: &StatusOptions) -> Result<()> {
+    show(&options.place, &Question::Status)
+}
+
+/// `freshet pages`.
+pub(crate) fn pages(options: &PagesOptions) -> Result<()> {
+    let sort = match options.sort {
+        Sort::Due => PageOrder::Due,
+        Sort::Rate => PageOrder::Rate,
+        Sort::Importance => PageOrder::Importance,
+    };
+    show(&options.place, &Question::Pages { site: options.site.clone(), sort, limit: options.limit })
+}
+
+/// `freshet explain`.
+pub(crate) fn explain(options: &ExplainOptions) -> Result<()> {
+    show(&options.place, &Question::Explain { url: options.url.clone() })
+}
+
+/// `freshet changes`.
+pub(crate) fn changes(options: &ChangesOptions) -> Result<()> {
+    let Answer::Status(status) = ask(&options.place.dir, &Question::Status)? else {
+        bail!("the crawl does not say its time")
+    };
+    let since_ms = status.now_ms - (options.since * 86_400_000.0) as i64;
+    show(&options.place, &Question::Changes { since_ms, site: options.site.clone(), limit: options.limit })
+}
+
+/// `freshet cat`.
+pub(crate) fn cat(options: &CatOptions) -> Result<()> {
+    let at_ms = options.at.as_deref().map(parse_moment).transpose()?;
+    show(&options.place, &Question::Cat { url: options.url.clone(), at_ms, text: options.text })
+}
+
+/// `freshet pin`.
+pub(crate) fn pin(options: &PinOptions) -> Result<()> {
+    let every_ms = (options.every * 86_400_000.0) as u64;
+    show(&options.place, &Question::Pin { url: options.url.clone(), every_ms })
+}
+
+/// `freshet pause`.
+pub(crate) fn pause(options: &PauseOptions) -> Result<()> {
+    show(&options.place, &Question::Pause { site: options.site.clone(), paused: !options.resume })
+}
+
+fn show(place: &Place, question: &Question) -> Result<()> {
+    let answer = ask(&place.dir, question)?;
+    let mut output = io::stdout().lock();
+    if let Answer::Unknown(why) = &answer {
+        bail!("{why}");
+    }
+    if place.json {
+        writeln!(output, "{}", json(&answer)?)?;
+        return Ok(());
+    }
+    match answer {
+        Answer::Status(status) => writeln!(output, "{}", screen::screen(&status))?,
+        Answer::Pages(pages) => writeln!(output, "{}", page_table(&pages))?,
+        Answer::Explain(account) => write!(output, "{}", explained(&account))?,
+        Answer::Changes(changes) => {
+            changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?;
+        }
+        Answer::Cat(copy) => output.write_all(copy.content.as_bytes())?,
+        Answer::Done(what) => writeln!(output, "{what}")?,
+        Answer::Unknown(_) => {}
+    }
+    Ok(())
+}
+
+/// The answer itself, without its name.
+fn json(answer: &Answer) -> Result<String> {
+    let value = serde_json::to_value(answer)?;
+    let inner = value.as_object().and_then(|object| object.values().next().cloned());
+    Ok(serde_json::to_string_pretty(&inner.unwrap_or(value))?)
+}
+
+/// Asks the crawl that runs in a directory, or the directory itself.
+fn ask(directory: &Path, question: &Question) -> Result<Answer> {
+    if !is_crawl(directory) {
+        bail!(
+            "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",
+            directory.display()
+        );
+    }
+    let running = counter::ask(directory, question)
+        .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
+    match running {
+        Some(answer) => Ok(answer),
+        None => ask_files(directory, question),
+    }
+}
+
+/// Opens the files of a crawl that does not run.
+fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
+    let beside = directory.join("freshet.toml");
+    let config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };
+    let mut settings = config.settings(directory)?;
+    settings.seeds.clear();
+    settings.pins.clear();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _guard = runtime.enter();
+    // A crawl on the time of a living web ends in that time: nothing in it is later than its last visit.
+    let clock = Arc::new(Clock::new(Pace::WALL));
+    let mut crawl = Crawl::open(settings, clock)
+        .with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
+    let crawler = crawl.crawler();
+    let now = freshet_store::time::Timestamp::from_millis(wall_now().millis());
+    let done = match question {
+        Question::Pin { url, every_ms } => match Canonical::default().of(url) {
+            Ok(url) if crawler.is_kept(&url) => {
+                crawl.keeper_mut().take(Message::Pin(url.clone(), *every_ms), now)?;
+                Answer::Done(counter::pinned(url.as_str(), *every_ms))
+            }
+            _ => Answer::Unknown(format!("{url} is not kept: it cannot be pinned")),
+        },
+        Question::Pause { site, paused } => match desk::site_named(crawler.reader(), site)? {
+            Some((number, name)) => {
+                crawl.keeper_mut().take(Message::Pause(number, *paused), now)?;
+                Answer::Done(if *paused {
+                    format!("{name} is paused")
+                } else {
+                    format!("{name} is visited again")
+                })
+            }
+            None => Answer::Unknown(format!("{site} is not a site of this crawl")),
+        },
+        question => crawl.answer(question),
+    };
+    crawl.close()?;
+    Ok(done)
+}
+
+/// A moment as a user writes it.
+fn parse_moment(text: &str) -> Result<i64> {
+    if let Ok(moment) = text.parse::<jiff::Timestamp>() {
+        return Ok(moment.as_millisecond());
+    }
+    let civil = text.replace(' ', "T").parse::<jiff::civil::DateTime>();
+    let civil =
+        civil.or_else(|_| text.parse::<jiff::civil::Date>().map(|date| date.at(23, 59, 59, 999_000_000)));
+    let zoned = civil.ok().and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::UTC).ok());
+    match zoned {
+        Some(zoned) => Ok(zoned.timestamp().as_millisecond()),
+        None => bail!("`{text}` is no moment: write 2026-11-16 or 2026-11-16T12:00:00Z"),
+    }
+}
+
+fn change_line(change: &ChangeLine) -> String {
+    let size = change.size.map_or(String::new(), |size| format!(" ({:.0}% of the text)", 100.0 * size));
+    let to = change.to.as_ref().map_or(String::new(), |to| format!(" to {to}"));
+    format!("{}  {:8} {}{size}{to}", moment(change.time_ms), change.what, change.url)
+}
+
+fn page_table(pages: &[PageLine]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["next visit", "changes/day", "changed?", "visits", "changes", "importance", "page"]);
+    for page in pages {
+        let next = match page.next_visit_days {
+            _ if !page.note.is_empty() => page.note.clone(),
+            Some(days) => format!("in {}", span(days)),
+            None => String::new(),
+        };
+        table.add_row([
+            next,
+            page.rate.map_or(String::new(), |rate| format!("{rate:.4}")),
+            page.changed_probability
+                .map_or(String::new(), |probability| format!("{:.0}%", 100.0 * probability)),
+            page.visits.to_string(),
+            page.changes.to_string(),
+            format!("{:.2}", page.importance),
+            page.url.clone(),
+        ]);
+    }
+    table
+}
+
+fn explained(account: &Account) -> String {
+    let time = |millis: Option<i64>| millis.map_or("never".to_owned(), moment);
+    let mut lines = vec![
+        account.url.clone(),
+        format!("  standing    {}", account.standing),
+        format!(
+            "  found       {} by {}{}",
+            time(account.discovered_ms),
+            account.source,
+            account.found_on.as_ref().map_or(String::new(), |page| format!(" on {page}"))
+        ),
+        format!(
+            "  place       {} links from a seed; {} pages we hold link to it{}",
+            account.depth,
+            account.linked_from,
+            if account.anchor.is_empty() {
+                String::new()
+            } else {
+                format!("; called “{}”", account.anchor)
+            }
+        ),
+        format!("  robots      {}", account.robots),
+        format!(
+            "  visits      {} ({} changes), first {}, last {}",
+            account.visits,
+            account.changes,
+            time(account.first_visit_ms),
+            time(account.last_visit_ms)
+        ),
+        format!(
+            "  last change {}; last status {}{}",
+            time(account.last_change_ms),
+            account.status,
+            if account.failures > 0 {
+                format!("; {} failures in a row", account.failures)
+            } else {
+                String::new()
+            }
+        ),
+        format!("  importance  {:.3} (one on average; from links and depth)", account.importance),
+    ];
+    if let Some((rate, low, high)) = account.rate {
+        lines.push(format!("  rate        {rate:.4} changes a day (95%: {low:.4} to {high:.4})"));
+    }
+    if let Some(probability) = account.changed_probability {
+        lines.push(format!("  changed?    {:.1}% likely since the last visit", 100.0 * probability));
+    }
+    if let Some((directory, site)) = account.clocks {
+        lines.push(format!(
+            "  clocks      its directory runs at {directory:.2} of its usual speed, its site at {site:.2}"
+        ));
+    }
+    if let Some((index, threshold)) = account.index {
+        lines.push(format!("  index       {index:.4} now; visited at {threshold:.4}"));
+    }
+    if let Some(days) = account.next_visit_days {
+        lines.push(format!("  next visit  expected in {}", span(days)));
+    }
+    if let Some(every) = account.pinned_every_ms {
+        lines.push(format!("  pinned      every {}", span(every as f64 / 86_400_000.0)));
+    }
+    let validators = [
+        account.etag.as_ref().map(|tag| format!("ETag {tag}")),
+        account.last_modified.as_ref().map(|date| format!("Last-Modified {date}")),
+    ];
+    let validators: Vec<String> = validators.into_iter().flatten().collect();
+    if !validators.is_empty() {
+        let trust = if account.validators_lied > 0 { "; found to lie, not trusted" } else { "" };
+        lines.push(format!(
+            "  validators  {}; {} times not modified{trust}",
+            validators.join(", "),
+            account.not_modified
+        ));
+    }
+    if !account.versions_ms.is_empty() {
+        lines.push(format!(
+            "  versions    {} kept, from {} to {}",
+            account.versions_ms.len(),
+            time(account.versions_ms.first().copied()),
+            time(account.versions_ms.last().copied())
+        ));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}

@@ -1,0 +1,338 @@
+//! The configuration file: TOML, every key with its default, unknown keys and bad values named with their line.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use freshet_crawl::policy::PolicyName;
+use freshet_crawl::settings::{Pin, Settings, SiteRules};
+use freshet_crawl::web::politeness::PolitenessSettings;
+use freshet_crawl::web::{PrivateAddresses, WebSettings};
+use freshet_store::collection::Keep;
+use freshet_theory::units::Days;
+use serde::Deserialize;
+
+use crate::lab::span::parse_days;
+use crate::plan::quantity::parse_frequency;
+
+/// The configuration that `freshet init` writes: every key with its default.
+pub(super) const TEMPLATE: &str = include_str!("freshet.toml");
+
+/// What a configuration file says.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Config {
+    pub(super) seeds: Vec<String>,
+    pub(super) contact: Option<String>,
+    pub(super) follow_other_sites: Option<bool>,
+    pub(super) budget: Option<String>,
+    pub(super) bytes: Option<String>,
+    pub(super) pages: Option<usize>,
+    pub(super) discovery_share: Option<f64>,
+    pub(super) policy: Option<String>,
+    pub(super) topic: Option<String>,
+    pub(super) connections: Option<usize>,
+    pub(super) allow_private: Option<bool>,
+    pub(super) clean_urls: Option<bool>,
+    pub(super) trap_defence: Option<bool>,
+    pub(super) seed: Option<u64>,
+    pub(super) politeness: Politeness,
+    pub(super) limits: Limits,
+    pub(super) keep: KeepConfig,
+    pub(super) site: Vec<Site>,
+    pub(super) pin: Vec<PinConfig>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Politeness {
+    pub(super) delay: Option<String>,
+    pub(super) connections_per_host: Option<u32>,
+    pub(super) crawl_delay_max: Option<String>,
+    pub(super) retry_after_max: Option<String>,
+    pub(super) visits_per_second: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Limits {
+    pub(super) page_bytes: Option<String>,
+    pub(super) visit_time: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct KeepConfig {
+    pub(super) versions: Option<u32>,
+    pub(super) age: Option<String>,
+    pub(super) bytes: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Site {
+    pub(super) name: String,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) pages: Option<usize>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct PinConfig {
+    pub(super) url: String,
+    pub(super) every: String,
+}
+
+impl Config {
+    /// Reads a file.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+        Self::parse(&text).with_context(|| format!("{} cannot be used", path.display()))
+    }
+
+    /// Reads a text, and checks every value.
+    pub(super) fn parse(text: &str) -> Result<Self> {
+        let config: Self = toml::from_str(text).map_err(|error| anyhow::anyhow!("{}", explained(&error)))?;
+        config.settings(Path::new("."))?;
+        Ok(config)
+    }
+
+    /// The settings that it stands for.
+    pub(super) fn settings(&self, directory: &Path) -> Result<Settings> {
+        let budget = self.budget.as_deref().map(budget).transpose().context("budget")?;
+        let bytes = self.bytes.as_deref().map(bytes_per_day).transpose().context("bytes")?;
+        let share = self.discovery_share.unwrap_or(0.8);
+        if !(0.0..=1.0).contains(&share) {
+            bail!("discovery_share: {share} is not between 0 and 1");
+        }
+        let connections = self.connections.unwrap_or(64);
+        if !(1..=10_000).contains(&connections) {
+            bail!("connections: {connections} is not between 1 and 10000");
+        }
+        let policy: PolicyName =
+            self.policy.as_deref().unwrap_or("freshet:mix:steady").parse().context("policy")?;
+        Ok(Settings {
+            directory: directory.to_owned(),
+            seeds: self.seeds.clone(),
+            sites: self.site.iter().map(Site::rules).collect(),
+            follow_other_sites: self.follow_other_sites.unwrap_or(false),
+            visits_per_day: budget.unwrap_or(Some(DEFAULT_BUDGET)),
+            bytes_per_day: bytes.flatten(),
+            discovery_share: share,
+            pages_max: self.pages.unwrap_or(DEFAULT_PAGES),
+            connections,
+            policy,
+            topic: self.topic.iter().flat_map(|topic| topic.split_whitespace()).map(str::to_owned).collect(),
+            pins: self.pin.iter().map(PinConfig::pin).collect::<Result<_>>()?,
+            clean_urls: self.clean_urls.unwrap_or(true),
+            trap_defence: self.trap_defence.unwrap_or(true),
+            politeness: self.politeness.settings(self.seed.unwrap_or(1))?,
+            web: self.web(connections)?,
+            keep: self.keep.keep()?,
+            once: false,
+            seed: self.seed.unwrap_or(1),
+        })
+    }
+
+    fn web(&self, connections: usize) -> Result<WebSettings> {
+        let mut web = WebSettings {
+            contact: self.contact.clone().filter(|contact| !contact.is_empty()),
+            ..WebSettings::default()
+        };
+        if self.allow_private.unwrap_or(false) {
+            web.private = PrivateAddresses::Allowed;
+        }
+        web.connections.total = web.connections.total.max(connections);
+        if let Some(size) = &self.limits.page_bytes {
+            web.sizes.body_bytes = parse_bytes(size).context("limits.page_bytes")? as usize;
+        }
+        if let Some(time) = &self.limits.visit_time {
+            web.times.body_total = span(time).context("limits.visit_time")?;
+        }
+        Ok(web)
+    }
+}
+
+/// Visits per day when nothing is said.
+const DEFAULT_BUDGET: f64 = 20_000.0;
+/// Pages to keep when nothing is said.
+const DEFAULT_PAGES: usize = 100_000;
+
+impl Politeness {
+    fn settings(&self, seed: u64) -> Result<PolitenessSettings> {
+        let mut settings = PolitenessSettings { seed, ..PolitenessSettings::default() };
+        if let Some(delay) = &self.delay {
+            settings.delay = span(delay).context("politeness.delay")?;
+            settings.address_delay = settings.delay;
+        }
+        if let Some(connections) = self.connections_per_host {
+            settings.visits_per_host = connections.max(1);
+            settings.visits_per_address = connections.max(1);
+        }
+        if let Some(most) = &self.crawl_delay_max {
+            settings.crawl_delay_max = span(most).context("politeness.crawl_delay_max")?;
+        }
+        if let Some(most) = &self.retry_after_max {
+            settings.retry_after_max = span(most).context("politeness.retry_after_max")?;
+        }
+        settings.global_rate = self.visits_per_second;
+        Ok(settings)
+    }
+}
+
+impl KeepConfig {
+    fn keep(&self) -> Result<Keep> {
+        let days = self.age.as_deref().map(|age| parse_days(age).map_err(anyhow::Error::msg)).transpose();
+        Ok(Keep {
+            versions: self.versions,
+            days: days.context("keep.age")?.map(|days| days as u32),
+            bytes: self.bytes.as_deref().map(parse_bytes).transpose().context("keep.bytes")?,
+        })
+    }
+}
+
+impl Site {
+    fn rules(&self) -> SiteRules {
+        SiteRules {
+            site: self.name.clone(),
+            include: self.include.clone(),
+            exclude: self.exclude.clone(),
+            pages_max: self.pages,
+        }
+    }
+}
+
+impl PinConfig {
+    fn pin(&self) -> Result<Pin> {
+        let days = parse_days(&self.every)
+            .map_err(anyhow::Error::msg)
+            .with_context(|| format!("pin of {}", self.url))?;
+        Ok(Pin { url: self.url.clone(), every: Days::new(days) })
+    }
+}
+
+/// A budget of visits: `20000/day`, or `unlimited`.
+pub(super) fn budget(text: &str) -> Result<Option<f64>> {
+    if text == "unlimited" {
+        return Ok(None);
+    }
+    Ok(Some(parse_frequency(text).map_err(anyhow::Error::msg)?.get()))
+}
+
+/// A budget of bytes: `5GB/day`, or `unlimited`.
+pub(super) fn bytes_per_day(text: &str) -> Result<Option<f64>> {
+    if text == "unlimited" {
+        return Ok(None);
+    }
+    let (amount, unit) = text.split_once('/').context("write bytes and a span, as in 5GB/day")?;
+    let per = if unit.starts_with(|first: char| first.is_ascii_digit()) {
+        unit.to_owned()
+    } else {
+        format!("1{unit}")
+    };
+    let days = parse_days(&per).map_err(anyhow::Error::msg)?;
+    Ok(Some(parse_bytes(amount)? as f64 / days))
+}
+
+/// An amount of bytes: `10MB`, `1.5 GB`, `4096`.
+pub(super) fn parse_bytes(text: &str) -> Result<u64> {
+    let text = text.trim();
+    let split = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit.trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "kb" | "k" => 1e3,
+        "mb" | "m" => 1e6,
+        "gb" | "g" => 1e9,
+        "tb" | "t" => 1e12,
+        other => bail!("`{other}` is not a unit of bytes: use B, kB, MB, GB or TB"),
+    };
+    match number.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= 0.0 => Ok((number * factor) as u64),
+        _ => bail!("`{text}` is not an amount of bytes: write for example 10MB"),
+    }
+}
+
+/// A span of time: `1s`, `30s`, `2h`, or a number of seconds.
+pub(super) fn span(text: &str) -> Result<Duration> {
+    let seconds = match text.trim().parse::<f64>() {
+        Ok(seconds) => seconds,
+        Err(_) => parse_days(text).map_err(anyhow::Error::msg)? * 86_400.0,
+    };
+    Duration::try_from_secs_f64(seconds).with_context(|| format!("`{text}` is not a span of time"))
+}
+
+/// An error of TOML, with the key that was probably meant.
+fn explained(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
+    let Some((unknown, known)) =
+        quoted.split_first().filter(|_| error.message().starts_with("unknown field"))
+    else {
+        return text;
+    };
+    match known.iter().map(|key| (distance(unknown, key), key)).min() {
+        Some((edits, key)) if edits <= 1 + unknown.len() / 3 => format!("{text}did you mean `{key}`?"),
+        _ => text,
+    }
+}
+
+/// Letters to insert, drop or replace to make one word of another.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, letter) in one.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, compared) in other.iter().enumerate() {
+            let best = (diagonal + usize::from(letter != *compared)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check_error(text: &str, expected: &[&str]) {
+        let error = format!("{:#}", Config::parse(text).unwrap_err());
+        for part in expected {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_template_says_what_holds_without_it() {
+        let written = Config::parse(TEMPLATE).unwrap().settings(Path::new("crawl")).unwrap();
+        let silent = Config::default().settings(Path::new("crawl")).unwrap();
+        assert_eq!(format!("{written:?}"), format!("{silent:?}"));
+    }
+
+    #[test]
+    fn a_wrong_key_is_named_with_its_line_and_what_was_meant() {
+        check_error("seeds = []\nbugdet = \"1/day\"\n", &["line 2", "bugdet", "did you mean `budget`"]);
+        check_error("[politeness]\ndelai = \"1s\"\n", &["line 2", "did you mean `delay`"]);
+    }
+
+    #[test]
+    fn a_bad_value_is_named() {
+        check_error("budget = \"many\"", &["budget", "many"]);
+        check_error("connections = 0", &["connections"]);
+        check_error("discovery_share = 2.0", &["discovery_share", "between 0 and 1"]);
+        check_error("policy = \"gready\"", &["policy", "gready"]);
+        check_error("[limits]\npage_bytes = \"10 apples\"", &["limits.page_bytes", "apples"]);
+        check_error("pages = \"x\"", &["line 1"]);
+    }
+
+    #[test]
+    fn amounts_are_read() {
+        assert_eq!(parse_bytes("1.5 GB").unwrap(), 1_500_000_000);
+        assert_eq!(bytes_per_day("24MB/h").unwrap(), Some(576e6));
+        assert_eq!(span("0").unwrap(), Duration::ZERO);
+        assert_eq!(budget("unlimited").unwrap(), None);
+    }
+}

@@ -1,0 +1,17 @@
+//! `freshet crawl` and the commands that ask about a crawl.
+//!
+//! In reading order:
+//! - [`run`]: `freshet crawl`, from its options to its end;
+//! - [`config`], [`init`]: the configuration file, `freshet init` and `freshet check-config`;
+//! - [`demo`]: `freshet demo`;
+//! - [`screen`]: what is shown while a crawl runs;
+//! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
+//! - [`words`]: times, amounts and shares as people read them.
+
+pub(crate) mod ask;
+mod config;
+pub(crate) mod demo;
+pub(crate) mod init;
+pub(crate) mod run;
+mod screen;
+mod words;

@@ -1,0 +1,156 @@
+//! What is shown while a crawl runs: a screen in a terminal, lines elsewhere, JSON for programs.
+
+use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use freshet_crawl::crawler::Crawler;
+use freshet_crawl::status::Status;
+
+use super::words::{bytes, count, moment, span};
+
+/// How often the screen is drawn.
+const DRAW_EVERY: Duration = Duration::from_millis(500);
+/// How often a line is written.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// How a crawl shows itself.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Show {
+    /// A screen in a terminal, lines elsewhere.
+    Usual,
+    /// One JSON object a line.
+    Json,
+    /// Nothing.
+    Quiet,
+}
+
+/// Shows how the crawl stands until it is dropped.
+pub(super) async fn watch(crawler: Arc<Crawler>, show: Show) -> io::Result<()> {
+    let is_screen = show == Show::Usual && io::stdout().is_terminal();
+    let every = if is_screen { DRAW_EVERY } else { LINE_EVERY };
+    let mut lines_drawn = 0;
+    loop {
+        tokio::time::sleep(every).await;
+        let status = crawler.status_now();
+        let mut output = io::stdout().lock();
+        match show {
+            Show::Quiet => {}
+            Show::Json => writeln!(output, "{}", serde_json::to_string(&status)?)?,
+            Show::Usual if is_screen => {
+                let text = screen(&status);
+                // Back to where the last one began, then over it line by line.
+                if lines_drawn > 0 {
+                    write!(output, "\x1b[{lines_drawn}A")?;
+                }
+                for line in text.lines() {
+                    writeln!(output, "\x1b[2K{line}")?;
+                }
+                write!(output, "\x1b[J")?;
+                lines_drawn = text.lines().count();
+            }
+            Show::Usual => writeln!(output, "{}", line(&status))?,
+        }
+        output.flush()?;
+    }
+}
+
+/// How a crawl stands, in a line.
+pub(super) fn line(status: &Status) -> String {
+    let freshness = status.freshness.map_or(String::new(), |(value, error)| {
+        format!(", fresh {:.1}% ± {:.1}", 100.0 * value, 196.0 * error)
+    });
+    let limit = if status.limit.is_empty() { String::new() } else { format!(" ({})", status.limit) };
+    format!(
+        "{} {} pages kept of {} URLs, {} visits ({:.1}/s), {} changes{freshness}{limit}",
+        moment(status.now_ms),
+        count(status.pages_kept),
+        count(status.urls_known),
+        count(status.visits),
+        status.visits_per_second,
+        count(status.changes),
+    )
+}
+
+/// How a crawl stands, on a screen.
+pub(super) fn screen(status: &Status) -> String {
+    let mut lines = vec![format!(
+        "Freshet   {} UTC   {}",
+        moment(status.now_ms),
+        if status.running { "running" } else { "not running" }
+    )];
+    lines.push(format!(
+        "pages     {} kept, {} copied, {} waiting; {} URLs known on {} sites",
+        count(status.pages_kept),
+        count(status.pages_copied),
+        count(status.pages_waiting),
+        count(status.urls_known),
+        count(status.sites)
+    ));
+    lines.push(format!(
+        "visits    {} ({:.1}/s), {} not modified, {} failed; {} received",
+        count(status.visits),
+        status.visits_per_second,
+        count(status.not_modified),
+        count(status.failures),
+        bytes(status.bytes)
+    ));
+    lines.push(format!(
+        "changes   {} found ({:.1}/s), {} gone",
+        count(status.changes),
+        status.changes_per_second,
+        count(status.gone)
+    ));
+    lines.push(match (status.budget_per_day, status.budget_used) {
+        (Some(budget), Some(used)) => {
+            format!("budget    {} visits a day, {:.0}% used", count(budget as u64), 100.0 * used)
+        }
+        _ => "budget    unlimited".to_owned(),
+    });
+    if let (Some((freshness, error)), Some((age, age_error))) = (status.freshness, status.age_days) {
+        lines.push(format!(
+            "copy      {:.1}% ± {:.1} believed fresh, mean age {} ± {}",
+            100.0 * freshness,
+            196.0 * error,
+            span(age),
+            span(1.96 * age_error)
+        ));
+    }
+    lines.push(format!(
+        "now       {} under way, {} in queues; {} sites at their limit, {} closed",
+        status.under_way, status.queued, status.sites_at_limit, status.sites_closed
+    ));
+    let (state, collection, history) = status.disk;
+    lines.push(format!(
+        "disk      {} state, {} collection, {} history",
+        bytes(state),
+        bytes(collection),
+        bytes(history)
+    ));
+    for (site, trouble) in status.troubles.iter().take(5) {
+        lines.push(format!("trouble   {site}: {trouble}"));
+    }
+    for (reason, cut) in status.traps.iter().take(5) {
+        lines.push(format!("trap      {}: {} URLs cut", reason, count(*cut)));
+    }
+    if !status.limit.is_empty() {
+        lines.push(format!("limit     {}", status.limit));
+    }
+    for change in status.last_changes.iter().take(8) {
+        let size = change.size.map_or(String::new(), |size| format!(" {:.0}%", 100.0 * size));
+        lines.push(format!("{:9} {}{size}", change.what, change.url));
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crawl_that_has_not_begun_can_be_shown() {
+        let text = screen(&Status::default());
+        assert!(text.contains("0 kept"), "{text}");
+        assert!(line(&Status::default()).contains("0 visits"));
+    }
+}

@@ -1,0 +1,194 @@
+//! `freshet crawl` through the real program, on a living web of the lab: a copy is made, kept, asked about, killed and resumed.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A living web, ended with the test.
+struct Web {
+    server: Child,
+    seeds: Vec<String>,
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn freshet() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_freshet"))
+}
+
+fn web(place: &Path, options: &[&str]) -> Web {
+    let (seeds, log) = (place.join("seeds"), place.join("log"));
+    let mut server = freshet()
+        .args(["lab", "web", "--sites", "6", "--pages", "240", "--seed", "3", "--for", "120s", "--seeds"])
+        .arg(&seeds)
+        .arg("--log")
+        .arg(&log)
+        .args(options)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let output = server.stdout.take().expect("it has an output");
+    let mut lines = BufReader::new(output).lines();
+    let is_last = |line: &str| line.contains("/-/clock");
+    while let Some(Ok(line)) = lines.next()
+        && !is_last(&line)
+    {}
+    std::thread::spawn(move || lines.for_each(drop));
+    let seeds = fs::read_to_string(&seeds).expect("the seeds are written");
+    Web { server, seeds: seeds.lines().map(str::to_owned).collect() }
+}
+
+impl Web {
+    fn clock(&self) -> String {
+        format!("{}-/clock", self.seeds[0])
+    }
+
+    /// What the web says of itself.
+    fn ask(&self, path: &str) -> String {
+        let authority = self.seeds[0].trim_start_matches("http://").trim_end_matches('/').to_owned();
+        let mut stream = TcpStream::connect(&authority).expect("it listens");
+        write!(stream, "GET {path} HTTP/1.0\r\nHost: {authority}\r\n\r\n").expect("it is asked");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        answer.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default()
+    }
+
+    fn crawl(&self, place: &Path, options: &[&str]) -> Command {
+        let mut command = freshet();
+        command.arg("crawl").args(&self.seeds).arg("--dir").arg(place.join("crawl"));
+        command.args(["--allow-private", "--clock", &self.clock()]).args(options);
+        command
+    }
+}
+
+fn run(command: &mut Command) -> Output {
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn asked(place: &Path, question: &[&str]) -> Value {
+    let output = run(freshet().args(question).arg("--dir").arg(place.join("crawl")).arg("--json"));
+    serde_json::from_slice(&output.stdout).expect("the answer is JSON")
+}
+
+/// The requests that the web has had: host, path and status.
+fn requests(place: &Path) -> Vec<(String, String, u64)> {
+    let log = fs::read_to_string(place.join("log")).expect("there is a log");
+    let line = |line: &str| serde_json::from_str::<Value>(line).expect("a line is JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let request =
+        |line: Value| (text(&line["host"]), text(&line["path"]), line["status"].as_u64().unwrap_or(0));
+    log.lines().map(line).map(request).collect()
+}
+
+#[test]
+fn a_crawl_visits_every_page_once_and_obeys_robots() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path(), &["--speed", "1x"]);
+    run(&mut web.crawl(place.path(), &["--once", "--budget", "unlimited", "--host-delay", "0", "--quiet"]));
+
+    let requests = requests(place.path());
+    let mut pages: Vec<_> = requests.iter().filter(|(_, path, _)| path != "/robots.txt").collect();
+    let all = pages.len();
+    pages.sort();
+    pages.dedup();
+    assert_eq!(pages.len(), all, "a page was visited twice");
+    let robots = requests.iter().filter(|(_, path, _)| path == "/robots.txt").count();
+    assert_eq!(robots, 6);
+
+    let status = asked(place.path(), &["status"]);
+    assert!(status["pages_kept"].as_u64() > Some(200), "{status}");
+    assert_eq!(status["running"], false);
+    let listed = asked(place.path(), &["pages", "--limit", "100000"]);
+    let urls: Vec<&str> =
+        listed.as_array().expect("pages").iter().filter_map(|page| page["url"].as_str()).collect();
+    // Every page that lives and may be visited was found.
+    let truth = web.ask("/-/state");
+    let live: Vec<Value> =
+        truth.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
+    assert!(live.len() > 200);
+    for page in live.iter().filter(|page| page["allowed"] != Value::Bool(false)) {
+        let url = page["url"].as_str().expect("a page has a URL");
+        let may_be_younger = page["born_ms"].as_i64() > Some(1_767_225_600_000);
+        assert!(urls.contains(&url) || may_be_younger, "{url} was missed");
+    }
+}
+
+#[test]
+fn a_crawl_that_is_killed_goes_on_where_it_was() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path(), &["--speed", "2000x"]);
+    let options = ["--budget", "20000/day", "--quiet"];
+    for _ in 0..3 {
+        let mut crawl = web.crawl(place.path(), &options).spawn().expect("the program starts");
+        std::thread::sleep(Duration::from_millis(2500));
+        crawl.kill().expect("it is killed");
+        crawl.wait().expect("it ends");
+    }
+    let killed = asked(place.path(), &["status"]);
+    assert!(killed["visits"].as_u64() > Some(50), "{killed}");
+    run(&mut web.crawl(place.path(), &["--budget", "20000/day", "--quiet", "--for", "3s"]));
+    let status = asked(place.path(), &["status"]);
+    assert!(status["visits"].as_u64() > killed["visits"].as_u64());
+    // A visit is recorded once: never more than the web has served.
+    let served = requests(place.path()).iter().filter(|(_, path, _)| path != "/robots.txt").count() as u64;
+    assert!(status["visits"].as_u64() <= Some(served), "{status} {served}");
+}
+
+#[test]
+fn a_crawl_answers_while_it_runs_and_a_second_one_is_refused() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path(), &["--speed", "1x"]);
+    let options = ["--budget", "unlimited", "--host-delay", "0", "--quiet"];
+    let mut crawl = web.crawl(place.path(), &options).spawn().expect("the program starts");
+    std::thread::sleep(Duration::from_secs(3));
+    let status = asked(place.path(), &["status"]);
+    assert_eq!(status["running"], true);
+    let second = web.crawl(place.path(), &options).output().expect("the program starts");
+    assert!(!second.status.success());
+    assert!(String::from_utf8_lossy(&second.stderr).contains("in use by process"));
+
+    let account = asked(place.path(), &["explain", &web.seeds[0]]);
+    assert_eq!(account["standing"], "kept");
+    assert!(account["visits"].as_u64() >= Some(1), "{account}");
+    let copy = asked(place.path(), &["cat", &web.seeds[0]]);
+    assert!(copy["content"].as_str().is_some_and(|content| content.contains("<html")), "{copy}");
+    assert_eq!(
+        asked(place.path(), &["pin", &web.seeds[0], "--every", "6h"]),
+        format!("{} is visited every 6.0 hours", web.seeds[0])
+    );
+    let crawl_pid = crawl.id().to_string();
+    run(Command::new("kill").args(["-INT", &crawl_pid]));
+    assert!(crawl.wait().expect("it ends").success());
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let place = tempfile::tempdir().expect("a place");
+    let check = |arguments: &[&str], expected: &str| {
+        let output =
+            freshet().args(arguments).current_dir(place.path()).output().expect("the program starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(error.contains(expected), "{error}");
+    };
+    check(&["crawl"], "nothing to crawl");
+    check(&["crawl", "https://example.org/"], "--contact");
+    check(&["crawl", "https://example.org/", "--budget", "lots"], "budget");
+    check(&["crawl", "ftp://example.org/", "--contact", "me@example.org"], "ftp://example.org/");
+    check(&["status"], "holds no crawl");
+    fs::write(place.path().join("freshet.toml"), "bugdet = \"1/day\"").expect("a file is written");
+    check(&["check-config"], "did you mean `budget`");
+    check(&["init"], "freshet.toml");
+}

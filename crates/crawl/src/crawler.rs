@@ -1,0 +1,334 @@
+//! The incremental crawler: the loop that joins the modules (**thesis**, Figure 7.4).
+//!
+//! > while true: url ← the page that is due; page ← crawl(url); save or update it; add its links to AllUrls
+//!
+//! Many turns run at once, each written as if alone. The modules meet through the stores: what a turn found is committed by the
+//! keeper, and only then does the UpdateModule hear of it.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
+
+use freshet_store::all_urls::Standing;
+use freshet_store::error::StoreError;
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::reader::Reader;
+use freshet_store::sites::PolitenessState;
+use tokio::sync::{Notify, mpsc};
+use tokio::task::JoinSet;
+
+use crate::clock::Clock;
+use crate::crawl_module::CrawlModule;
+use crate::desk::Insight;
+use crate::keep::{Keeper, News};
+use crate::page::PageUrl;
+use crate::policy::visit::Explanation;
+use crate::ranking_module::Ranking;
+use crate::status::Status;
+use crate::update::{Assignment, Next, UpdateModule};
+use crate::visit::Visit;
+use crate::web::robots::RobotsPolicy;
+
+/// Visits that may wait for the keeper; then fetching waits too.
+const VISITS_MAX: usize = 256;
+/// Visits that are committed in one step at most.
+const COMMIT_MAX: usize = 512;
+/// How often what was committed is made to survive a loss of power.
+const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// The shortest that a fetch task sleeps.
+const NAP: Duration = Duration::from_millis(1);
+/// The longest that a fetch task sleeps before it looks again.
+const SLEEP_MAX: Duration = Duration::from_millis(500);
+/// Over how long rates are measured.
+const RATE_OVER: Duration = Duration::from_secs(10);
+/// How long visits under way may take to end after a stop is asked for.
+const STOP_WITHIN: Duration = Duration::from_millis(1200);
+
+/// The modules, shared by all turns.
+pub struct Crawler {
+    update_module: Mutex<UpdateModule>,
+    crawl_module: CrawlModule,
+    keeper: mpsc::Sender<Message>,
+    clock: Arc<Clock>,
+    status: Mutex<Status>,
+    /// Visits and changes at recent moments.
+    samples: Mutex<VecDeque<(Instant, u64, u64)>>,
+    /// Rung when something may have become due.
+    news: Notify,
+    stopping: AtomicBool,
+    stop: Notify,
+    once: bool,
+}
+
+/// What the keeper is told.
+pub enum Message {
+    /// What came of an order, and how its site is to be treated from now on.
+    Visit(Box<Visit>, SiteNumber, PolitenessState),
+    /// What the RankingModule decided.
+    Ranking(Ranking),
+    /// A page is visited this often from now on, in milliseconds; as the policy says, if zero.
+    Pin(PageUrl, u64),
+    /// A site is visited no longer, or again.
+    Pause(SiteNumber, bool),
+    /// The crawl ends: nothing comes after this.
+    End,
+}
+
+impl Crawler {
+    /// Joins the modules; the keeper's messages come out at the other end.
+    pub fn new(
+        update_module: UpdateModule,
+        crawl_module: CrawlModule,
+        clock: Arc<Clock>,
+        once: bool,
+    ) -> (Arc<Self>, mpsc::Receiver<Message>) {
+        let (keeper, messages) = mpsc::channel(VISITS_MAX);
+        let started_ms = clock.now().millis();
+        let crawler = Self {
+            update_module: Mutex::new(update_module),
+            crawl_module,
+            keeper,
+            clock,
+            status: Mutex::new(Status { running: true, started_ms, ..Status::default() }),
+            samples: Mutex::new(VecDeque::new()),
+            news: Notify::new(),
+            stopping: AtomicBool::new(false),
+            stop: Notify::new(),
+            once,
+        };
+        (Arc::new(crawler), messages)
+    }
+
+    /// Runs so many turns at a time until the crawl is stopped.
+    pub async fn run(self: &Arc<Self>, connections: usize) -> Result<(), StoreError> {
+        let mut tasks = JoinSet::new();
+        for _ in 0..connections {
+            let crawler = Arc::clone(self);
+            tasks.spawn(async move {
+                while crawler.turn().await? {}
+                Ok::<(), StoreError>(())
+            });
+        }
+        let mut result = Ok(());
+        let mut until = None;
+        loop {
+            let deadline = until.unwrap_or_else(|| tokio::time::Instant::now() + Duration::from_secs(3600));
+            tokio::select! {
+                ended = tasks.join_next() => match ended {
+                    None => break,
+                    Some(Ok(Ok(()))) => {}
+                    Some(Ok(Err(error))) => {
+                        result = result.and(Err(error));
+                        self.ask_to_stop();
+                    }
+                    Some(Err(_)) => self.ask_to_stop(),
+                },
+                () = self.stop.notified() => until = Some(tokio::time::Instant::now() + STOP_WITHIN),
+                () = tokio::time::sleep_until(deadline) => {
+                    if until.is_some() {
+                        // What is under way is simply due again at the next start.
+                        tasks.abort_all();
+                    }
+                }
+            }
+        }
+        result
+    }
+
+    /// One turn: the page that is due is visited, and what was found is kept. Whether there may be another.
+    async fn turn(&self) -> Result<bool, StoreError> {
+        let Some(assignment) = self.next_assignment().await else { return Ok(false) };
+        let site = assignment.order.site();
+        let visit = self.crawl_module.visit(&assignment).await?;
+        let politeness = self.let_go(assignment, &visit);
+        let kept = self.keeper.send(Message::Visit(Box::new(visit), site, politeness)).await;
+        Ok(kept.is_ok() && !self.is_stopping())
+    }
+
+    /// Waits for the next order; none when the crawl ends.
+    async fn next_assignment(&self) -> Option<Assignment> {
+        loop {
+            if self.is_stopping() {
+                return None;
+            }
+            let news = self.news.notified();
+            let now = self.clock.now();
+            let next = self.update_module().next(now);
+            let wait = match next {
+                Next::Order(assignment) => return Some(assignment),
+                Next::Resolve(site, host) => {
+                    let address = self.crawl_module.web.address_of(&host).await;
+                    self.update_module().resolved(site, address, self.clock.now());
+                    self.news.notify_waiters();
+                    continue;
+                }
+                Next::Wait(moment) => self.clock.wall_time_until(moment).clamp(NAP, SLEEP_MAX),
+                Next::Idle => SLEEP_MAX,
+            };
+            tokio::select! {
+                () = news => {}
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// The site is free again, at the time that its answer allows.
+    fn let_go(&self, assignment: Assignment, visit: &Visit) -> PolitenessState {
+        let (experience, bytes) = visit.ending();
+        let now = self.clock.now();
+        let politeness = self.update_module().returned(assignment, experience, now, bytes);
+        self.news.notify_one();
+        politeness
+    }
+
+    /// The thread of the keeper: takes in what came, commits it in one step, and tells what became of it.
+    pub fn keep(
+        &self,
+        mut keeper: Keeper,
+        mut messages: mpsc::Receiver<Message>,
+    ) -> Result<Keeper, StoreError> {
+        let mut synced = Instant::now();
+        let news = keeper.commit()?;
+        self.spread(news, &keeper);
+        let mut has_ended = false;
+        while let Some(first) = messages.blocking_recv() {
+            let rest = std::iter::from_fn(|| messages.try_recv().ok()).take(COMMIT_MAX - 1);
+            let mut visits = 0;
+            for message in std::iter::once(first).chain(rest) {
+                has_ended |= matches!(message, Message::End);
+                visits += usize::from(keeper.take(message, self.clock.now())?);
+            }
+            let news = keeper.commit()?;
+            self.update_module().committed(visits);
+            self.spread(news, &keeper);
+            if synced.elapsed() >= SYNC_EVERY {
+                keeper.sync(self.clock.now())?;
+                self.board().disk = keeper.disk();
+                synced = Instant::now();
+            }
+            if has_ended {
+                break;
+            }
+        }
+        Ok(keeper)
+    }
+
+    fn spread(&self, news: Vec<News>, keeper: &Keeper) {
+        let now = self.clock.now();
+        let mut update_module = self.update_module();
+        for news in news {
+            update_module.hear(news, now);
+        }
+        let is_done = self.once && update_module.has_seen_everything();
+        drop(update_module);
+        keeper.show(&mut self.board());
+        self.news.notify_waiters();
+        if is_done {
+            self.ask_to_stop();
+        }
+    }
+
+    /// Asks the crawl to end: no new visit begins, and those under way have a moment to end.
+    pub fn ask_to_stop(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.stop.notify_waiters();
+        self.stop.notify_one();
+        self.news.notify_waiters();
+    }
+
+    /// Whether the crawl is ending.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Tells the keeper something, from a thread that may wait.
+    pub fn tell_keeper_blocking(&self, message: Message) -> bool {
+        self.keeper.blocking_send(message).is_ok()
+    }
+
+    /// Tells the keeper something; it is carried out with the next commit.
+    pub async fn tell_keeper(&self, message: Message) -> bool {
+        self.keeper.send(message).await.is_ok()
+    }
+
+    /// How the crawl stands now.
+    pub fn status_now(&self) -> Status {
+        let now = self.clock.now();
+        let mut status = self.board().clone();
+        status.now_ms = now.millis();
+        self.update_module().show(&mut status, now);
+        self.measure_rates(&mut status);
+        status.limit = status.limiting();
+        status
+    }
+
+    /// Visits and changes per second of the wall, over the last moments that were asked for.
+    fn measure_rates(&self, status: &mut Status) {
+        let mut samples = self.samples.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let now = Instant::now();
+        while samples.front().is_some_and(|(at, ..)| now - *at > RATE_OVER) {
+            samples.pop_front();
+        }
+        if let Some((at, visits, changes)) = samples.front() {
+            let seconds = (now - *at).as_secs_f64().max(0.1);
+            status.visits_per_second = status.visits.saturating_sub(*visits) as f64 / seconds;
+            status.changes_per_second = status.changes.saturating_sub(*changes) as f64 / seconds;
+        }
+        if samples.back().is_none_or(|(at, ..)| now - *at > RATE_OVER / 20) {
+            samples.push_back((now, status.visits, status.changes));
+        }
+    }
+
+    /// What the stores hold.
+    pub fn reader(&self) -> &Reader {
+        &self.crawl_module.reader
+    }
+
+    /// The crawl's time.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The module that decides what is visited next.
+    pub fn update_module(&self) -> MutexGuard<'_, UpdateModule> {
+        self.update_module.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Whether a URL is one of a page that is kept.
+    pub fn is_kept(&self, url: &PageUrl) -> bool {
+        let id = self.reader().url_id(url.as_str()).ok().flatten();
+        let record = id.and_then(|id| self.reader().url(id).ok().flatten());
+        record.is_some_and(|record| matches!(record.standing, Standing::Kept(_)))
+    }
+
+    pub(crate) fn board(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Insight for Crawler {
+    fn status(&self) -> Status {
+        self.status_now()
+    }
+
+    fn explain(&self, page: PageNumber) -> Option<Explanation> {
+        self.update_module().refresh().explain(page, self.clock.now())
+    }
+
+    fn robots(&self, url: &PageUrl) -> String {
+        let site = self.reader().site_number(url.site()).ok().flatten();
+        match site.and_then(|site| self.update_module().rules(site)).as_deref() {
+            None => "robots.txt was not read yet".to_owned(),
+            Some(RobotsPolicy::AllowAll) => "the site has no robots.txt: all is allowed".to_owned(),
+            Some(RobotsPolicy::Wait(_)) => "robots.txt cannot be had now: nothing is visited".to_owned(),
+            Some(RobotsPolicy::Rules(robots)) => {
+                let verdict = robots.verdict(url.path_and_query());
+                let word = if verdict.allowed { "allowed" } else { "forbidden" };
+                verdict
+                    .rule
+                    .map_or_else(|| format!("{word}: no rule applies"), |rule| format!("{word} by `{rule}`"))
+            }
+        }
+    }
+}

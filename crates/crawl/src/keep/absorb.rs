@@ -1,0 +1,512 @@
+//! How a visit becomes records.
+
+use freshet_store::all_urls::{Reason, Source, Standing};
+use freshet_store::codec::Opaque;
+use freshet_store::coll_urls::PageRecord;
+use freshet_store::collection::{Exchange, ExchangeKind, Truncation};
+use freshet_store::error::StoreError;
+use freshet_store::history::{VisitKind, VisitRow};
+use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_store::sites::{ListCopy, RobotsCopy};
+use freshet_store::time::Timestamp;
+
+use super::keeper::{Discovery, Keeper};
+use super::news::News;
+use crate::page::kind::Kind;
+use crate::page::{PageUrl, Reading};
+use crate::policy::Outcome;
+use crate::status::ChangeLine;
+use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
+use crate::web::robots::Robots;
+use crate::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
+
+/// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
+const RETRY_FIRST: i64 = 5 * 60_000;
+/// Milliseconds until a failed visit is tried again, at most.
+const RETRY_MAX: i64 = 7 * DAY;
+/// Failures in a row after which a page of which we have no copy is given up.
+const FAILURES_MAX: u16 = 8;
+/// Milliseconds until a page that is gone, or elsewhere for now, is asked for again.
+const GONE_AGAIN: i64 = 30 * DAY;
+/// Milliseconds between two readings of a list.
+pub(super) const LIST_EVERY: i64 = DAY;
+/// Milliseconds of one day.
+const DAY: i64 = 86_400_000;
+
+impl Keeper {
+    /// Takes in what came of an order.
+    pub fn absorb(&mut self, visit: Visit) -> Result<(), StoreError> {
+        match visit {
+            Visit::Page(visit) => self.absorb_page(&visit),
+            Visit::Robots { site, time, fetches } => {
+                self.absorb_robots(site, time, &fetches);
+                Ok(())
+            }
+            Visit::Listing { site, url, time, fetch, reading } => {
+                self.absorb_listing(site, &url, time, &fetch, reading.as_deref())
+            }
+        }
+    }
+
+    fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
+        let Some(mut record) = self.page(visit.page)? else { return Ok(()) };
+        let bytes = visit.fetch.as_ref().map_or(0, |fetch| fetch.bytes_received);
+        let site = self.site_mut(visit.site);
+        site.visits += 1;
+        site.bytes += bytes;
+        site.failures += u64::from(matches!(visit.finding, Finding::Failed(_)));
+        self.judge_signal(visit);
+        self.put_row(row(visit, bytes));
+        self.tell_change_of(visit);
+        let had_copy = record.text_digest.is_some() && !record.gone;
+        count(&mut record, visit, bytes);
+        match &visit.finding {
+            Finding::New | Finding::Back | Finding::Changed(_) => {
+                self.keep_copy(visit, &mut record, had_copy)?;
+            }
+            Finding::Unchanged | Finding::NotModified => self.keep_sameness(visit, &mut record),
+            Finding::Gone => self.keep_loss(visit, &mut record, had_copy)?,
+            Finding::Moved { to, for_good } => {
+                self.keep_move(visit, &mut record, to, *for_good, had_copy)?;
+            }
+            Finding::Failed(_) => self.keep_failure(visit, &mut record, had_copy)?,
+            Finding::Refused(why) => {
+                let reason = if visit.fetch.is_some() { Reason::Address } else { Reason::Robots };
+                self.dismiss(visit.page, &mut record, Standing::Refused(reason), why, visit.time)?;
+            }
+        }
+        self.put_page(visit.page, record);
+        Ok(())
+    }
+
+    fn tell_change_of(&mut self, visit: &PageVisit) {
+        let (size, to) = match &visit.finding {
+            Finding::Changed(size) => (Some(*size), None),
+            Finding::Moved { to, .. } => (None, Some(to.as_str().to_owned())),
+            Finding::Gone | Finding::Back => (None, None),
+            _ => return,
+        };
+        let what = kind(&visit.finding).word().to_owned();
+        let (time_ms, url) = (visit.time.millis(), visit.url.as_str().to_owned());
+        self.tell_change(ChangeLine { time_ms, what, url, size, to });
+    }
+
+    /// The page is new, back or changed: the copy is replaced.
+    fn keep_copy(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
+        let (Some(reading), Some(response)) = (&visit.reading, response(visit.fetch.as_ref())) else {
+            return Ok(());
+        };
+        if !reading.robots.index {
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::NoIndex),
+                "the page asks not to be kept",
+                visit.time,
+            );
+        }
+        let same_validators = had_copy && has_same_validators(record, response);
+        self.keep_links(visit, record.url, reading)?;
+        record.etag = header(response, "etag");
+        record.last_modified = header(response, "last-modified");
+        record.validators_lied += u16::from(same_validators);
+        record.raw_digest = Some(reading.raw_digest);
+        record.text_digest = Some(reading.text_digest);
+        record.simhash = Some(reading.simhash);
+        record.content_type = header(response, "content-type").unwrap_or_default();
+        record.title = reading.title.clone().unwrap_or_default();
+        record.body_bytes = u32::try_from(response.body.len()).unwrap_or(u32::MAX);
+        record.gone = false;
+        record.moved_to = None;
+        record.failures = 0;
+        self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, Some(visit.page)));
+        if had_copy {
+            record.changes += 1;
+            record.last_change = Some(visit.time);
+            self.tell(visit, record, Outcome::Changed);
+        } else {
+            let (page, site, time) = (visit.page, visit.site, visit.time);
+            let path = visit.url.path_and_query().to_owned();
+            self.news.push(News::Copied { page, site, path, importance: record.importance, time });
+        }
+        if let Some(canonical) = reading.canonical.clone().filter(|canonical| *canonical != visit.url) {
+            self.respect_canonical(visit, record, &canonical)?;
+        }
+        Ok(())
+    }
+
+    /// The page says that another URL of its site is its own name: that one is kept instead.
+    fn respect_canonical(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        canonical: &PageUrl,
+    ) -> Result<(), StoreError> {
+        if canonical.site() != visit.url.site() {
+            return Ok(());
+        }
+        let depth = self.url(record.url)?.map_or(0, |url| url.depth);
+        let found = Discovery { depth, ..found(canonical, Some(record.url), Source::Canonical) };
+        if self.discover(&found, visit.time)?.is_some() {
+            let detail = format!("its canonical URL is {canonical}");
+            self.dismiss(visit.page, record, Standing::Discarded(Reason::Duplicate), &detail, visit.time)?;
+        }
+        Ok(())
+    }
+
+    /// The page is as our copy has it.
+    fn keep_sameness(&mut self, visit: &PageVisit, record: &mut PageRecord) {
+        record.failures = 0;
+        let raw_is_same = visit.reading.as_ref().map(|reading| reading.raw_digest) == record.raw_digest;
+        let kind = match visit.finding {
+            Finding::NotModified => Some(ExchangeKind::NotModified),
+            // Bytes that differ while the text does not are no version: the row of the History tells of them.
+            _ => raw_is_same.then_some(ExchangeKind::Identical),
+        };
+        record.not_modified += u32::from(visit.finding == Finding::NotModified);
+        if let (Some(response), Finding::Unchanged) = (response(visit.fetch.as_ref()), &visit.finding) {
+            record.etag = header(response, "etag");
+            record.last_modified = header(response, "last-modified");
+        }
+        self.changes.exchanges.extend(kind.and_then(|kind| exchange(visit, kind, Some(visit.page))));
+        self.tell(visit, record, Outcome::Unchanged);
+    }
+
+    fn keep_loss(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
+        if !had_copy && !record.gone {
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::Gone),
+                "it was not there",
+                visit.time,
+            );
+        }
+        self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, None));
+        if had_copy {
+            record.last_change = Some(visit.time);
+            record.changes += 1;
+            self.tell(visit, record, Outcome::Gone);
+        }
+        record.gone = true;
+        let again = visit.time.plus_millis(GONE_AGAIN);
+        self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: false, again });
+        Ok(())
+    }
+
+    fn keep_move(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        to: &PageUrl,
+        for_good: bool,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
+        let depth = self.url(record.url)?.map_or(0, |url| url.depth);
+        let found = Discovery { depth, ..found(to, Some(record.url), Source::Redirect) };
+        record.moved_to = self.discover(&found, visit.time)?;
+        self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, None));
+        if for_good {
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::Moved),
+                &format!("it moved to {to}"),
+                visit.time,
+            );
+        }
+        if had_copy {
+            self.tell(visit, record, Outcome::Failed);
+        } else {
+            let again = visit.time.plus_millis(GONE_AGAIN);
+            self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
+        }
+        Ok(())
+    }
+
+    fn keep_failure(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        had_copy: bool,
+    ) -> Result<(), StoreError> {
+        record.failures = record.failures.saturating_add(1);
+        if had_copy {
+            self.tell(visit, record, Outcome::Failed);
+            return Ok(());
+        }
+        if record.failures >= FAILURES_MAX {
+            let detail = format!("{} visits failed in a row", record.failures);
+            return self.dismiss(
+                visit.page,
+                record,
+                Standing::Discarded(Reason::Failing),
+                &detail,
+                visit.time,
+            );
+        }
+        let again = visit.time.plus_millis(retry_wait(record));
+        self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
+        Ok(())
+    }
+
+    fn tell(&mut self, visit: &PageVisit, record: &PageRecord, outcome: Outcome) {
+        let (page, time, bytes_expected) = (visit.page, visit.time, record.transfer_bytes as f32);
+        self.news.push(News::Visited { page, time, outcome, bytes_expected });
+    }
+
+    /// The links of a copy: URLs to know, lists to read, and who points where.
+    fn keep_links(&mut self, visit: &PageVisit, from: UrlId, reading: &Reading) -> Result<(), StoreError> {
+        let depth = self.url(from)?.map_or(0, |url| url.depth).saturating_add(1);
+        let mut targets = Vec::new();
+        for (url, anchor) in reading.discoveries() {
+            let found = Discovery { anchor, depth, ..found(url, Some(from), Source::Link) };
+            targets.extend(self.discover(&found, visit.time)?);
+        }
+        self.changes.links.push((visit.page, targets));
+        for feed in &reading.feeds {
+            self.know_list(visit.site, feed, true, visit.time);
+        }
+        if matches!(reading.kind, Kind::Feed | Kind::Sitemap) {
+            self.know_list(visit.site, &visit.url, reading.kind == Kind::Feed, visit.time);
+            self.keep_listed(visit.site, reading, None, visit.time)?;
+        }
+        Ok(())
+    }
+
+    /// A list of pages of a site, to be read when it is due; known ones stay as they are.
+    fn know_list(&mut self, site: SiteNumber, url: &PageUrl, feed: bool, now: Timestamp) {
+        let is_own = url.site() == self.sites[site.index()].site;
+        let lists = &self.sites[site.index()].lists;
+        if !is_own || lists.len() >= LISTS_MAX || lists.iter().any(|list| list.url == url.as_str()) {
+            return;
+        }
+        let list = ListCopy { url: url.as_str().to_owned(), feed, ..ListCopy::default() };
+        self.site_mut(site).lists.push(list);
+        self.news.push(News::List { site, url: url.clone(), due: now });
+    }
+
+    fn absorb_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
+        let Some(fetch) = fetches.last() else { return };
+        let (status, failure, body) = match &fetch.answer {
+            Answer::Response(response) => (response.status, String::new(), response.body.to_vec()),
+            Answer::Failed(failure) => (0, failure.to_string(), Vec::new()),
+            Answer::Refused(refusal) => (0, refusal.to_string(), Vec::new()),
+        };
+        let sitemaps = match status {
+            200..=299 => Robots::parse(&body, PRODUCT_TOKEN).sitemaps().to_vec(),
+            _ => Vec::new(),
+        };
+        let record = self.site_mut(site);
+        record.bytes += fetches.iter().map(|fetch| fetch.bytes_received).sum::<u64>();
+        record.trouble = if failure.is_empty() { String::new() } else { format!("robots.txt: {failure}") };
+        record.robots = Some(RobotsCopy { fetched: time, status, failure, body: Opaque(body) });
+        self.tell_site(site);
+        for sitemap in sitemaps {
+            if let Ok(url) = self.admission.canonical().of(&sitemap) {
+                self.know_list(site, &url, false, time);
+            }
+        }
+    }
+
+    fn absorb_listing(
+        &mut self,
+        site: SiteNumber,
+        url: &PageUrl,
+        time: Timestamp,
+        fetch: &Fetch,
+        reading: Option<&Reading>,
+    ) -> Result<(), StoreError> {
+        let status = response(Some(fetch)).map_or(0, |response| response.status);
+        let entries = reading.map_or(0, |reading| reading.listed.len() + reading.sitemaps.len());
+        let record = self.site_mut(site);
+        record.bytes += fetch.bytes_received;
+        let Some(list) = record.lists.iter_mut().find(|list| list.url == url.as_str()) else { return Ok(()) };
+        let before = list.fetched.replace(time);
+        list.status = status;
+        list.entries = u32::try_from(entries).unwrap_or(u32::MAX);
+        self.news.push(News::List { site, url: url.clone(), due: time.plus_millis(LIST_EVERY) });
+        if let Some(reading) = reading {
+            self.keep_listed(site, reading, before, time)?;
+        }
+        Ok(())
+    }
+
+    /// What a list names: pages to know, further lists, and dates that say that a page has changed.
+    fn keep_listed(
+        &mut self,
+        site: SiteNumber,
+        reading: &Reading,
+        before: Option<Timestamp>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let source = if reading.kind == Kind::Feed { Source::Feed } else { Source::Sitemap };
+        for list in &reading.sitemaps {
+            self.know_list(site, &list.url, false, now);
+        }
+        for listed in &reading.listed {
+            let found =
+                Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
+            self.discover(&found, now)?;
+            // Only a date that is newer than the last reading can tell something new.
+            if let Some(modified) =
+                listed.modified.filter(|modified| before.is_some_and(|before| before < *modified))
+            {
+                self.signal(&listed.url, modified)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn signal(&mut self, url: &PageUrl, modified: Timestamp) -> Result<(), StoreError> {
+        let Some(page) = self.page_of(url)? else { return Ok(()) };
+        let Some(record) = self.page(page)? else { return Ok(()) };
+        if record.last_visit.is_some_and(|visited| visited < modified) {
+            self.news.push(News::Signal { page, site: record.site });
+        }
+        Ok(())
+    }
+
+    /// A visit that a list asked for shows whether its dates can be believed.
+    fn judge_signal(&mut self, visit: &PageVisit) {
+        if visit.reason != Why::Signal {
+            return;
+        }
+        let was_right = matches!(visit.finding, Finding::Changed(_) | Finding::Gone | Finding::Back);
+        if let Some(list) = self.site_mut(visit.site).lists.first_mut() {
+            list.dates_right += u32::from(was_right);
+            list.dates_wrong += u32::from(!was_right && !matches!(visit.finding, Finding::Failed(_)));
+        }
+    }
+}
+
+/// Lists of one site that are read.
+const LISTS_MAX: usize = 1_000;
+
+/// Milliseconds until a page without a copy is asked for again.
+pub(super) fn retry_wait(record: &PageRecord) -> i64 {
+    if record.gone || record.failures == 0 {
+        return GONE_AGAIN;
+    }
+    RETRY_FIRST.saturating_mul(1 << record.failures.min(20).saturating_sub(1)).min(RETRY_MAX)
+}
+
+fn found(url: &PageUrl, found_on: Option<UrlId>, source: Source) -> Discovery<'_> {
+    Discovery { url, anchor: "", found_on, depth: 0, source, listed_modified: None }
+}
+
+/// What every visit adds to the record of its page.
+fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
+    record.visits += 1;
+    record.first_visit = record.first_visit.or(Some(visit.time));
+    record.last_visit = Some(visit.time);
+    record.outcome = Some(kind(&visit.finding));
+    if let Some(response) = response(visit.fetch.as_ref()) {
+        record.status = response.status;
+        record.last_success = Some(visit.time).filter(|_| response.status < 400).or(record.last_success);
+    }
+    let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
+    // A running mean that follows the last few visits.
+    record.transfer_bytes =
+        if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
+}
+
+fn kind(finding: &Finding) -> VisitKind {
+    match finding {
+        Finding::New => VisitKind::New,
+        Finding::Unchanged => VisitKind::Unchanged,
+        Finding::NotModified => VisitKind::NotModified,
+        Finding::Changed(_) => VisitKind::Changed,
+        Finding::Gone => VisitKind::Gone,
+        Finding::Back => VisitKind::Back,
+        Finding::Moved { .. } => VisitKind::Moved,
+        Finding::Failed(_) => VisitKind::Failed,
+        Finding::Refused(_) => VisitKind::Refused,
+    }
+}
+
+fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
+    let mut row = VisitRow::new(visit.time, visit.url.as_str(), kind(&visit.finding));
+    let response = response(visit.fetch.as_ref());
+    row.page = Some(visit.page);
+    row.status = response.map_or(0, |response| response.status);
+    row.bytes = bytes;
+    row.millis =
+        visit.fetch.as_ref().map_or(0, |fetch| u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX));
+    row.raw_digest = visit.reading.as_ref().map(|reading| reading.raw_digest);
+    row.text_digest = visit.reading.as_ref().map(|reading| reading.text_digest);
+    row.simhash = visit.reading.as_ref().map(|reading| reading.simhash);
+    row.last_modified = response.and_then(|response| web::dates::last_modified(&response.headers));
+    match &visit.finding {
+        Finding::Changed(size) => row.change_size = Some(*size),
+        Finding::Moved { to, .. } => row.moved_to = Some(to.as_str().to_owned()),
+        Finding::Failed(why) | Finding::Refused(why) => row.error = Some(why.clone()),
+        _ => {}
+    }
+    row
+}
+
+fn response(fetch: Option<&Fetch>) -> Option<&Response> {
+    match &fetch?.answer {
+        Answer::Response(response) => Some(response),
+        _ => None,
+    }
+}
+
+fn header(response: &Response, name: &str) -> Option<String> {
+    response.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
+}
+
+/// Whether a response that has another text says that it is the same: then its validators lie.
+fn has_same_validators(record: &PageRecord, response: &Response) -> bool {
+    let same = |old: &Option<String>, name| old.is_some() && *old == header(response, name);
+    match record.etag {
+        Some(_) => same(&record.etag, "etag"),
+        None => same(&record.last_modified, "last-modified"),
+    }
+}
+
+/// A visit as the Collection keeps it; none if no response came.
+fn exchange(visit: &PageVisit, kind: ExchangeKind, page: Option<PageNumber>) -> Option<Exchange> {
+    let fetch = visit.fetch.as_ref()?;
+    let response = response(Some(fetch))?;
+    let reading = visit.reading.as_ref();
+    Some(Exchange {
+        page,
+        url: visit.url.as_str().to_owned(),
+        time: visit.time,
+        kind,
+        address: fetch.address,
+        request_head: fetch.request_head.clone(),
+        response_head: response.head.clone(),
+        status: response.status,
+        body: response.raw_body.clone(),
+        truncated: response.truncated.map(truncation),
+        millis: u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX),
+        charset: reading.and_then(|reading| reading.charset).map(|charset| charset.name().to_owned()),
+        via: None,
+        raw_digest: reading.map(|reading| reading.raw_digest),
+        text_digest: reading.map(|reading| reading.text_digest),
+        simhash: reading.map(|reading| reading.simhash),
+    })
+}
+
+/// As WARC calls it.
+fn truncation(cut: web::Truncation) -> Truncation {
+    match cut {
+        web::Truncation::Size | web::Truncation::DecodedSize | web::Truncation::Bomb => Truncation::Length,
+        web::Truncation::Idle | web::Truncation::Slow => Truncation::Time,
+        web::Truncation::Closed => Truncation::Disconnect,
+        _ => Truncation::Unspecified,
+    }
+}

@@ -1,0 +1,167 @@
+//! Which URLs may become pages: those of the named sites, within their rules, that are no traps.
+//!
+//! How soon an admitted page is visited first: pages near the root and with short paths before others (**thesis** 2.3, the
+//! location metric), and in a crawl about a topic those whose URL or anchor has its words, or that a page about it links to (**thesis** 2.5.4).
+
+use std::collections::HashSet;
+
+use freshet_store::all_urls::{Reason, Source, UrlRecord};
+use freshet_store::time::Timestamp;
+
+use crate::page::scope::{BadPattern, Pattern, Scope};
+use crate::page::traps::{Trap, TrapGuard, Verdict};
+use crate::page::{Canonical, PageUrl};
+use crate::settings::{Settings, SiteRules};
+
+/// What a word of the topic in the anchor or the URL is worth, beside the depth of a page.
+const TOPIC_WORD: f32 = 10.0;
+
+/// Decides which URLs may become pages.
+#[derive(Debug)]
+pub struct Admission {
+    canonical: Canonical,
+    pages_max: usize,
+    follow_other_sites: bool,
+    /// Hosts of the seeds.
+    hosts: HashSet<String>,
+    rules: Vec<(String, Scope)>,
+    /// What holds for sites without rules of their own.
+    scope: Scope,
+    traps: Option<TrapGuard>,
+    topic: Vec<String>,
+}
+
+/// Why a URL may not become a page.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NotAdmitted {
+    /// In one word.
+    pub reason: Reason,
+    /// In a sentence.
+    pub detail: String,
+}
+
+impl Admission {
+    /// The rules that a user has set.
+    pub fn new(settings: &Settings) -> Result<Self, BadPattern> {
+        let rules = settings.sites.iter().map(|rules| Ok((rules.site.clone(), scope(rules)?)));
+        Ok(Self {
+            canonical: settings.canonical(),
+            pages_max: settings.pages_max,
+            follow_other_sites: settings.follow_other_sites,
+            hosts: HashSet::new(),
+            scope: Scope::default(),
+            rules: rules.collect::<Result<_, _>>()?,
+            traps: settings.trap_defence.then(TrapGuard::default),
+            topic: settings.topic.iter().map(|word| word.to_lowercase()).collect(),
+        })
+    }
+
+    /// The site of this URL is crawled.
+    pub fn add_seed(&mut self, url: &PageUrl) {
+        self.hosts.insert(url.host().to_owned());
+    }
+
+    /// What was admitted before counts for what is admitted next.
+    pub fn remember(&mut self, record: &UrlRecord) {
+        if let Some(url) = PageUrl::stored(&record.url) {
+            if record.source == Source::Seed {
+                self.add_seed(&url);
+            }
+            if let Some(traps) = &mut self.traps {
+                traps.remember(&url);
+            }
+        }
+    }
+
+    /// Whether a URL may become a page.
+    pub fn judge(&mut self, url: &PageUrl, depth: u16, now: Timestamp) -> Result<(), NotAdmitted> {
+        let refused = |reason, detail: String| Err(NotAdmitted { reason, detail });
+        let rules = self.rules_of(url);
+        if rules.is_none() && !self.follow_other_sites && !self.hosts.contains(url.host()) {
+            return refused(
+                Reason::Scope,
+                format!("{} is not one of the sites that are crawled", url.host()),
+            );
+        }
+        if let Err(outside) = rules.unwrap_or(&self.scope).judge(url) {
+            return refused(Reason::Rule, outside.to_string());
+        }
+        if let Some(traps) = &mut self.traps
+            && let Verdict::Cut(reason) = traps.judge(url, depth, now)
+        {
+            return refused(Reason::Trap, reason.to_string());
+        }
+        Ok(())
+    }
+
+    /// Whether the site of a URL may have one more page than `pages`.
+    pub fn site_has_room(&self, url: &PageUrl, pages: u32) -> bool {
+        self.rules_of(url).is_none_or(|scope| scope.pages_max.is_none_or(|most| pages < most))
+    }
+
+    /// How soon a page is visited first: higher is sooner.
+    pub fn priority(&self, record: &UrlRecord) -> f32 {
+        let slashes = record.url.bytes().filter(|byte| *byte == b'/').count().saturating_sub(3) as f32;
+        let place = -f32::from(record.depth) - 0.1 * slashes.min(9.0);
+        if self.topic.is_empty() {
+            return place;
+        }
+        let (anchor, url) = (record.anchor.to_lowercase(), record.url.to_lowercase());
+        let words = self.topic.iter().filter(|word| anchor.contains(*word) || url.contains(*word)).count();
+        place + TOPIC_WORD * words as f32
+    }
+
+    /// How URLs are written.
+    pub fn canonical(&self) -> &Canonical {
+        &self.canonical
+    }
+
+    /// Pages to keep at most.
+    pub fn pages_max(&self) -> usize {
+        self.pages_max
+    }
+
+    /// What was cut as a trap, and how often.
+    pub fn traps_cut(&self) -> Vec<(String, u64)> {
+        self.traps.as_ref().map_or_else(Vec::new, |traps| {
+            Trap::ALL
+                .into_iter()
+                .map(|trap| (trap.to_string(), traps.cut(trap)))
+                .filter(|(_, cut)| *cut > 0)
+                .collect()
+        })
+    }
+
+    /// The rules of a site, if it has some of its own.
+    pub fn rules_of(&self, url: &PageUrl) -> Option<&Scope> {
+        self.rules.iter().find(|(site, _)| names(site, url)).map(|(_, scope)| scope)
+    }
+}
+
+/// The scope that a user's rules describe.
+fn scope(rules: &SiteRules) -> Result<Scope, BadPattern> {
+    let patterns =
+        |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();
+    let pages_max = rules.pages_max.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+    Ok(Scope {
+        include: patterns(&rules.include)?,
+        exclude: patterns(&rules.exclude)?,
+        pages_max,
+        ..Scope::default()
+    })
+}
+
+/// Whether a name of a site, as a user writes it, means the site of a URL.
+fn names(site: &str, url: &PageUrl) -> bool {
+    let site = site.trim_end_matches('/');
+    match site.strip_prefix("*.") {
+        Some(domain) => {
+            url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
+        }
+        None => {
+            site == url.host()
+                || site == url.site()
+                || url.site().split_once("://").is_some_and(|(_, host)| host == site)
+        }
+    }
+}

@@ -1,0 +1,431 @@
+//! The keeper: the one thread that writes. It makes visits part of the stores, many at a time and each in one step, and tells
+//! what became of them.
+//!
+//! What a visit found becomes a record of the page, a row of the History, bytes in the Collection, URLs in AllUrls and links
+//! between them: all of it in the same commit, or none. What the policy hears ([`News`]) is what was committed, so that a fold over the
+//! History gives the same policy again.
+//!
+//! # Promises
+//! - A visit is recorded once.
+//! - A URL has one number, and a page that was kept has one number, for ever.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use freshet_store::all_urls::{Reason, Source, Standing, UrlRecord};
+use freshet_store::changes::Changes;
+use freshet_store::coll_urls::PageRecord;
+use freshet_store::error::StoreError;
+use freshet_store::history::{VisitKind, VisitRow};
+use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_store::reader::Reader;
+use freshet_store::sites::SiteRecord;
+use freshet_store::store::Store;
+use freshet_store::time::Timestamp;
+
+use super::absorb::{LIST_EVERY, retry_wait};
+use super::admission::Admission;
+use super::known::Known;
+use super::news::News;
+use crate::crawler::Message;
+use crate::page::PageUrl;
+use crate::ranking_module::Ranking;
+use crate::status::{ChangeLine, LAST_CHANGES, Status};
+
+/// By how much, as a logarithm, the importance of a page must have moved to be kept anew.
+const IMPORTANCE_MOVED: f32 = 0.05;
+/// Sites with trouble that a status names.
+const TROUBLES: usize = 20;
+/// Redirects that may lead from one URL to another, one after the other.
+const REDIRECTS_MAX: usize = 5;
+
+/// The stores, and what is on its way into them.
+pub struct Keeper {
+    store: Store,
+    reader: Reader,
+    pub(super) admission: Admission,
+    known: Known,
+    site_numbers: HashMap<String, SiteNumber>,
+    pub(super) sites: Vec<SiteRecord>,
+    sites_touched: BTreeSet<SiteNumber>,
+    kept: usize,
+    last_changes: VecDeque<ChangeLine>,
+    pub(super) changes: Changes,
+    /// Pages as the next commit leaves them.
+    pending_pages: HashMap<PageNumber, PageRecord>,
+    /// URLs as the next commit leaves them.
+    pending_urls: HashMap<UrlId, UrlRecord>,
+    pub(super) news: Vec<News>,
+}
+
+/// Where and how a URL was found.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Discovery<'a> {
+    pub(super) url: &'a PageUrl,
+    pub(super) anchor: &'a str,
+    pub(super) found_on: Option<UrlId>,
+    pub(super) depth: u16,
+    pub(super) source: Source,
+    pub(super) listed_modified: Option<Timestamp>,
+}
+
+impl Keeper {
+    /// Takes over a store. All that is known is read once; what there is to know of it is the first news.
+    pub fn new(store: Store, admission: Admission) -> Result<Self, StoreError> {
+        let reader = store.reader();
+        let mut keeper = Self {
+            store,
+            reader: reader.clone(),
+            admission,
+            known: Known::default(),
+            site_numbers: HashMap::new(),
+            sites: Vec::new(),
+            sites_touched: BTreeSet::new(),
+            kept: 0,
+            last_changes: VecDeque::new(),
+            changes: Changes::default(),
+            pending_pages: HashMap::new(),
+            pending_urls: HashMap::new(),
+            news: Vec::new(),
+        };
+        for entry in reader.sites() {
+            let (site, record) = entry?;
+            keeper.site_numbers.insert(record.site.clone(), site);
+            keeper.sites.push(record);
+        }
+        for entry in reader.urls() {
+            let (id, record) = entry?;
+            keeper.known.insert(&record.url, id);
+            if let Standing::Kept(_) = record.standing {
+                keeper.kept += 1;
+            }
+            keeper.admission.remember(&record);
+        }
+        Ok(keeper)
+    }
+
+    /// Tells of every site and of every page that waits for a visit or is pinned.
+    pub fn tell_all(&self, mut tell: impl FnMut(News)) -> Result<(), StoreError> {
+        for (site, record) in self.sites.iter().enumerate() {
+            let site = SiteNumber(site as u32);
+            tell(News::Site { site, record: Box::new(record.clone()) });
+            for list in &record.lists {
+                if let Some(url) = PageUrl::stored(&list.url) {
+                    let due =
+                        list.fetched.map_or(record.first_seen, |fetched| fetched.plus_millis(LIST_EVERY));
+                    tell(News::List { site, url, due });
+                }
+            }
+        }
+        for entry in self.reader.pages() {
+            let (page, record) = entry?;
+            if record.discarded.is_some() {
+                continue;
+            }
+            let site = record.site;
+            if record.visits == 0 {
+                let priority = self.reader.url(record.url)?.map_or(0.0, |url| self.admission.priority(&url));
+                tell(News::Admitted { page, site, priority });
+            } else if record.text_digest.is_none() || record.gone {
+                let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(&record));
+                tell(News::Unsettled { page, site, is_first: !record.gone, again });
+            }
+            if let Some(every) = record.pinned_every {
+                let due = record.last_visit.unwrap_or_default().plus_millis(every as i64);
+                tell(News::Pinned { page, site, every, due });
+            }
+        }
+        Ok(())
+    }
+
+    /// What the stores hold, to be read from any thread.
+    pub fn reader(&self) -> Reader {
+        self.reader.clone()
+    }
+
+    /// URLs that a user begins with. Those that cannot be crawled are answered with the reason.
+    pub fn add_seed(&mut self, url: &PageUrl, now: Timestamp) -> Result<(), String> {
+        self.admission.add_seed(url);
+        let seed = Discovery {
+            url,
+            anchor: "",
+            found_on: None,
+            depth: 0,
+            source: Source::Seed,
+            listed_modified: None,
+        };
+        match self.discover(&seed, now) {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(self
+                .admission
+                .judge(url, 0, now)
+                .map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// The number of a URL, made known if it may be; none if it is out of scope or a trap.
+    pub(super) fn discover(
+        &mut self,
+        found: &Discovery<'_>,
+        now: Timestamp,
+    ) -> Result<Option<UrlId>, StoreError> {
+        if let Some(id) = self.known.get(found.url.as_str()) {
+            return Ok(Some(id));
+        }
+        if self.admission.judge(found.url, found.depth, now).is_err()
+            || self.redirects_before(found)? > REDIRECTS_MAX
+        {
+            return Ok(None);
+        }
+        let site = self.site(found.url.site(), now)?;
+        let id = self.store.url_number(found.url.as_str())?.number();
+        self.known.insert(found.url.as_str(), id);
+        self.sites[site.index()].urls += 1;
+        self.sites_touched.insert(site);
+        let record = UrlRecord {
+            url: found.url.as_str().to_owned(),
+            site,
+            discovered: now,
+            found_on: found.found_on,
+            depth: found.depth,
+            anchor: found.anchor.to_owned(),
+            source: found.source,
+            listed_modified: found.listed_modified,
+            standing: Standing::Waiting,
+            detail: String::new(),
+        };
+        self.pending_urls.insert(id, record);
+        if self.kept < self.admission.pages_max()
+            && self.admission.site_has_room(found.url, self.sites[site.index()].pages)
+        {
+            self.admit(id, now)?;
+        }
+        Ok(Some(id))
+    }
+
+    /// Makes a known URL a page of the collection.
+    pub(super) fn admit(&mut self, id: UrlId, now: Timestamp) -> Result<(), StoreError> {
+        let Some(mut record) = self.url(id)? else { return Ok(()) };
+        let page = self.store.page_number()?;
+        self.kept += 1;
+        record.standing = Standing::Kept(page);
+        let site = record.site;
+        self.sites[site.index()].pages += 1;
+        self.sites_touched.insert(site);
+        let priority = self.admission.priority(&record);
+        self.pending_urls.insert(id, record);
+        self.pending_pages.insert(page, PageRecord::admitted(id, site, now));
+        self.news.push(News::Admitted { page, site, priority });
+        Ok(())
+    }
+
+    /// A page leaves the collection; what was stored of it stays readable.
+    pub(super) fn dismiss(
+        &mut self,
+        page: PageNumber,
+        record: &mut PageRecord,
+        standing: Standing,
+        detail: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        record.discarded = Some(now);
+        if let Some(mut url) = self.url(record.url)? {
+            if matches!(url.standing, Standing::Kept(_)) {
+                self.kept = self.kept.saturating_sub(1);
+                let site = &mut self.sites[record.site.index()];
+                site.pages = site.pages.saturating_sub(1);
+                self.sites_touched.insert(record.site);
+            }
+            url.standing = standing;
+            url.detail = detail.to_owned();
+            self.pending_urls.insert(record.url, url);
+        }
+        self.news.push(News::Left { page, time: now });
+        Ok(())
+    }
+
+    /// The record of a page, as the next commit leaves it.
+    pub(super) fn page(&self, page: PageNumber) -> Result<Option<PageRecord>, StoreError> {
+        match self.pending_pages.get(&page) {
+            Some(record) => Ok(Some(record.clone())),
+            None => self.reader.page(page),
+        }
+    }
+
+    /// The record of a URL, as the next commit leaves it.
+    pub(super) fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
+        match self.pending_urls.get(&id) {
+            Some(record) => Ok(Some(record.clone())),
+            None => self.reader.url(id),
+        }
+    }
+
+    /// The page of a URL, if it is kept.
+    pub(super) fn page_of(&self, url: &PageUrl) -> Result<Option<PageNumber>, StoreError> {
+        let Some(id) = self.known.get(url.as_str()) else { return Ok(None) };
+        Ok(self.url(id)?.and_then(|record| match record.standing {
+            Standing::Kept(page) => Some(page),
+            _ => None,
+        }))
+    }
+
+    pub(super) fn put_page(&mut self, page: PageNumber, record: PageRecord) {
+        self.pending_pages.insert(page, record);
+    }
+
+    pub(super) fn put_row(&mut self, row: VisitRow) {
+        self.changes.visits.push(row);
+    }
+
+    /// A site to be changed.
+    pub(super) fn site_mut(&mut self, site: SiteNumber) -> &mut SiteRecord {
+        self.sites_touched.insert(site);
+        &mut self.sites[site.index()]
+    }
+
+    /// The number of a site, made known if it is new.
+    fn site(&mut self, name: &str, now: Timestamp) -> Result<SiteNumber, StoreError> {
+        if let Some(site) = self.site_numbers.get(name) {
+            return Ok(*site);
+        }
+        let site = self.store.site_number(name)?.number();
+        let record = SiteRecord { site: name.to_owned(), first_seen: now, ..SiteRecord::default() };
+        self.site_numbers.insert(name.to_owned(), site);
+        self.news.push(News::Site { site, record: Box::new(record.clone()) });
+        self.sites.push(record);
+        self.sites_touched.insert(site);
+        Ok(site)
+    }
+
+    /// Redirects that led to where the URL was found.
+    fn redirects_before(&self, found: &Discovery<'_>) -> Result<usize, StoreError> {
+        let (mut redirects, mut at) = (usize::from(found.source == Source::Redirect), found.found_on);
+        while found.source == Source::Redirect
+            && redirects <= REDIRECTS_MAX
+            && let Some(id) = at
+            && let Some(record) = self.url(id)?
+            && record.source == Source::Redirect
+        {
+            redirects += 1;
+            at = record.found_on;
+        }
+        Ok(redirects)
+    }
+
+    /// Takes in what it is told. Whether it was a visit.
+    pub fn take(&mut self, message: Message, now: Timestamp) -> Result<bool, StoreError> {
+        match message {
+            Message::Visit(visit, site, politeness) => {
+                self.site_mut(site).politeness = politeness;
+                self.absorb(*visit)?;
+                return Ok(true);
+            }
+            Message::Ranking(ranking) => self.take_ranking(&ranking, now)?,
+            Message::Pin(url, every) => self.pin(&url, every, now)?,
+            Message::Pause(site, paused) => {
+                self.site_mut(site).paused = paused;
+                self.tell_site(site);
+            }
+            Message::End => {}
+        }
+        Ok(false)
+    }
+
+    /// Pages have another importance, come and go.
+    fn take_ranking(&mut self, ranking: &Ranking, now: Timestamp) -> Result<(), StoreError> {
+        for (page, importance) in &ranking.importance {
+            let Some(mut record) = self.page(*page)? else { continue };
+            if (record.importance / importance).ln().abs() > IMPORTANCE_MOVED {
+                record.importance = *importance;
+                self.put_page(*page, record);
+                self.news.push(News::Weighed { page: *page, importance: *importance });
+            }
+        }
+        for page in &ranking.discard {
+            let Some(mut record) = self.page(*page)?.filter(|record| record.discarded.is_none()) else {
+                continue;
+            };
+            let standing = Standing::Discarded(Reason::Unimportant);
+            self.dismiss(*page, &mut record, standing, "more important pages fill the collection", now)?;
+            self.put_page(*page, record);
+        }
+        for url in &ranking.admit {
+            let waits = self.url(*url)?.is_some_and(|record| record.standing == Standing::Waiting);
+            if waits && self.kept < self.admission.pages_max() {
+                self.admit(*url, now)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A page is visited this often, in milliseconds; as the policy says, if zero.
+    fn pin(&mut self, url: &PageUrl, every: u64, now: Timestamp) -> Result<(), StoreError> {
+        let Some(page) = self.page_of(url)? else { return Ok(()) };
+        let Some(mut record) = self.page(page)? else { return Ok(()) };
+        record.pinned_every = Some(every).filter(|every| *every > 0);
+        let site = record.site;
+        self.put_page(page, record);
+        self.news.push(News::Pinned { page, site, every, due: now });
+        Ok(())
+    }
+
+    /// What is known of a site is news.
+    pub(super) fn tell_site(&mut self, site: SiteNumber) {
+        self.news.push(News::Site { site, record: Box::new(self.sites[site.index()].clone()) });
+    }
+
+    /// A change was found.
+    pub(super) fn tell_change(&mut self, change: ChangeLine) {
+        self.last_changes.push_front(change);
+        self.last_changes.truncate(LAST_CHANGES);
+    }
+
+    /// What the keeper knows of how the crawl stands.
+    pub fn show(&self, status: &mut Status) {
+        let counters = self.store.counters();
+        let of = |kind| counters.of_kind(kind);
+        status.urls_known = counters.urls;
+        status.pages_kept = counters.kept;
+        status.visits = counters.visits;
+        status.changes = of(VisitKind::Changed) + of(VisitKind::Gone) + of(VisitKind::Back);
+        status.failures = of(VisitKind::Failed);
+        status.not_modified = of(VisitKind::NotModified);
+        status.gone = of(VisitKind::Gone);
+        status.bytes = counters.bytes_received;
+        status.traps = self.admission.traps_cut();
+        status.last_changes = self.last_changes.clone();
+        let troubled = self.sites.iter().filter(|site| !site.trouble.is_empty());
+        status.troubles =
+            troubled.take(TROUBLES).map(|site| (site.site.clone(), site.trouble.clone())).collect();
+    }
+
+    /// The bytes on disk: state, Collection, History.
+    pub fn disk(&self) -> (u64, u64, u64) {
+        let used = self.store.disk_use();
+        (used.state, used.collection, used.history)
+    }
+
+    /// Makes what was committed survive a loss of power, and does a piece of the store's own housework.
+    pub fn sync(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.store.sync()?;
+        self.store.tidy(now)?;
+        Ok(())
+    }
+
+    /// Makes all of it part of the stores in one step, and says what became known.
+    pub fn commit(&mut self) -> Result<Vec<News>, StoreError> {
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.urls.extend(self.pending_urls.drain());
+        changes.pages.extend(self.pending_pages.drain());
+        let touched = std::mem::take(&mut self.sites_touched);
+        changes.sites.extend(touched.into_iter().map(|site| (site, self.sites[site.index()].clone())));
+        self.store.commit(changes)?;
+        Ok(std::mem::take(&mut self.news))
+    }
+
+    /// Ends the writing: what is open is closed whole.
+    pub fn close(mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.commit()?;
+        self.store.close(now)
+    }
+}

@@ -1,0 +1,18 @@
+//! The one writer: what visits found becomes part of the stores.
+//!
+//! In reading order:
+//! - [`keeper`]: the stores, and what is on its way into them;
+//! - `absorb`: how a visit becomes records;
+//! - [`admission`]: which URLs may become pages;
+//! - [`known`]: which URLs are known, without asking the disk;
+//! - [`news`]: what was taken in, as the UpdateModule hears it.
+
+mod absorb;
+pub mod admission;
+pub mod keeper;
+pub mod known;
+pub mod news;
+
+pub use admission::Admission;
+pub use keeper::Keeper;
+pub use news::News;

@@ -1,0 +1,105 @@
+//! What the stores have taken in, as the UpdateModule hears it.
+
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::sites::SiteRecord;
+use freshet_store::time::Timestamp;
+
+use crate::page::PageUrl;
+use crate::policy::Outcome;
+
+/// One fact that has been committed.
+#[derive(Clone, Debug)]
+pub enum News {
+    /// A site is known.
+    Site {
+        /// Its number.
+        site: SiteNumber,
+        /// What is known of it.
+        record: Box<SiteRecord>,
+    },
+    /// A page was admitted, and waits for its first visit.
+    Admitted {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// How soon it should be visited: higher is sooner.
+        priority: f32,
+    },
+    /// A page was copied for the first time.
+    Copied {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// Its path and query.
+        path: String,
+        /// How important it is; one on average.
+        importance: f32,
+        /// When.
+        time: Timestamp,
+    },
+    /// A page was visited again.
+    Visited {
+        /// The page.
+        page: PageNumber,
+        /// When.
+        time: Timestamp,
+        /// What was found.
+        outcome: Outcome,
+        /// Bytes that the next visit is expected to cost.
+        bytes_expected: f32,
+    },
+    /// The visit to a page taught nothing; it is tried again.
+    Unsettled {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// Whether we have no copy of it.
+        is_first: bool,
+        /// When to try again.
+        again: Timestamp,
+    },
+    /// A page has left the collection.
+    Left {
+        /// The page.
+        page: PageNumber,
+        /// When.
+        time: Timestamp,
+    },
+    /// A page has another importance.
+    Weighed {
+        /// The page.
+        page: PageNumber,
+        /// The new importance.
+        importance: f32,
+    },
+    /// A list says that a page has changed since our copy.
+    Signal {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+    },
+    /// A site has a list of pages, to be read from time to time.
+    List {
+        /// The site.
+        site: SiteNumber,
+        /// Where the list is.
+        url: PageUrl,
+        /// When to read it.
+        due: Timestamp,
+    },
+    /// A page is visited this often, in milliseconds, whatever the policy says; no longer, if zero.
+    Pinned {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// How often.
+        every: u64,
+        /// When next.
+        due: Timestamp,
+    },
+}

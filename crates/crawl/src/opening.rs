@@ -1,0 +1,298 @@
+//! A crawl from its directory: opened, run, closed.
+//!
+//! What the UpdateModule knows is a fold over the stores: sites, pages that wait, and the visits of the History in their
+//! order, told to the policy as they were told when they were made.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use freshet_store::error::StoreError;
+use freshet_store::history::{VisitKind, VisitQuery};
+use freshet_store::reader::Reader;
+use freshet_store::store::Store;
+use freshet_store::time::Timestamp;
+use freshet_theory::units::Days;
+use tokio::sync::mpsc;
+
+use crate::budget::Budget;
+use crate::clock::Clock;
+use crate::crawl_module::CrawlModule;
+use crate::crawler::{Crawler, Message};
+use crate::desk::{Answer, Question, answer};
+use crate::keep::{Admission, Keeper, News};
+use crate::page::reading::Limits;
+use crate::page::scope::BadPattern;
+use crate::page::{Canonical, PageUrl};
+use crate::policy::{Form, Outcome, Setting};
+use crate::ranking_module::rank;
+use crate::settings::Settings;
+use crate::update::refresh::Refresh;
+use crate::update::{UpdateModule, UpdateSettings};
+use crate::web::politeness::Politeness;
+use crate::web::{Web, WebError};
+
+/// Downloads per page that the cycle of the policy is made for.
+const SHARE: f64 = 0.1;
+/// The shortest cycle of the policy, in days: an hour.
+const CYCLE_MIN: f64 = 1.0 / 24.0;
+/// The longest cycle of the policy, in days.
+const CYCLE_MAX: f64 = 14.0;
+/// Short cycles in a cycle, for policies that visit steadily.
+const STEADY_STEPS: i64 = 28;
+/// Pages that a crawl is expected to have when it begins and may keep any number.
+const PAGES_EXPECTED: usize = 10_000;
+/// Visits per day that stand for a budget without limit.
+const UNLIMITED_PER_DAY: f64 = 10_000_000.0;
+/// Orders that are kept ready for each connection.
+const READY_PER_CONNECTION: usize = 4;
+/// Milliseconds of the budget that may gather unspent.
+const BURST: f64 = 60_000.0;
+/// How long the RankingModule rests, at least.
+const RANK_EVERY: Duration = Duration::from_secs(20);
+/// It rests this many times as long as it worked.
+const RANK_REST: u32 = 20;
+
+/// Why a crawl cannot run.
+#[derive(Debug, thiserror::Error)]
+pub enum CrawlError {
+    /// The stores refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The Web cannot be reached with these settings.
+    #[error(transparent)]
+    Web(#[from] WebError),
+    /// A rule of a site is no pattern.
+    #[error(transparent)]
+    Pattern(#[from] BadPattern),
+    /// A seed cannot be crawled.
+    #[error("the seed {url} cannot be crawled: {why}")]
+    Seed {
+        /// The seed.
+        url: String,
+        /// Why not.
+        why: String,
+    },
+    /// There is nothing to crawl.
+    #[error("there is nothing to crawl: name at least one URL")]
+    NoSeeds,
+    /// Sites must be able to complain.
+    #[error(
+        "{host} is not a private host: say whom its owner may write to, with --contact or in the configuration"
+    )]
+    NoContact {
+        /// A host that needs to know.
+        host: String,
+    },
+    /// A part of the program ended.
+    #[error("the {0} ended unexpectedly")]
+    Thread(&'static str),
+}
+
+/// A crawl that is ready to run.
+pub struct Crawl {
+    crawler: Arc<Crawler>,
+    keeper: Keeper,
+    messages: mpsc::Receiver<Message>,
+    settings: Settings,
+}
+
+impl Crawl {
+    /// Opens the directory of a crawl, or begins one.
+    pub fn open(settings: Settings, clock: Arc<Clock>) -> Result<Self, CrawlError> {
+        let now = clock.now();
+        let store = Store::open(&settings.directory, settings.store())?;
+        let reader = store.reader();
+        let mut keeper = Keeper::new(store, Admission::new(&settings)?)?;
+        let web = Web::new(settings.web.clone())?;
+        let canonical = settings.canonical();
+        for seed in &settings.seeds {
+            add_seed(&mut keeper, &web, &canonical, seed, now)?;
+        }
+        for pin in &settings.pins {
+            let url = add_seed(&mut keeper, &web, &canonical, &pin.url, now)?;
+            keeper.take(Message::Pin(url, (pin.every.get() * 86_400_000.0) as u64), now)?;
+        }
+        keeper.commit()?;
+        let mut update_module = update_module(&settings, &reader, now)?;
+        remember(&mut update_module, &reader, &keeper, now)?;
+        let limits = Limits::default();
+        let crawl_module = CrawlModule { web, reader, canonical, clock: Arc::clone(&clock), limits };
+        let (crawler, messages) = Crawler::new(update_module, crawl_module, clock, settings.once);
+        Ok(Self { crawler, keeper, messages, settings })
+    }
+
+    /// The modules, to be watched and asked to stop.
+    pub fn crawler(&self) -> Arc<Crawler> {
+        Arc::clone(&self.crawler)
+    }
+
+    /// Answers a question by reading, while the crawl does not run.
+    pub fn answer(&self, question: &Question) -> Answer {
+        self.keeper.show(&mut self.crawler.board());
+        let answered = answer(self.crawler.reader(), self.crawler.as_ref(), question);
+        match answered {
+            Answer::Status(mut status) => {
+                status.running = false;
+                Answer::Status(status)
+            }
+            other => other,
+        }
+    }
+
+    /// The writer, while the crawl does not run.
+    pub fn keeper_mut(&mut self) -> &mut Keeper {
+        &mut self.keeper
+    }
+
+    /// Closes the files without running.
+    pub fn close(self) -> Result<(), CrawlError> {
+        let now = self.crawler.clock().now();
+        Ok(self.keeper.close(now)?)
+    }
+
+    /// Runs until the crawl is asked to stop; then closes its files.
+    pub async fn run(self) -> Result<(), CrawlError> {
+        let Self { crawler, keeper, messages, settings } = self;
+        let keeping = {
+            let crawler = Arc::clone(&crawler);
+            std::thread::spawn(move || {
+                let kept = crawler.keep(keeper, messages);
+                crawler.ask_to_stop();
+                kept
+            })
+        };
+        let ranking = {
+            let crawler = Arc::clone(&crawler);
+            let pages_max = settings.pages_max;
+            std::thread::spawn(move || refine(&crawler, pages_max))
+        };
+        let ran = crawler.run(settings.connections).await;
+        crawler.tell_keeper(Message::End).await;
+        let clock_now = crawler.clock().now();
+        let keeper = tokio::task::spawn_blocking(move || {
+            let ended = ranking.join();
+            (keeping.join(), ended)
+        });
+        let (kept, ranked) = keeper.await.map_err(|_| CrawlError::Thread("keeper"))?;
+        kept.map_err(|_| CrawlError::Thread("keeper"))??.close(clock_now)?;
+        ranked.map_err(|_| CrawlError::Thread("RankingModule"))?;
+        Ok(ran?)
+    }
+}
+
+/// The RankingModule's own thread: it ranks, rests, and ranks again, until the crawl stops.
+fn refine(crawler: &Crawler, pages_max: usize) {
+    let mut rest = RANK_EVERY;
+    let mut known = 0;
+    loop {
+        let begun = Instant::now();
+        while begun.elapsed() < rest {
+            if crawler.is_stopping() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        let urls = crawler.reader().counters().map_or(0, |counters| counters.urls);
+        if urls == known && urls > 0 && known % 7 != 0 {
+            continue;
+        }
+        known = urls;
+        let begun = Instant::now();
+        if let Ok(ranking) = rank(crawler.reader(), pages_max)
+            && !crawler.tell_keeper_blocking(Message::Ranking(ranking))
+        {
+            return;
+        }
+        rest = RANK_EVERY.max(begun.elapsed() * RANK_REST);
+    }
+}
+
+fn add_seed(
+    keeper: &mut Keeper,
+    web: &Web,
+    canonical: &Canonical,
+    seed: &str,
+    now: Timestamp,
+) -> Result<PageUrl, CrawlError> {
+    let bad = |why: String| CrawlError::Seed { url: seed.to_owned(), why };
+    let url = canonical.of(seed).map_err(|refused| bad(refused.to_string()))?;
+    if web.needs_contact(url.host()) {
+        return Err(CrawlError::NoContact { host: url.host().to_owned() });
+    }
+    keeper.add_seed(&url, now).map_err(bad)?;
+    Ok(url)
+}
+
+fn update_module(settings: &Settings, reader: &Reader, now: Timestamp) -> Result<UpdateModule, CrawlError> {
+    let kept = reader.counters()?.kept as usize;
+    let pages = if kept > 0 { kept } else { settings.pages_max.min(PAGES_EXPECTED) };
+    let per_day = settings.visits_per_day.unwrap_or(UNLIMITED_PER_DAY);
+    let cycle = (SHARE * pages as f64 / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX);
+    let share = (per_day * cycle / pages as f64).clamp(1e-6, 1.0);
+    let setting = Setting { cycle: Days::new(cycle), budget_share: share, seed: settings.seed };
+    let policy = settings.policy.build(&setting);
+    let steps = if settings.policy.form() == Form::Steady { STEADY_STEPS } else { 1 };
+    let cycle_millis = (cycle * 86_400_000.0) as i64;
+    let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;
+    let start = seen.into_iter().min().unwrap_or(now);
+    let refresh = Refresh::new(policy, start, (cycle_millis / steps).max(1));
+    let burst = |per_day: Option<f64>, least: f64| {
+        per_day.map_or(0.0, |rate| (rate * BURST / 86_400_000.0).max(least))
+    };
+    let update = UpdateSettings {
+        discovery_share: settings.discovery_share,
+        ready: READY_PER_CONNECTION * settings.connections,
+        refresh: !settings.once,
+        prices_bytes: settings.bytes_per_day.is_some(),
+        has_delay: settings.politeness.delay > Duration::ZERO,
+    };
+    Ok(UpdateModule::new(
+        update,
+        refresh,
+        Politeness::new(settings.politeness),
+        Budget::new(settings.visits_per_day, burst(settings.visits_per_day, 1.0), now),
+        Budget::new(settings.bytes_per_day, burst(settings.bytes_per_day, 1e6), now),
+    ))
+}
+
+/// Tells the module all that the stores hold, as it was told when it happened.
+fn remember(
+    module: &mut UpdateModule,
+    reader: &Reader,
+    keeper: &Keeper,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    keeper.tell_all(|news| module.hear(news, now))?;
+    let mut visits = reader.visits(&VisitQuery::all())?;
+    visits.sort_by_key(|visit| (visit.row.time, visit.number));
+    for visit in visits {
+        let Some(page) = visit.row.page else { continue };
+        let time = visit.row.time;
+        let outcome = match visit.row.kind {
+            VisitKind::New | VisitKind::Back => {
+                let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else {
+                    continue;
+                };
+                let Some(url) = PageUrl::stored(&visit.row.url) else { continue };
+                let path = url.path_and_query().to_owned();
+                module.hear(
+                    News::Copied { page, site: record.site, path, importance: record.importance, time },
+                    now,
+                );
+                continue;
+            }
+            VisitKind::Unchanged | VisitKind::NotModified => Outcome::Unchanged,
+            VisitKind::Changed => Outcome::Changed,
+            VisitKind::Gone => Outcome::Gone,
+            VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
+        };
+        module.hear(News::Visited { page, time, outcome, bytes_expected: visit.row.bytes as f32 }, now);
+    }
+    Ok(())
+}
+
+/// Whether a directory holds a crawl.
+pub fn is_crawl(directory: &Path) -> bool {
+    directory.join("state").is_dir()
+}

@@ -1,0 +1,492 @@
+//! What the bytes of a response mean to a crawler: text to compare, links to follow, wishes to respect.
+//!
+//! # Promises
+//! - Any bytes can be read; what comes out is bounded by [`Limits`].
+//! - The digest of the text and its simhash depend on the words a reader sees, not on markup, scripts or line ends.
+//! - Each URL stands once among the links, in the order of the page, with its first anchor that says something.
+//! - A page that asks not to be followed has no link without `nofollow`.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::address::PageUrl;
+use super::canonical::{Base, Canonical};
+use super::charset::Charset;
+use super::digest::{self, Digest};
+use super::feed;
+use super::html::{Markup, ReferenceKind};
+use super::kind::Kind;
+use super::link_header;
+use super::listed::Listed;
+use super::robots_meta::RobotsMeta;
+use super::simhash::simhash;
+use super::sitemap;
+use super::text::{TextBuilder, shortened};
+
+/// The longest anchor text that is kept, in bytes.
+pub const ANCHOR_BYTES_MAX: usize = 120;
+
+/// How much of a response is read.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Bytes of a body that are looked at; the digest of the raw bytes is of all.
+    pub body_bytes: usize,
+    /// Bytes of visible text that are kept.
+    pub text_bytes: usize,
+    /// References that are looked at; further ones are only counted.
+    pub links: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { body_bytes: 16 << 20, text_bytes: 4 << 20, links: 100_000 }
+    }
+}
+
+/// What a response means.
+#[derive(Clone, Debug)]
+pub struct Reading {
+    /// The sort of document.
+    pub kind: Kind,
+    /// Its character encoding; nothing for a document that is not text.
+    pub charset: Option<Charset>,
+    /// Its title, if it has one.
+    pub title: Option<String>,
+    /// The visible text in canonical form: words with single spaces, blocks on lines of their own. Of a feed or a sitemap,
+    /// the entries, one a line.
+    pub text: String,
+    /// The digest of the body as it came.
+    pub raw_digest: Digest,
+    /// The digest of the text; of a document that is not text, that of its bytes.
+    pub text_digest: Digest,
+    /// The simhash of the text.
+    pub simhash: u64,
+    /// The pages it refers a reader to.
+    pub links: Vec<Link>,
+    /// References that were over the limit.
+    pub links_left_out: usize,
+    /// The URL that the document calls its own, if it names one; it may be the page's.
+    pub canonical: Option<PageUrl>,
+    /// Other forms of the page: languages, devices.
+    pub alternates: Vec<PageUrl>,
+    /// Feeds that the page announces.
+    pub feeds: Vec<PageUrl>,
+    /// What the page asks of robots, in itself and in the header.
+    pub robots: RobotsMeta,
+    /// Where the page sends its reader by itself.
+    pub refresh: Option<PageUrl>,
+    /// Pages that a feed or a sitemap lists.
+    pub listed: Vec<Listed>,
+    /// Sitemaps that an index of sitemaps lists.
+    pub sitemaps: Vec<Listed>,
+}
+
+/// A page that a page refers to.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Link {
+    /// The page.
+    pub url: PageUrl,
+    /// What the link is called, shortened to [`ANCHOR_BYTES_MAX`] bytes; empty if it has no text.
+    pub anchor: String,
+    /// Whether the link, or the whole page, asks not to be followed.
+    pub nofollow: bool,
+    /// How it is made.
+    pub kind: LinkKind,
+}
+
+/// How a link is made.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum LinkKind {
+    /// `<a href>`.
+    Anchor,
+    /// `<area href>`.
+    Area,
+    /// `<frame src>` or `<iframe src>`.
+    Frame,
+    /// `rel=next`.
+    Next,
+    /// `rel=prev`.
+    Previous,
+}
+
+/// What a response means. `x_robots_tag` and `link_headers` are the values of those headers, one for each line.
+pub fn read(
+    url: &PageUrl,
+    content_type: Option<&str>,
+    x_robots_tag: &[&str],
+    link_headers: &[&str],
+    body: &[u8],
+    canonical: &Canonical,
+    limits: &Limits,
+) -> Reading {
+    let raw_digest = digest::of_bytes(body);
+    let body = &body[..body.len().min(limits.body_bytes)];
+    let mut reading = Reading::empty(Kind::of(content_type, url.path(), body), raw_digest);
+    for header in x_robots_tag {
+        reading.robots.obey_header(header);
+    }
+    let mut reader = Reader { url, content_type, body, canonical, limits, reading, seen: HashMap::new() };
+    match reader.reading.kind {
+        Kind::Html | Kind::Xhtml => reader.read_html(),
+        Kind::Text => reader.read_text(),
+        Kind::Feed => reader.read_feed(),
+        Kind::Sitemap => reader.read_sitemap(),
+        Kind::Other => {}
+    }
+    reader.read_link_headers(link_headers);
+    reader.finish()
+}
+
+impl Reading {
+    /// Every page that the document names and a crawler may follow, with the name it gives it.
+    pub fn discoveries(&self) -> impl Iterator<Item = (&PageUrl, &str)> {
+        let links =
+            self.links.iter().filter(|link| !link.nofollow).map(|link| (&link.url, link.anchor.as_str()));
+        let named = self.canonical.iter().chain(&self.refresh).chain(&self.alternates).chain(&self.feeds);
+        let listed = self.listed.iter().map(|entry| &entry.url);
+        links.chain(named.chain(listed).filter(|_| self.robots.follow).map(|url| (url, "")))
+    }
+
+    fn empty(kind: Kind, raw_digest: Digest) -> Self {
+        Self {
+            kind,
+            charset: None,
+            title: None,
+            text: String::new(),
+            raw_digest,
+            text_digest: raw_digest,
+            simhash: 0,
+            links: Vec::new(),
+            links_left_out: 0,
+            canonical: None,
+            alternates: Vec::new(),
+            feeds: Vec::new(),
+            robots: RobotsMeta::default(),
+            refresh: None,
+            listed: Vec::new(),
+            sitemaps: Vec::new(),
+        }
+    }
+}
+
+/// A response that is being read.
+struct Reader<'a> {
+    url: &'a PageUrl,
+    content_type: Option<&'a str>,
+    body: &'a [u8],
+    canonical: &'a Canonical,
+    limits: &'a Limits,
+    reading: Reading,
+    /// Where each URL that was met stands in its list, by the list and the hash of its text.
+    seen: HashMap<(List, u64), usize>,
+}
+
+/// The lists in which a URL stands once.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+enum List {
+    Links,
+    Alternates,
+    Feeds,
+}
+
+impl Reader<'_> {
+    fn read_html(&mut self) {
+        let charset = Charset::of(self.content_type, self.url.host(), self.body);
+        let is_xml = self.reading.kind == Kind::Xhtml;
+        let markup =
+            Markup::read(&charset.decode(self.body), is_xml, self.limits.text_bytes, self.limits.links);
+        self.reading.charset = Some(charset);
+        self.reading.links_left_out = markup.references_left_out;
+        self.reading.robots.restrict(markup.robots);
+        let mut base = match &markup.base {
+            Some(href) => Base::with_href(self.url, href),
+            None => Base::of(self.url),
+        };
+        for reference in &markup.references {
+            if let Ok(target) = self.canonical.resolve(&mut base, &markup.target(reference)) {
+                self.add(reference.kind, target, &markup.anchor(reference), reference.nofollow);
+            }
+        }
+        self.reading.title = markup.title;
+        self.reading.text = markup.text;
+    }
+
+    fn read_text(&mut self) {
+        let charset = Charset::of(self.content_type, self.url.host(), self.body);
+        let mut text = TextBuilder::new(self.limits.text_bytes);
+        for line in charset.decode(self.body).lines() {
+            text.push(line.as_bytes());
+            text.end_block();
+        }
+        self.reading.charset = Some(charset);
+        self.reading.text = text.finish();
+    }
+
+    fn read_feed(&mut self) {
+        let feed = feed::read(self.url, self.content_type, self.body, self.canonical);
+        let mut text = TextBuilder::new(self.limits.text_bytes);
+        for entry in feed.entries {
+            text.push(entry.title.as_bytes());
+            self.list(entry.page, &mut text);
+        }
+        self.reading.title = feed.title;
+        self.reading.text = text.finish();
+    }
+
+    fn read_sitemap(&mut self) {
+        let sitemap = sitemap::read(self.url, self.content_type, self.body, self.canonical);
+        let mut text = TextBuilder::new(self.limits.text_bytes);
+        for page in sitemap.pages {
+            self.list(page, &mut text);
+        }
+        self.reading.sitemaps = sitemap.sitemaps;
+        self.reading.alternates = sitemap.alternates;
+        self.reading.text = text.finish();
+    }
+
+    /// Keeps a page that is listed, and writes its line.
+    fn list(&mut self, page: Listed, text: &mut TextBuilder) {
+        text.push(b" ");
+        text.push(page.url.as_str().as_bytes());
+        if let Some(modified) = page.modified {
+            text.push(format!(" {}", modified.millis()).as_bytes());
+        }
+        text.end_block();
+        self.reading.listed.push(page);
+    }
+
+    /// The references of a header are relative to the page itself, whatever `<base>` it has.
+    fn read_link_headers(&mut self, headers: &[&str]) {
+        let mut base = Base::of(self.url);
+        for link in headers.iter().flat_map(|header| link_header::links(header)) {
+            let Some(kind) = ReferenceKind::of_relations(link.relations, link.media_type) else { continue };
+            if let Ok(target) = self.canonical.resolve(&mut base, link.target) {
+                self.add(kind, target, "", false);
+            }
+        }
+    }
+
+    fn finish(self) -> Reading {
+        let mut reading = self.reading;
+        if !reading.robots.follow {
+            reading.links.iter_mut().for_each(|link| link.nofollow = true);
+        }
+        if reading.kind != Kind::Other {
+            reading.text_digest = digest::of_text(&reading.text);
+            reading.simhash = simhash(&reading.text);
+        }
+        reading
+    }
+
+    fn add(&mut self, kind: ReferenceKind, url: PageUrl, anchor: &str, nofollow: bool) {
+        match kind {
+            ReferenceKind::Anchor => self.add_link(LinkKind::Anchor, url, anchor, nofollow),
+            ReferenceKind::Area => self.add_link(LinkKind::Area, url, anchor, nofollow),
+            ReferenceKind::Frame => self.add_link(LinkKind::Frame, url, anchor, nofollow),
+            ReferenceKind::Next => self.add_link(LinkKind::Next, url, anchor, nofollow),
+            ReferenceKind::Previous => self.add_link(LinkKind::Previous, url, anchor, nofollow),
+            ReferenceKind::Canonical => _ = self.reading.canonical.get_or_insert(url),
+            ReferenceKind::Refresh => _ = self.reading.refresh.get_or_insert(url),
+            ReferenceKind::Alternate if self.is_new(List::Alternates, &url) => {
+                self.reading.alternates.push(url);
+            }
+            ReferenceKind::Feed if self.is_new(List::Feeds, &url) => self.reading.feeds.push(url),
+            ReferenceKind::Alternate | ReferenceKind::Feed => {}
+        }
+    }
+
+    fn add_link(&mut self, kind: LinkKind, url: PageUrl, anchor: &str, nofollow: bool) {
+        let links = &mut self.reading.links;
+        let place = *self.seen.entry((List::Links, hash(&url))).or_insert(links.len());
+        match links.get_mut(place) {
+            Some(known) if known.url == url => {
+                known.nofollow &= nofollow;
+                if known.anchor.is_empty() {
+                    known.anchor = shortened(anchor, ANCHOR_BYTES_MAX).into();
+                }
+            }
+            // Two URLs with one hash: the second may then stand twice, which harms nobody.
+            _ => links.push(Link { url, anchor: shortened(anchor, ANCHOR_BYTES_MAX).into(), nofollow, kind }),
+        }
+    }
+
+    fn is_new(&mut self, list: List, url: &PageUrl) -> bool {
+        self.seen.insert((list, hash(url)), 0).is_none()
+    }
+}
+
+fn hash(url: &PageUrl) -> u64 {
+    xxh3_64(url.as_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page() -> PageUrl {
+        PageUrl::stored("http://a.example/d/page").unwrap()
+    }
+
+    fn read_html(body: &str) -> Reading {
+        read(&page(), Some("text/html"), &[], &[], body.as_bytes(), &Canonical::default(), &Limits::default())
+    }
+
+    fn urls<'a>(urls: impl IntoIterator<Item = &'a PageUrl>) -> Vec<&'a str> {
+        urls.into_iter().map(PageUrl::as_str).collect()
+    }
+
+    #[test]
+    fn a_page_is_read_whole() {
+        let reading = read_html(
+            "<!doctype html><title> The  page </title><base href=/base/><meta name=robots content=noarchive>
+             <link rel=canonical href=/own><link rel=alternate hreflang=de href=de><link rel=alternate href=de>
+             <link rel=alternate type=application/atom+xml href=feed><link rel=next href=2><meta http-equiv=refresh content='9;url=/new'>
+             <p>Hello <a href=one>the <b>first</b></a> and <a href=one#x>again</a> <a rel='x NoFollow' href=//b.example>b</a>",
+        );
+        assert_eq!(reading.title.as_deref(), Some("The page"));
+        assert_eq!(reading.text, "Hello the first and again b");
+        assert_eq!(
+            urls(reading.links.iter().map(|link| &link.url)),
+            ["http://a.example/base/2", "http://a.example/base/one", "http://b.example/"]
+        );
+        assert_eq!(reading.links[0].kind, LinkKind::Next);
+        assert_eq!(reading.links[1].anchor, "the first");
+        assert!(!reading.links[1].nofollow && reading.links[2].nofollow);
+        assert_eq!(urls(&reading.canonical), ["http://a.example/own"]);
+        assert_eq!(urls(&reading.alternates), ["http://a.example/base/de"]);
+        assert_eq!(urls(&reading.feeds), ["http://a.example/base/feed"]);
+        assert_eq!(urls(&reading.refresh), ["http://a.example/new"]);
+        assert_eq!(reading.robots, RobotsMeta { archive: false, ..RobotsMeta::default() });
+        let found: Vec<_> = reading.discoveries().map(|(url, anchor)| (url.path(), anchor)).collect();
+        assert_eq!(
+            found,
+            [
+                ("/base/2", ""),
+                ("/base/one", "the first"),
+                ("/own", ""),
+                ("/new", ""),
+                ("/base/de", ""),
+                ("/base/feed", "")
+            ]
+        );
+    }
+
+    #[test]
+    fn headers_speak_for_the_page() {
+        let (robots, links) =
+            (["noindex, nofollow"], ["</own>; rel=canonical", "<2>; rel=next, <x>; rel=stylesheet"]);
+        let body = b"<base href=http://b.example/><a href=/x>x</a>";
+        let reading = read(
+            &page(),
+            Some("text/html"),
+            &robots,
+            &links,
+            body,
+            &Canonical::default(),
+            &Limits::default(),
+        );
+        assert!(!reading.robots.index && !reading.robots.follow);
+        assert_eq!(urls(&reading.canonical), ["http://a.example/own"]);
+        assert_eq!(
+            urls(reading.links.iter().map(|link| &link.url)),
+            ["http://b.example/x", "http://a.example/d/2"]
+        );
+        assert!(reading.links.iter().all(|link| link.nofollow));
+        assert_eq!(reading.discoveries().count(), 0);
+    }
+
+    #[test]
+    fn markup_scripts_and_comments_do_not_change_the_text() {
+        let (one, other) = (
+            read_html("<p>One two<p>three<script>1</script>"),
+            read_html("<!-- 7 --><div>One  <i>two</i> three</div><style>x{}</style>"),
+        );
+        assert_ne!(one.raw_digest, other.raw_digest);
+        assert_eq!(one.text_digest, other.text_digest);
+        assert_eq!(one.simhash, other.simhash);
+        assert_ne!(one.text_digest, read_html("<p>One two four").text_digest);
+    }
+
+    #[test]
+    fn plain_text_keeps_its_lines() {
+        let body = b"One  two\r\n\r\n three\n";
+        let reading =
+            read(&page(), Some("text/plain"), &[], &[], body, &Canonical::default(), &Limits::default());
+        assert_eq!((reading.kind, reading.text.as_str()), (Kind::Text, "One two\nthree"));
+    }
+
+    #[test]
+    fn lists_are_read_as_their_entries() {
+        let body = b"<rss><channel><title>N</title><item><title>T</title><link>/t</link><pubDate>2024-05-06</pubDate></item>";
+        let feed = read(
+            &page(),
+            Some("application/rss+xml"),
+            &[],
+            &[],
+            body,
+            &Canonical::default(),
+            &Limits::default(),
+        );
+        assert_eq!(feed.text, "T http://a.example/t 1714953600000");
+        assert_eq!(urls(feed.listed.iter().map(|entry| &entry.url)), ["http://a.example/t"]);
+        let body = b"<sitemapindex><sitemap><loc>/s.xml</loc></sitemap></sitemapindex>";
+        let index =
+            read(&page(), Some("text/xml"), &[], &[], body, &Canonical::default(), &Limits::default());
+        assert_eq!((index.kind, index.sitemaps.len()), (Kind::Sitemap, 1));
+    }
+
+    #[test]
+    fn what_is_no_text_is_known_by_its_bytes() {
+        let reading =
+            read(&page(), Some("image/png"), &[], &[], b"\x89PNG", &Canonical::default(), &Limits::default());
+        assert_eq!((reading.kind, reading.text_digest), (Kind::Other, reading.raw_digest));
+        assert_eq!((reading.text.as_str(), reading.charset), ("", None));
+    }
+
+    #[test]
+    fn a_page_of_too_many_links_is_cut_and_says_so() {
+        let body: String = (0..50).map(|page| format!("<a href={page}>words of a link</a> ")).collect();
+        let limits = Limits { links: 20, text_bytes: 100, ..Limits::default() };
+        let reading =
+            read(&page(), Some("text/html"), &[], &[], body.as_bytes(), &Canonical::default(), &limits);
+        assert_eq!((reading.links.len(), reading.links_left_out), (20, 30));
+        assert!(reading.text.len() <= 100);
+    }
+
+    #[test]
+    fn a_link_without_text_is_called_by_its_picture_or_a_later_link() {
+        let reading = read_html("<a href=a><img alt=' Logo '></a><a href=b></a><a href=b>later</a>");
+        assert_eq!(reading.links[0].anchor, "Logo");
+        assert_eq!(reading.links[1].anchor, "later");
+    }
+
+    #[test]
+    fn letters_of_other_charsets_are_read() {
+        let body = b"<meta charset=windows-1251><p>\xcf\xf0\xe8\xe2\xe5\xf2";
+        let reading = read(&page(), None, &[], &[], body, &Canonical::default(), &Limits::default());
+        assert_eq!(reading.text, "\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442}");
+    }
+
+    proptest! {
+        #[test]
+        fn any_response_is_read_within_its_limits(
+            content_type in proptest::option::of("text/(html|plain|xml)(; charset=(utf-16|shift_jis))?|application/(xhtml\\+xml|rss\\+xml|json)"),
+            robots in "(noindex|freshet|:|,| |x){0,6}",
+            link in "(<|>|;|rel=|next|canonical|,|/a){0,10}",
+            body in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..300),
+                "(<|</|a|base|title|svg|template|script| href=|x|\"|'|>|&amp;|&#0;|\u{a0}|ü|http://|//){0,60}".prop_map(String::into_bytes),
+            ],
+        ) {
+            let limits = Limits { body_bytes: 200, text_bytes: 50, links: 3 };
+            let reading = read(&page(), content_type.as_deref(), &[&robots], &[&link], &body, &Canonical::default(), &limits);
+            prop_assert!(reading.text.len() <= 50);
+            // Three from the body, and what the header adds.
+            prop_assert!(reading.links.len() <= 3 + link.len());
+            prop_assert_eq!(reading.raw_digest, digest::of_bytes(&body));
+        }
+    }
+}

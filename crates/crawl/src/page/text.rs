@@ -1,0 +1,191 @@
+//! The visible text of a page in canonical form: words with one space between them, blocks with one line end.
+//!
+//! # Promises
+//! - No space or line end stands at the start, at the end, or beside another; a no-break space is a space, and control characters
+//!   are too.
+//! - Text never grows beyond its limit, and is valid UTF-8 also where it was cut.
+
+/// What lies between the last word and the next.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Gap {
+    None,
+    Space,
+    Line,
+}
+
+/// A text in the making.
+#[derive(Debug)]
+pub(super) struct TextBuilder {
+    text: Vec<u8>,
+    gap: Gap,
+    bytes_max: usize,
+}
+
+impl TextBuilder {
+    /// A text that will hold at most `bytes_max` bytes; what comes after is left out.
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self { text: Vec::new(), gap: Gap::None, bytes_max }
+    }
+
+    /// Adds a piece of running text. Words go on across pieces.
+    pub(super) fn push(&mut self, piece: &[u8]) {
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let word = &rest[..word_bytes(rest)];
+            if !word.is_empty() {
+                self.push_word(word);
+                rest = &rest[word.len()..];
+            }
+            let space = space_bytes(rest);
+            if 0 < space {
+                self.gap = self.gap.max(Gap::Space);
+                rest = &rest[space..];
+            }
+        }
+    }
+
+    /// Ends the block: what follows stands on a new line.
+    pub(super) fn end_block(&mut self) {
+        self.gap = Gap::Line;
+    }
+
+    /// Bytes of the text so far.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// The text.
+    pub(super) fn finish(mut self) -> String {
+        // Pieces may end within a character, and so may a text that was cut.
+        let whole = std::str::from_utf8(&self.text).map_or_else(|error| error.valid_up_to(), str::len);
+        self.text.truncate(whole);
+        String::from_utf8(self.text).unwrap_or_default()
+    }
+
+    fn push_word(&mut self, word: &[u8]) {
+        let separator: &[u8] = match self.gap {
+            _ if self.text.is_empty() => b"",
+            Gap::None => b"",
+            Gap::Space => b" ",
+            Gap::Line => b"\n",
+        };
+        self.gap = Gap::None;
+        let room = self.bytes_max.saturating_sub(self.text.len() + separator.len());
+        if word.len() <= room {
+            self.text.extend_from_slice(separator);
+            self.text.extend_from_slice(word);
+            return;
+        }
+        // Full: what fits of this word is the last.
+        let fitting = whole_characters(word, room);
+        if !fitting.is_empty() {
+            self.text.extend_from_slice(separator);
+            self.text.extend_from_slice(fitting);
+        }
+        self.bytes_max = self.text.len();
+    }
+}
+
+/// The text shortened to at most `bytes_max` bytes, between characters.
+pub(super) fn shortened(text: &str, bytes_max: usize) -> &str {
+    &text[..text.floor_char_boundary(bytes_max)]
+}
+
+/// The longest start of at most `bytes_max` bytes that ends between characters.
+fn whole_characters(text: &[u8], bytes_max: usize) -> &[u8] {
+    let mut end = bytes_max.min(text.len());
+    while 0 < end && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Bytes of the word at the start: up to a space, a control character or what may be a no-break space.
+fn word_bytes(text: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some(found) = text[end..].iter().position(|byte| *byte <= b' ' || *byte == 0xC2) {
+        end += found;
+        if 0 < space_bytes(&text[end..]) {
+            return end;
+        }
+        end += 1;
+    }
+    text.len()
+}
+
+/// Bytes of the space at the start; none if a word stands there.
+fn space_bytes(text: &[u8]) -> usize {
+    match text {
+        [first, ..] if *first <= b' ' => 1,
+        // U+00A0, the no-break space, and the other control characters of Latin-1.
+        [0xC2, 0x80..=0xA0, ..] => 2,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(pieces: &[&str], bytes_max: usize, expected: &str) {
+        let mut text = TextBuilder::new(bytes_max);
+        for piece in pieces {
+            if *piece == "|" { text.end_block() } else { text.push(piece.as_bytes()) }
+        }
+        assert_eq!(text.finish(), expected);
+    }
+
+    #[test]
+    fn space_is_collapsed_and_blocks_are_lines() {
+        check(&["  a \t\r\n b\u{a0}\u{a0}c "], 99, "a b c");
+        check(&["|", "a", "|", "|", " b ", "|"], 99, "a\nb");
+        check(&["wo", "rd", " ", "next"], 99, "word next");
+        check(&["a", " ", "|", " b"], 99, "a\nb");
+        check(&["ü\0ß\u{85}§"], 99, "ü ß §");
+    }
+
+    #[test]
+    fn a_full_text_ends_between_characters() {
+        check(&["aü"], 2, "a");
+        check(&["aü"], 3, "aü");
+        check(&["ab cd", " e"], 4, "ab c");
+        check(&["ab cd", " e"], 3, "ab");
+        check(&["ab", "cd"], 0, "");
+        let mut text = TextBuilder::new(2);
+        "ü€".bytes().for_each(|byte| text.push(&[byte]));
+        assert_eq!(text.finish(), "ü");
+        let mut text = TextBuilder::new(4);
+        "ü€".bytes().for_each(|byte| text.push(&[byte]));
+        assert_eq!(text.finish(), "ü");
+    }
+
+    #[test]
+    fn text_is_shortened_between_characters() {
+        assert_eq!(shortened("aüb", 2), "a");
+        assert_eq!(shortened("aüb", 9), "aüb");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_becomes_canonical_and_stays_so(pieces in proptest::collection::vec("(\\PC|\u{a0}|\\s|\u{0}){0,12}", 0..6), bytes_max in 0usize..40) {
+            let mut text = TextBuilder::new(bytes_max);
+            for piece in &pieces {
+                text.push(piece.as_bytes());
+                text.end_block();
+            }
+            let once = text.finish();
+            prop_assert!(once.len() <= bytes_max);
+            let words: Vec<&str> = once.split(['\n', ' ']).collect();
+            prop_assert!(once.is_empty() || words.iter().all(|word| !word.is_empty()), "{once:?}");
+            let mut again = TextBuilder::new(bytes_max);
+            for line in once.lines() {
+                again.push(line.as_bytes());
+                again.end_block();
+            }
+            prop_assert_eq!(again.finish(), once);
+        }
+    }
+}

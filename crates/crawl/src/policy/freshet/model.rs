@@ -1,0 +1,285 @@
+//! What is believed of every page: its rate, its clocks, what a visit is worth.
+//!
+//! This joins the parts: the posterior of a page in the clock time of its group, corrected by the calibration, valued by the
+//! objective. Nothing here decides.
+
+use super::calibration::{Calibration, Example};
+use super::clocks::{Clocks, Evidence};
+use super::groups::Groups;
+use super::index::{Exponents, Objective, Standing, index};
+use super::moments::Moment;
+use super::posterior::{GroupRates, PagePosterior, after_visit};
+use super::records::Records;
+use super::thompson;
+use crate::policy::catalogue::{Catalogue, PageId};
+
+/// Pages that a site must have on average for the Thompson factor to be drawn.
+const THOMPSON_PAGES_PER_SITE: f64 = 8.0;
+/// Pages that a group must have on average for groups to count as large.
+const LARGE_PAGES_PER_GROUP: f64 = 4.0;
+/// Pages with which a directory is a group of its own.
+pub(super) const GROUP_PAGES_MIN: usize = 4;
+/// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 12%.
+const CLASS_STEP: f32 = 0.113;
+/// ln of the smallest constant part that is told apart.
+const CLASS_LOWEST: f32 = -14.0;
+/// Classes of the constant part.
+const CLASSES: u16 = 160;
+/// Classes of importance, each four times the one before.
+const IMPORTANCE_CLASSES: u16 = 8;
+/// Clock time since a visit counts as at least this, in ticks.
+const CLOCK_TIME_MIN: f32 = 1e-3;
+/// Wall time since a visit counts as at least this, in ticks.
+const WALL_TIME_MIN: f32 = 1e-2;
+
+/// A visit that tells something, to be folded into its page when the clocks of its cycle are final.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Visit {
+    /// The page.
+    pub(super) page: u32,
+    /// When it was visited before.
+    pub(super) last: Moment,
+    /// When it was visited.
+    pub(super) time: Moment,
+    /// Whether it had changed.
+    pub(super) changed: bool,
+    /// Whether it is no longer there.
+    pub(super) gone: bool,
+}
+
+/// A page at a moment: the model's word with its features, and the times since the last visit.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct View {
+    pub(super) example: Example,
+    pub(super) clock_time: f32,
+    pub(super) site_time: f32,
+    pub(super) wall_time: f32,
+    log_clock_time: f32,
+    log_wall_time: f32,
+}
+
+/// Everything that is believed.
+#[derive(Debug)]
+pub(super) struct Model {
+    pub(super) objective: Objective,
+    pub(super) seed: u64,
+    pub(super) groups: Groups,
+    pub(super) records: Records,
+    pub(super) clocks: Clocks,
+    pub(super) rates: GroupRates,
+    pub(super) calibration: Calibration,
+    pub(super) pages_of_site: Vec<u32>,
+    pub(super) pages_alive: usize,
+    pub(super) now: Moment,
+}
+
+impl Model {
+    /// Nothing is known. The clocks remember `window` ticks.
+    pub(super) fn new(objective: Objective, seed: u64, window: u32) -> Self {
+        Self {
+            objective,
+            seed,
+            groups: Groups::default(),
+            records: Records::default(),
+            clocks: Clocks::new(window),
+            rates: GroupRates::default(),
+            calibration: Calibration::new(),
+            pages_of_site: Vec::new(),
+            pages_alive: 0,
+            now: Moment::START,
+        }
+    }
+
+    /// Adds the pages from `first` on, copied at `time`.
+    pub(super) fn discover(&mut self, catalogue: &Catalogue, first: PageId, time: Moment) {
+        self.groups.grow(catalogue, first, GROUP_PAGES_MIN);
+        self.pages_of_site.resize(catalogue.sites(), 0);
+        self.clocks.grow(catalogue.sites(), self.groups.site_of());
+        self.clocks.settle();
+        self.rates.grow(catalogue.sites(), self.groups.site_of());
+        self.records.reserve(catalogue.pages() - self.records.len());
+        for page in first.0..catalogue.pages() as u32 {
+            let group = self.groups.of_page(catalogue, PageId(page));
+            self.records.push(group, time);
+            self.pages_of_site[self.groups.site_of()[group as usize] as usize] += 1;
+            self.pages_alive += 1;
+        }
+        debug_assert_eq!(self.records.len(), catalogue.pages());
+    }
+
+    /// Lets time pass. Whether a new tick has begun.
+    pub(super) fn advance(&mut self, time: Moment) -> bool {
+        let before = self.now.tick();
+        self.now = self.now.max(time);
+        self.clocks.advance(self.now.tick());
+        before < self.now.tick()
+    }
+
+    /// The group of a page.
+    pub(super) fn group_of(&self, page: usize) -> usize {
+        self.records[page].group as usize
+    }
+
+    /// The site of a page.
+    pub(super) fn site_of(&self, page: usize) -> usize {
+        self.groups.site_of()[self.group_of(page)] as usize
+    }
+
+    /// What is believed of a page's rate.
+    pub(super) fn posterior(&self, page: usize) -> PagePosterior {
+        let group_rate = self.rates.rate(self.group_of(page));
+        PagePosterior::new(self.records[page].changes, self.records[page].exposure, group_rate)
+    }
+
+    /// A page at a moment.
+    pub(super) fn view(&self, page: usize, time: Moment) -> View {
+        let (group, last) = (self.group_of(page), self.records[page].last);
+        let clock_time = self.clocks.group_time(group, last, time);
+        let site_time = self.clocks.site_time(self.site_of(page), last, time);
+        self.view_after(page, clock_time, site_time, time.since(last))
+    }
+
+    /// A page so much clock time and wall time after its last visit.
+    pub(super) fn view_after(&self, page: usize, clock_time: f32, site_time: f32, wall_time: f32) -> View {
+        let clock_time = clock_time.max(CLOCK_TIME_MIN);
+        let site_time = site_time.max(CLOCK_TIME_MIN);
+        let wall_time = wall_time.max(WALL_TIME_MIN);
+        let posterior = self.posterior(page);
+        let log_group_rate = self.rates.log_rate(self.group_of(page));
+        let base = posterior.exposure(clock_time).max(1e-7).ln();
+        let (log_clock_time, log_wall) = (clock_time.ln(), wall_time.ln());
+        let (fast, slow) = self.records.residuals(page);
+        let features = [
+            1.0,
+            log_wall - 2.0,
+            log_clock_time - log_wall,
+            site_time.ln() - log_wall,
+            posterior.mean().ln() - log_group_rate,
+            log_group_rate + 3.0,
+            self.last_changed_feature(page),
+            f32::from(self.records.visits(page).min(20)) / 10.0 - 1.0,
+            base + 1.0,
+            fast,
+            slow,
+        ];
+        let example = Example { base, features };
+        View { example, clock_time, site_time, wall_time, log_clock_time, log_wall_time: log_wall }
+    }
+
+    /// What is known of a page for its index, given how it is seen.
+    pub(super) fn standing(&self, catalogue: &Catalogue, page: usize, view: &View) -> Standing {
+        Standing {
+            exposure: self.calibration.exposure(&view.example),
+            log_clock_time: view.log_clock_time,
+            log_wall_time: view.log_wall_time,
+            importance: self.worth(catalogue, page),
+        }
+    }
+
+    /// What a visit is worth.
+    pub(super) fn index(&self, standing: &Standing) -> f32 {
+        index(self.objective, standing, self.exponents())
+    }
+
+    /// The index by which a page is chosen: its exposure drawn anew each tick, ties broken by chance.
+    pub(super) fn drawn_index(&self, page: u32, standing: Standing, plain: f32) -> f32 {
+        let tick = self.now.tick();
+        let drawn = if self.draws_thompson() {
+            let exposure = standing.exposure * thompson::factor(self.seed, page, tick);
+            self.index(&Standing { exposure, ..standing })
+        } else {
+            plain
+        };
+        drawn * (1.0 + 1e-5 * thompson::tie_break(self.seed, page, tick))
+    }
+
+    /// Whether exposures are drawn: not where sites are tiny.
+    pub(super) fn draws_thompson(&self) -> bool {
+        self.pages_alive as f64 >= THOMPSON_PAGES_PER_SITE * self.pages_of_site.len() as f64
+    }
+
+    /// The class of a page: pages of one class and group are ordered by their last visit alone.
+    pub(super) fn class(&self, catalogue: &Catalogue, page: usize) -> u16 {
+        let weight = |feature| self.calibration.weight(feature);
+        let log_rate = self.posterior(page).mean().ln();
+        let (fast, slow) = self.records.residuals(page);
+        let constant = (1.0 + weight(8)) * log_rate
+            + weight(4) * (log_rate - self.rates.log_rate(self.group_of(page)))
+            + weight(6) * self.last_changed_feature(page)
+            + weight(7) * f32::from(self.records.visits(page).min(20)) / 10.0
+            + weight(9) * fast
+            + weight(10) * slow;
+        let class = (((constant - CLASS_LOWEST) / CLASS_STEP).max(0.0) as u16).min(CLASSES - 1);
+        class * IMPORTANCE_CLASSES + self.worth_class(catalogue, page)
+    }
+
+    /// Learns from a visit all but what waits for the final clocks. The example is for the calibration.
+    pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, (Example, f32, bool)) {
+        let (number, last) = (page as usize, self.records[page as usize].last);
+        let example = self.view(number, time).example;
+        let exposure = self.calibration.exposure(&example);
+        let (group, site) = (self.group_of(number), self.site_of(number));
+        let rate = self.posterior(number).mean();
+        self.clocks.absorb(&Evidence { group, site, last, time, rate, changed });
+        (Visit { page, last, time, changed, gone: false }, (example, exposure, changed))
+    }
+
+    /// Folds a visit into its page, with the final clocks, and the page's new statistics into its group.
+    pub(super) fn fold(&mut self, visit: &Visit) {
+        let page = visit.page as usize;
+        let (group, site) = (self.group_of(page), self.site_of(page));
+        let before = (self.records[page].changes, self.records[page].exposure);
+        let after = if visit.gone {
+            (0.0, 0.0)
+        } else {
+            let discount = self.discount().powf(visit.time.since(visit.last));
+            let clock_time = self.clocks.group_time(group, visit.last, visit.time).max(CLOCK_TIME_MIN);
+            after_visit(before, self.posterior(page), clock_time, discount, visit.changed)
+        };
+        (self.records[page].changes, self.records[page].exposure) = after;
+        self.rates.add(group, site, after.0 - before.0, after.1 - before.1);
+    }
+
+    /// Counts a page out.
+    pub(super) fn count_out(&mut self, page: usize) {
+        let site = self.site_of(page);
+        self.pages_of_site[site] -= 1;
+        self.pages_alive -= 1;
+    }
+
+    /// Discount of a page's statistics per tick: the freshest copy wants longer memory than the most changes.
+    fn discount(&self) -> f32 {
+        match self.objective {
+            Objective::Changes | Objective::Mix => 0.97,
+            Objective::Fresh | Objective::Age => 0.99,
+        }
+    }
+
+    fn exponents(&self) -> Exponents {
+        let pages = self.pages_alive as f64;
+        if pages >= LARGE_PAGES_PER_GROUP * self.groups.site_of().len() as f64 {
+            Exponents::of_large_groups(self.objective)
+        } else {
+            Exponents::of_tiny_groups(self.objective)
+        }
+    }
+
+    fn last_changed_feature(&self, page: usize) -> f32 {
+        self.records.last_changed(page).map_or(0.0, |changed| if changed { 0.7 } else { -0.3 })
+    }
+
+    /// The importance of a page for the cost of a visit.
+    fn worth(&self, catalogue: &Catalogue, page: usize) -> f32 {
+        let page = PageId(page as u32);
+        match self.objective {
+            Objective::Changes => catalogue.cost(page).recip(),
+            _ => catalogue.importance(page) / catalogue.cost(page),
+        }
+    }
+
+    fn worth_class(&self, catalogue: &Catalogue, page: usize) -> u16 {
+        let step = 0.5 * self.worth(catalogue, page).max(1e-9).log2();
+        let classes = i32::from(IMPORTANCE_CLASSES);
+        (step.floor() as i32 + classes / 2).clamp(0, classes - 1) as u16
+    }
+}

@@ -1,0 +1,172 @@
+//! RankingModule: what belongs in the collection (**thesis** 7.3, the refinement decision).
+//!
+//! In the background it computes the importance of every known URL from the links of the pages we hold and from where the URL
+//! stands, admits better URLs and discards the least important pages when the collection is full. It reads the stores
+//! and tells the keeper; the fetch loop never waits for it.
+//!
+//! > importance = PageRank (mean 1) × 0.85^depth^½, so that a page that nobody links to yet is judged by its place
+//!
+//! # Promises
+//! - Importance is one on average over the pages kept.
+//! - A page is discarded only for a URL that is more important by a margin, so that pages do not come and go by noise.
+
+use freshet_store::all_urls::Standing;
+use freshet_store::error::StoreError;
+use freshet_store::ids::{PageNumber, UrlId};
+use freshet_store::reader::Reader;
+use freshet_theory::rank::graph::Graph;
+use freshet_theory::rank::pagerank::{Damping, Dangling, approximate};
+
+/// Probability that a reader follows a link instead of jumping (**thesis** 2.3).
+const DAMPING: f64 = 0.85;
+/// Relative error of PageRank that is accepted.
+const RANK_ERROR: f64 = 1e-3;
+/// What one more level of depth leaves of a page's importance, at the first level.
+const DEPTH_FACTOR: f64 = 0.85;
+/// A URL must be this much more important than the page it replaces.
+const MARGIN: f64 = 1.25;
+/// Part of the collection that one refinement may replace.
+const REPLACED_MAX: f64 = 0.05;
+
+/// What the module decided.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ranking {
+    /// The importance of pages, one on average.
+    pub importance: Vec<(PageNumber, f32)>,
+    /// URLs to keep from now on.
+    pub admit: Vec<UrlId>,
+    /// Pages to keep no longer.
+    pub discard: Vec<PageNumber>,
+}
+
+/// A known URL, as far as ranking goes.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    depth: u16,
+    /// The page, if it is kept.
+    page: Option<PageNumber>,
+    /// Whether it waits to be kept.
+    waits: bool,
+}
+
+/// Ranks all that is known; `pages_max` pages are to be kept.
+pub fn rank(reader: &Reader, pages_max: usize) -> Result<Ranking, StoreError> {
+    let (urls, url_of_page) = read_urls(reader)?;
+    let mut links = Vec::new();
+    for entry in reader.all_links().from(PageNumber(0)) {
+        let (page, targets) = entry?;
+        if let Some(from) = url_of_page.get(page.index()).copied().flatten() {
+            links.extend(targets.iter().filter(|to| to.index() < urls.len()).map(|to| (from.0, to.0)));
+        }
+    }
+    let graph = Graph::from_links(urls.len(), &links);
+    Ok(refine(&urls, &scores(&urls, &graph), pages_max))
+}
+
+fn read_urls(reader: &Reader) -> Result<(Vec<Known>, Vec<Option<UrlId>>), StoreError> {
+    let (mut urls, mut url_of_page) = (Vec::new(), Vec::new());
+    for entry in reader.urls() {
+        let (id, record) = entry?;
+        let page = match record.standing {
+            Standing::Kept(page) => Some(page),
+            _ => None,
+        };
+        if let Some(page) = page {
+            if url_of_page.len() <= page.index() {
+                url_of_page.resize(page.index() + 1, None);
+            }
+            url_of_page[page.index()] = Some(id);
+        }
+        urls.resize(id.index(), Known { depth: u16::MAX, page: None, waits: false });
+        urls.push(Known { depth: record.depth, page, waits: record.standing == Standing::Waiting });
+    }
+    Ok((urls, url_of_page))
+}
+
+/// The importance of every URL, one on average.
+fn scores(urls: &[Known], graph: &Graph) -> Vec<f64> {
+    if urls.is_empty() {
+        return Vec::new();
+    }
+    let ranks = approximate(graph, Damping::new(DAMPING), Dangling::LinksToAll, RANK_ERROR);
+    let mean = ranks.iter().sum::<f64>() / ranks.len() as f64;
+    urls.iter()
+        .zip(ranks)
+        .map(|(url, rank)| rank / mean * DEPTH_FACTOR.powf(f64::from(url.depth).sqrt()))
+        .collect()
+}
+
+/// Which URLs to admit and which pages to discard, given what each is worth.
+fn refine(urls: &[Known], scores: &[f64], pages_max: usize) -> Ranking {
+    let by_score = |one: &usize, other: &usize| scores[*one].total_cmp(&scores[*other]);
+    let mut kept: Vec<usize> = (0..urls.len()).filter(|url| urls[*url].page.is_some()).collect();
+    let mut waiting: Vec<usize> = (0..urls.len()).filter(|url| urls[*url].waits).collect();
+    kept.sort_unstable_by(by_score);
+    waiting.sort_unstable_by(|one, other| by_score(other, one));
+    let mean = kept.iter().map(|url| scores[*url]).sum::<f64>() / kept.len().max(1) as f64;
+    let mut ranking = Ranking::default();
+    let free = pages_max.saturating_sub(kept.len());
+    let replaced_max = (pages_max as f64 * REPLACED_MAX) as usize;
+    for (place, url) in waiting.into_iter().enumerate() {
+        if place < free {
+            ranking.admit.push(UrlId(url as u32));
+            continue;
+        }
+        let Some(worst) = kept.get(place - free).filter(|_| place - free < replaced_max) else { break };
+        if scores[url] < MARGIN * scores[*worst] {
+            break;
+        }
+        ranking.admit.push(UrlId(url as u32));
+        ranking.discard.extend(urls[*worst].page);
+    }
+    // A collection that is larger than it may be (its limit was lowered) loses its least important pages.
+    let surplus = kept.len().saturating_sub(pages_max);
+    ranking.discard.extend(kept.iter().take(surplus).filter_map(|url| urls[*url].page));
+    let importance =
+        |url: &usize| Some((urls[*url].page?, (scores[*url] / mean.max(f64::MIN_POSITIVE)) as f32));
+    ranking.importance = kept.iter().filter_map(importance).collect();
+    ranking
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(depth: u16, page: Option<u32>) -> Known {
+        Known { depth, page: page.map(PageNumber), waits: page.is_none() }
+    }
+
+    #[test]
+    fn importance_is_one_on_average_and_a_linked_page_has_more() {
+        let urls = [known(0, Some(0)), known(1, Some(1)), known(1, Some(2))];
+        let graph = Graph::from_links(3, &[(0, 1), (2, 1), (1, 0)]);
+        let ranking = refine(&urls, &scores(&urls, &graph), 10);
+        let of = |page| ranking.importance.iter().find(|(number, _)| number.0 == page).unwrap().1;
+        assert!((of(0) + of(1) + of(2) - 3.0).abs() < 1e-4);
+        assert!(of(1) > of(2));
+    }
+
+    #[test]
+    fn a_full_collection_gives_up_its_worst_page_only_for_a_much_better_one() {
+        let urls: Vec<_> = (0..40).map(|page| known(1, Some(page))).chain([known(1, None)]).collect();
+        let mut scores = vec![1.0; 40];
+        scores[7] = 0.5;
+        scores.push(2.0);
+        let ranking = refine(&urls, &scores, 40);
+        assert_eq!(
+            (ranking.admit.as_slice(), ranking.discard.as_slice()),
+            ([UrlId(40)].as_slice(), [PageNumber(7)].as_slice())
+        );
+        scores[40] = 0.6;
+        let ranking = refine(&urls, &scores, 40);
+        assert!(ranking.admit.is_empty());
+        assert!(ranking.discard.is_empty());
+    }
+
+    #[test]
+    fn a_collection_above_its_limit_shrinks() {
+        let urls: Vec<_> = (0..4).map(|page| known(1, Some(page))).collect();
+        let ranking = refine(&urls, &[1.0, 3.0, 0.1, 2.0], 3);
+        assert_eq!(ranking.discard, [PageNumber(2)]);
+    }
+}

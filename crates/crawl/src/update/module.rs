@@ -1,0 +1,575 @@
+//! The module: work by site, what sites can take, and the budget.
+//!
+//! Each site has a short queue of work. Queues are filled by value: errands that are due (rules, lists, pins, retries), pages never
+//! visited, and pages that the policy chooses, within the budget and never beyond what the site can take soon; what a slow
+//! site cannot take goes to others. Queues are emptied by the fetch tasks, at the time that politeness allows.
+//!
+//! # Promises
+//! - A page is never out twice at a time.
+//! - A site is asked for its rules before anything else, and no more often than politeness allows.
+//! - No more visits are ordered than the budget allows.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::sites::{PolitenessState, SiteRecord};
+use freshet_store::time::Timestamp;
+
+use super::calendar::Calendar;
+use super::discovery::Discovery;
+use super::refresh::Refresh;
+use super::rules;
+use crate::budget::Budget;
+use crate::keep::News;
+use crate::policy::Outcome;
+use crate::status::Status;
+use crate::visit::{Order, Reason};
+use crate::web::politeness::{Experience, Politeness, SiteManners, Turn, Why};
+use crate::web::robots::RobotsPolicy;
+
+/// Orders that wait at a site at most, where the site can take them at once.
+const QUEUE_MAX: usize = 64;
+/// Orders that wait at a site at most, where it takes them one by one: more would only be older when they are carried out.
+const QUEUE_SLOW: usize = 4;
+/// Part of the refreshing visits that dates in lists may claim when they have always been right.
+const SIGNAL_SHARE: f64 = 0.5;
+/// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
+const SIGNALS_MAX: usize = 100_000;
+
+/// How the module is set.
+#[derive(Clone, Copy, Debug)]
+pub struct UpdateSettings {
+    /// Part of the visits that pages never visited may take while there are any.
+    pub discovery_share: f64,
+    /// Orders that are kept ready, in all.
+    pub ready: usize,
+    /// Whether pages are visited again.
+    pub refresh: bool,
+    /// Bytes count beside visits: then cheap pages are visited more.
+    pub prices_bytes: bool,
+    /// Whether sites are left alone between two visits.
+    pub has_delay: bool,
+}
+
+/// What to do next.
+#[derive(Debug)]
+pub enum Next {
+    /// Carry out this order.
+    Order(Assignment),
+    /// Find the address of this host, for this site.
+    Resolve(SiteNumber, Arc<str>),
+    /// Nothing before this moment.
+    Wait(Timestamp),
+    /// Nothing, until something becomes known.
+    Idle,
+}
+
+/// An order on its way.
+#[derive(Debug)]
+pub struct Assignment {
+    /// What to do.
+    pub order: Order,
+    /// The rules of the site.
+    pub rules: Option<Arc<RobotsPolicy>>,
+    /// The address to use, if it is known.
+    pub address: Option<IpAddr>,
+    turn: Turn,
+}
+
+/// Decides what is visited next.
+pub struct UpdateModule {
+    settings: UpdateSettings,
+    refresh: Refresh,
+    discovery: Discovery,
+    calendar: Calendar,
+    politeness: Politeness,
+    visits: Budget,
+    bytes: Budget,
+    sites: Vec<Site>,
+    sites_of_host: HashMap<Arc<str>, Vec<SiteNumber>>,
+    /// Sites whose hosts have no address yet.
+    unresolved: VecDeque<SiteNumber>,
+    /// Pages in a queue, on their way, or not committed yet.
+    out: HashSet<PageNumber>,
+    /// Pages that lists say have changed.
+    signals: VecDeque<(PageNumber, SiteNumber)>,
+    pins: HashMap<PageNumber, i64>,
+    /// Orders in queues.
+    queued: usize,
+    /// Orders on their way.
+    under_way: usize,
+    /// Orders that came back and were not committed yet.
+    uncommitted: usize,
+    /// Mean bytes of a visit.
+    bytes_mean: f64,
+}
+
+/// A site, its rules, and the work that waits for it.
+#[derive(Debug)]
+struct Site {
+    host: Arc<str>,
+    address: Address,
+    queue: VecDeque<Order>,
+    rules: Option<Arc<RobotsPolicy>>,
+    /// Until when the rules need not be asked for.
+    rules_until: Timestamp,
+    /// Whether the rules are being asked for.
+    rules_asked: bool,
+    /// Paused by its user.
+    paused: bool,
+    dates_right: u32,
+    dates_wrong: u32,
+}
+
+/// The address of a site.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Address {
+    Unknown,
+    Asked,
+    /// None if it cannot be found: then the visit will say so.
+    Known(Option<IpAddr>),
+}
+
+impl UpdateModule {
+    /// A module that knows no page yet.
+    pub fn new(
+        settings: UpdateSettings,
+        refresh: Refresh,
+        politeness: Politeness,
+        visits: Budget,
+        bytes: Budget,
+    ) -> Self {
+        Self {
+            settings,
+            refresh,
+            discovery: Discovery::default(),
+            calendar: Calendar::default(),
+            politeness,
+            visits,
+            bytes,
+            sites: Vec::new(),
+            sites_of_host: HashMap::new(),
+            unresolved: VecDeque::new(),
+            out: HashSet::new(),
+            signals: VecDeque::new(),
+            pins: HashMap::new(),
+            queued: 0,
+            under_way: 0,
+            uncommitted: 0,
+            bytes_mean: 10_000.0,
+        }
+    }
+
+    /// What to do now.
+    pub fn next(&mut self, now: Timestamp) -> Next {
+        self.run_errands(now);
+        if self.queued < self.settings.ready + QUEUE_SLOW * self.sites.len() {
+            self.fill(now);
+        }
+        while let Some(site) = self.unresolved.pop_front() {
+            let state = &mut self.sites[site.index()];
+            if state.address == Address::Unknown {
+                state.address = Address::Asked;
+                return Next::Resolve(site, Arc::clone(&state.host));
+            }
+        }
+        while let Some(host) = self.politeness.next_ready(now) {
+            if let Some(assignment) = self.take(&host, now) {
+                return Next::Order(assignment);
+            }
+        }
+        let waits = [self.politeness.next_ready_at(), self.calendar.next_due(), self.fill_at(now)];
+        waits.into_iter().flatten().min().map_or(Next::Idle, Next::Wait)
+    }
+
+    /// The address of a site's host was found, or cannot be.
+    pub fn resolved(&mut self, site: SiteNumber, address: Option<IpAddr>, now: Timestamp) {
+        self.sites[site.index()].address = Address::Known(address);
+        self.enlist(site, now);
+    }
+
+    /// An order came back: how the site answered decides when it may be asked again. How it is to be treated from now on.
+    pub fn returned(
+        &mut self,
+        assignment: Assignment,
+        experience: Experience,
+        now: Timestamp,
+        bytes: u64,
+    ) -> PolitenessState {
+        let site = assignment.order.site();
+        self.under_way -= 1;
+        self.uncommitted += 1;
+        self.politeness.end(assignment.turn, experience, now);
+        self.bytes.spend(bytes as f64);
+        self.bytes_mean += (bytes as f64 - self.bytes_mean) / 256.0;
+        self.enlist(site, now);
+        self.politeness_of(site)
+    }
+
+    /// So many orders that came back are part of the stores.
+    pub fn committed(&mut self, orders: usize) {
+        self.uncommitted = self.uncommitted.saturating_sub(orders);
+    }
+
+    /// Hears what the stores have taken in.
+    pub fn hear(&mut self, news: News, now: Timestamp) {
+        match news {
+            News::Site { site, record } => self.know_site(site, &record, now),
+            News::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
+            News::Copied { page, site, path, importance, time } => {
+                self.out.remove(&page);
+                self.refresh.add(page, site, &path, importance, time);
+            }
+            News::Visited { page, time, outcome, bytes_expected } => {
+                self.out.remove(&page);
+                self.refresh.learn(page, time, outcome);
+                if outcome == Outcome::Gone {
+                    self.refresh.forget(page);
+                } else if self.settings.prices_bytes {
+                    let cost = (f64::from(bytes_expected) / self.bytes_mean.max(1.0)).clamp(0.05, 100.0);
+                    self.refresh.price(page, cost as f32);
+                }
+            }
+            News::Unsettled { page, site, is_first, again } => {
+                self.out.remove(&page);
+                let reason = if is_first { Reason::First } else { Reason::Retry };
+                self.calendar.add(again, Order::Page { page, site, reason });
+            }
+            News::Left { page, time } => {
+                self.out.remove(&page);
+                self.pins.remove(&page);
+                self.refresh.retire(page, time);
+            }
+            News::Weighed { page, importance } => self.refresh.weigh(page, importance),
+            News::Signal { page, site } => {
+                if self.signals.len() < SIGNALS_MAX {
+                    self.signals.push_back((page, site));
+                }
+            }
+            News::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
+            News::Pinned { page, site, every, due } => {
+                self.pins.insert(page, every as i64);
+                self.calendar.add(due, Order::Page { page, site, reason: Reason::Pin });
+            }
+        }
+    }
+
+    /// A site is visited no longer, or again.
+    pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
+        if let Some(state) = self.sites.get_mut(site.index()) {
+            state.paused = paused;
+            self.enlist(site, now);
+        }
+    }
+
+    /// Whether all that is known has been visited, and nothing is on its way: what sites that do not answer keep back aside.
+    pub fn has_seen_everything(&self) -> bool {
+        let blocked = |site: &Site| site.paused || (site.rules.is_none() && !site.rules_asked);
+        self.discovery.pages() == 0
+            && self.under_way == 0
+            && self.uncommitted == 0
+            && self
+                .sites
+                .iter()
+                .all(|site| site.queue.is_empty() || blocked(site) && site.rules_until > Timestamp::default())
+    }
+
+    /// The policy and its pages.
+    pub fn refresh(&self) -> &Refresh {
+        &self.refresh
+    }
+
+    /// How sites are treated.
+    pub fn politeness(&self) -> &Politeness {
+        &self.politeness
+    }
+
+    /// What may be spent: visits and bytes.
+    pub fn budgets(&self) -> (&Budget, &Budget) {
+        (&self.visits, &self.bytes)
+    }
+
+    /// Pages that wait for their first visit, orders in queues, and orders on their way.
+    pub fn waiting(&self) -> (usize, usize, usize) {
+        (self.discovery.pages(), self.queued, self.under_way)
+    }
+
+    /// Moves what is due into the queues of its sites.
+    fn run_errands(&mut self, now: Timestamp) {
+        while let Some(order) = self.calendar.take_due(now) {
+            if let Order::Page { page, site, reason: Reason::Pin } = order {
+                let Some(every) = self.pins.get(&page).copied().filter(|every| *every > 0) else { continue };
+                self.calendar.add(now.plus_millis(every), Order::Page { page, site, reason: Reason::Pin });
+            }
+            if let Order::Page { page, .. } = order
+                && !self.out.insert(page)
+            {
+                continue;
+            }
+            self.visits.spend(1.0);
+            self.enqueue(order, now);
+        }
+    }
+
+    /// Fills queues with what is worth most, as far as the budget reaches.
+    fn fill(&mut self, now: Timestamp) {
+        let can = self.visits.gather(now);
+        if can < 1.0 || self.bytes.gather(now) <= 0.0 {
+            return;
+        }
+        let wanted = (can as usize)
+            .min((self.settings.ready + QUEUE_SLOW * self.sites.len()).saturating_sub(self.queued));
+        let before = self.queued;
+        if self.settings.refresh {
+            let share = if self.discovery.pages() > 0 { 1.0 - self.settings.discovery_share } else { 1.0 };
+            self.fill_with_refresh(now, (wanted as f64 * share).ceil() as usize);
+        }
+        let left = wanted.saturating_sub(self.queued - before);
+        self.fill_with_discovery(now, left);
+        self.visits.spend((self.queued - before) as f64);
+    }
+
+    fn fill_with_discovery(&mut self, now: Timestamp, wanted: usize) {
+        let mut taken = Vec::new();
+        let (sites, has_delay) = (&self.sites, self.settings.has_delay);
+        let mut rooms: HashMap<SiteNumber, usize> = HashMap::new();
+        self.discovery.take(
+            wanted,
+            |site| {
+                let room = rooms.entry(site).or_insert_with(|| sites[site.index()].room(has_delay));
+                std::mem::take(room)
+            },
+            |site, page| taken.push((site, page)),
+        );
+        for (site, page) in taken {
+            if self.out.insert(page) {
+                self.enqueue(Order::Page { page, site, reason: Reason::First }, now);
+            }
+        }
+    }
+
+    fn fill_with_refresh(&mut self, now: Timestamp, wanted: usize) {
+        let signals = (wanted as f64 * SIGNAL_SHARE) as usize;
+        let heeded = self.fill_with_signals(now, signals);
+        let per_tick = self.visits.per_day().map_or(f64::from(u32::MAX), |per_day| {
+            per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
+        });
+        self.refresh.begin_tick(now, per_tick.ceil() as usize);
+        for (site, state) in self.sites.iter().enumerate() {
+            self.refresh.set_room(SiteNumber(site as u32), state.room(self.settings.has_delay) as u32);
+        }
+        let chosen: Vec<_> = self.refresh.choose(wanted.saturating_sub(heeded)).collect();
+        for (page, site) in chosen {
+            if self.out.insert(page) {
+                self.enqueue(Order::Page { page, site, reason: Reason::Refresh }, now);
+            }
+        }
+    }
+
+    /// Visits that lists ask for, more of them the more often they were right.
+    fn fill_with_signals(&mut self, now: Timestamp, wanted: usize) -> usize {
+        let mut heeded = 0;
+        for _ in 0..self.signals.len().min(4 * wanted) {
+            let Some((page, site)) = self.signals.pop_front() else { break };
+            let state = &self.sites[site.index()];
+            let trust = (f64::from(state.dates_right) + 1.0)
+                / (f64::from(state.dates_right + state.dates_wrong) + 2.0);
+            // A site whose dates lie is still asked now and then, so that it can win trust back.
+            let is_heeded = trust > 0.3 || page.0 % 16 == 0;
+            if !is_heeded {
+                continue;
+            }
+            if heeded == wanted || state.room(self.settings.has_delay) == 0 {
+                self.signals.push_back((page, site));
+            } else if self.out.insert(page) {
+                self.enqueue(Order::Page { page, site, reason: Reason::Signal }, now);
+                heeded += 1;
+            }
+        }
+        heeded
+    }
+
+    fn know_site(&mut self, site: SiteNumber, record: &SiteRecord, now: Timestamp) {
+        while self.sites.len() <= site.index() {
+            self.sites.push(Site::new(&record.site));
+            let host = Arc::clone(&self.sites[self.sites.len() - 1].host);
+            let number = SiteNumber(self.sites.len() as u32 - 1);
+            self.sites_of_host.entry(Arc::clone(&host)).or_default().push(number);
+            self.politeness.import(&host, manners(&record.politeness), now);
+            if self.sites[number.index()].address == Address::Unknown {
+                self.unresolved.push_back(number);
+            }
+        }
+        let state = &mut self.sites[site.index()];
+        state.paused = record.paused;
+        state.dates_right = record.lists.iter().map(|list| list.dates_right).sum();
+        state.dates_wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
+        if let Some(copy) = &record.robots {
+            let (policy, until) = rules::of_copy(copy);
+            state.rules_asked = false;
+            state.rules_until = until;
+            let host = Arc::clone(&state.host);
+            match policy {
+                RobotsPolicy::Wait(until) => {
+                    state.rules = None;
+                    self.politeness.close_until(&host, until);
+                }
+                policy => {
+                    if let RobotsPolicy::Rules(robots) = &policy {
+                        self.politeness.set_crawl_delay(&host, robots.crawl_delay());
+                    }
+                    state.rules = Some(Arc::new(policy));
+                }
+            }
+        }
+        self.enlist(site, now);
+    }
+
+    fn enqueue(&mut self, order: Order, now: Timestamp) {
+        let site = order.site();
+        self.queued += 1;
+        self.sites[site.index()].queue.push_back(order);
+        self.enlist(site, now);
+    }
+
+    /// Somebody wants to visit the site, if it has work and an address.
+    fn enlist(&mut self, site: SiteNumber, now: Timestamp) {
+        let state = &self.sites[site.index()];
+        if state.has_work() {
+            self.politeness.enlist(&state.host, now);
+        }
+    }
+
+    /// The next order for a host that is ready: of one of its sites, the rules first if they are not known.
+    fn take(&mut self, host: &Arc<str>, now: Timestamp) -> Option<Assignment> {
+        let sites = self.sites_of_host.get_mut(host)?;
+        let place = sites.iter().position(|site| self.sites[site.index()].has_work())?;
+        let site = sites[place];
+        sites[place..].rotate_left(1);
+        let state = &mut self.sites[site.index()];
+        let Address::Known(address) = state.address else { return None };
+        let turn = self.politeness.begin(host, address, now).ok()?;
+        let order = if state.rules.is_none() || state.rules_until <= now {
+            state.rules_asked = true;
+            Order::Robots { site }
+        } else {
+            self.queued -= 1;
+            state.queue.pop_front()?
+        };
+        let rules = state.rules.clone();
+        self.under_way += 1;
+        for site in &self.sites_of_host[host] {
+            let state = &self.sites[site.index()];
+            if state.has_work() {
+                self.politeness.enlist(host, now);
+            }
+        }
+        Some(Assignment { order, rules, address, turn })
+    }
+
+    /// When queues can be filled further; none if there is nothing to fill them with.
+    fn fill_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let has_pages = self.discovery.pages() > 0 || (self.settings.refresh && self.refresh.pages() > 0);
+        let budget =
+            has_pages.then(|| Some(self.visits.ready_at(1.0)?.max(self.bytes.ready_at(0.0)?))).flatten();
+        // Queues that are full, or a tick that is spent: look again soon.
+        budget.map(|at| at.max(now.plus_millis(self.refresh.tick_millis() / 4 + 1)))
+    }
+
+    /// How a site is to be treated, as the stores keep it.
+    fn politeness_of(&self, site: SiteNumber) -> PolitenessState {
+        let manners = self.politeness.export(&self.sites[site.index()].host).unwrap_or_default();
+        PolitenessState {
+            next_visit: Some(manners.not_before),
+            delay_millis: manners.crawl_delay_millis.map_or(0, u64::from),
+            setbacks: manners.overloads.max(manners.failures),
+            closed_until: None,
+            answer_millis: manners.response_millis,
+        }
+    }
+
+    /// What the module knows of how the crawl stands.
+    pub fn show(&self, status: &mut Status, now: Timestamp) {
+        status.pages_copied = self.refresh.pages() as u64;
+        status.pages_waiting = self.discovery.pages() as u64;
+        status.queued = self.queued as u64;
+        status.under_way = self.under_way as u64;
+        status.sites = self.sites.len() as u64;
+        status.budget_per_day = self.visits.per_day();
+        let run = Timestamp::from_millis(status.started_ms);
+        status.budget_used = self
+            .visits
+            .per_day()
+            .map(|per_day| (self.visits.spent() / (per_day * now.days_since(run).get()).max(1.0)).min(1.0));
+        let estimate = self.refresh.copy_estimate(now);
+        status.freshness = estimate.map(|estimate| (estimate.freshness, estimate.freshness_error));
+        status.age_days = estimate.map(|estimate| (estimate.age.get(), estimate.age_error.get()));
+        (status.sites_at_limit, status.sites_closed) = (0, 0);
+        for site in self.sites.iter().filter(|site| !site.queue.is_empty()) {
+            match self.politeness.wait(&site.host, None, now).map(|wait| wait.why) {
+                Some(Why::Overloaded | Why::Unreachable | Why::Closed) => status.sites_closed += 1,
+                Some(Why::GlobalRate) | None => {}
+                Some(_) => status.sites_at_limit += 1,
+            }
+        }
+    }
+
+    /// The rules of a site, if they are known.
+    pub fn rules(&self, site: SiteNumber) -> Option<Arc<RobotsPolicy>> {
+        self.sites.get(site.index())?.rules.clone()
+    }
+}
+
+impl Site {
+    fn new(name: &str) -> Self {
+        let host = host_of(name);
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
+        Self {
+            host: host.into(),
+            address: literal.map_or(Address::Unknown, |address| Address::Known(Some(address))),
+            queue: VecDeque::new(),
+            rules: None,
+            rules_until: Timestamp::default(),
+            rules_asked: false,
+            paused: false,
+            dates_right: 0,
+            dates_wrong: 0,
+        }
+    }
+
+    /// Whether there is something to do that can be done.
+    fn has_work(&self) -> bool {
+        !self.paused
+            && !self.queue.is_empty()
+            && !self.rules_asked
+            && matches!(self.address, Address::Known(_))
+    }
+
+    /// Orders that the site can still take.
+    fn room(&self, has_delay: bool) -> usize {
+        let most = if has_delay { QUEUE_SLOW } else { QUEUE_MAX };
+        if self.paused { 0 } else { most.saturating_sub(self.queue.len()) }
+    }
+}
+
+/// The host of `scheme://host[:port]`.
+fn host_of(site: &str) -> &str {
+    let authority = site.split_once("://").map_or(site, |(_, authority)| authority);
+    match authority.rfind(']') {
+        Some(bracket) => &authority[..=bracket],
+        None => authority.split(':').next().unwrap_or(authority),
+    }
+}
+
+fn manners(state: &PolitenessState) -> SiteManners {
+    SiteManners {
+        not_before: state.next_visit.unwrap_or_default(),
+        overloads: state.setbacks,
+        failures: state.setbacks,
+        response_millis: state.answer_millis,
+        crawl_delay_millis: Some(u32::try_from(state.delay_millis).unwrap_or(u32::MAX))
+            .filter(|delay| *delay > 0),
+    }
+}

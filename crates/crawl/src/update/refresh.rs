@@ -1,0 +1,170 @@
+//! Pages that have been visited, and the policy that says which to visit again.
+//!
+//! The policy is the lab's own; here it is driven by the crawl's time, in ticks: each tick is one short cycle. What the stores
+//! have committed is what it learns, in the order of the visits, so that the fold over the History at a restart
+//! leaves it as it was.
+
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::time::Timestamp;
+use freshet_theory::units::Days;
+
+use crate::policy::visit::{CopyEstimate, Explanation};
+use crate::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
+
+/// What stands in `ids` for a page that the policy does not know.
+const UNKNOWN: u32 = u32::MAX;
+
+/// The policy, its pages, and where it stands in its tick.
+pub struct Refresh {
+    policy: Box<dyn Policy>,
+    catalogue: Catalogue,
+    /// The moment from which the policy counts its days.
+    start: Timestamp,
+    /// Length of a tick in milliseconds.
+    tick: i64,
+    /// When the tick that has begun ends; none before the first.
+    tick_end: Option<Timestamp>,
+    /// The page of each id, and its site.
+    pages: Vec<(PageNumber, SiteNumber)>,
+    /// The id of each page; `UNKNOWN` for those never visited.
+    ids: Vec<u32>,
+    chosen: Vec<PageId>,
+}
+
+impl Refresh {
+    /// A policy that knows no page yet.
+    pub fn new(policy: Box<dyn Policy>, start: Timestamp, tick: i64) -> Self {
+        let (pages, ids, chosen) = (Vec::new(), Vec::new(), Vec::new());
+        Self {
+            policy,
+            catalogue: Catalogue::new(),
+            start,
+            tick: tick.max(1),
+            tick_end: None,
+            pages,
+            ids,
+            chosen,
+        }
+    }
+
+    /// A page was copied for the first time.
+    pub fn add(&mut self, page: PageNumber, site: SiteNumber, path: &str, importance: f32, now: Timestamp) {
+        if self.id(page).is_some() {
+            return;
+        }
+        let id = self.catalogue.add_page(SiteId(site.0), path.trim_start_matches('/'));
+        self.catalogue.set_importance(id, importance);
+        let index = page.index();
+        if self.ids.len() <= index {
+            self.ids.resize(index + 1, UNKNOWN);
+        }
+        self.ids[index] = id.0;
+        self.pages.push((page, site));
+        let now = self.days(now);
+        self.policy.discover(&self.catalogue, id, now);
+    }
+
+    /// The policy hears what a visit found. Pages it does not know are passed over.
+    pub fn learn(&mut self, page: PageNumber, time: Timestamp, outcome: Outcome) {
+        if let Some(id) = self.id(page) {
+            let observation = Observation { page: id, time: self.days(time), outcome };
+            self.policy.learn(&self.catalogue, &[observation]);
+        }
+    }
+
+    /// A page has left the collection.
+    pub fn retire(&mut self, page: PageNumber, now: Timestamp) {
+        if let Some(id) = self.id(page) {
+            let now = self.days(now);
+            self.policy.retire(&self.catalogue, id, now);
+            self.ids[page.index()] = UNKNOWN;
+        }
+    }
+
+    /// The policy has heard that a page is gone: if it comes back it is a new page to it.
+    pub fn forget(&mut self, page: PageNumber) {
+        if let Some(id) = self.ids.get_mut(page.index()) {
+            *id = UNKNOWN;
+        }
+    }
+
+    /// A page has another importance than before.
+    pub fn weigh(&mut self, page: PageNumber, importance: f32) {
+        if let Some(id) = self.id(page) {
+            self.catalogue.set_importance(id, importance);
+            self.policy.reweigh(&self.catalogue, id);
+        }
+    }
+
+    /// A visit to a page is expected to cost so much, beside others.
+    pub fn price(&mut self, page: PageNumber, cost: f32) {
+        if let Some(id) = self.id(page)
+            && (self.catalogue.cost(id) / cost).ln().abs() > 0.1
+        {
+            self.catalogue.set_cost(id, cost);
+            self.policy.reweigh(&self.catalogue, id);
+        }
+    }
+
+    /// How many visits a site can take in this tick.
+    pub fn set_room(&mut self, site: SiteNumber, visits: u32) {
+        self.catalogue.set_room(SiteId(site.0), visits);
+    }
+
+    /// Begins the tick that holds `now`, with `budget` visits, when the last has ended. Whether one began.
+    pub fn begin_tick(&mut self, now: Timestamp, budget: usize) -> bool {
+        if self.tick_end.is_some_and(|end| now < end) {
+            return false;
+        }
+        if self.tick_end.is_some() {
+            self.policy.end_cycle(&self.catalogue);
+        }
+        let begun = now.millis_since(self.start).div_euclid(self.tick) * self.tick;
+        self.tick_end = Some(self.start.plus_millis(begun).plus_millis(self.tick));
+        let now = self.days(now);
+        self.policy.begin_cycle(&self.catalogue, now, budget);
+        true
+    }
+
+    /// At most `room` pages to visit next, in this tick.
+    pub fn choose(&mut self, room: usize) -> impl Iterator<Item = (PageNumber, SiteNumber)> {
+        self.chosen.clear();
+        if !self.pages.is_empty() && self.tick_end.is_some() {
+            self.policy.choose(&self.catalogue, room, &mut self.chosen);
+        }
+        self.chosen.iter().map(|id| self.pages[id.index()])
+    }
+
+    /// When the tick that has begun ends.
+    pub fn tick_end(&self) -> Option<Timestamp> {
+        self.tick_end
+    }
+
+    /// Length of a tick in milliseconds.
+    pub fn tick_millis(&self) -> i64 {
+        self.tick
+    }
+
+    /// Why the page is visited when it is visited.
+    pub fn explain(&self, page: PageNumber, now: Timestamp) -> Option<Explanation> {
+        self.policy.explain(&self.catalogue, self.id(page)?, self.days(now))
+    }
+
+    /// How well the copy is believed to stand.
+    pub fn copy_estimate(&self, now: Timestamp) -> Option<CopyEstimate> {
+        self.policy.copy_estimate(&self.catalogue, self.days(now))
+    }
+
+    /// Pages that the policy knows.
+    pub fn pages(&self) -> usize {
+        self.pages.len()
+    }
+
+    fn id(&self, page: PageNumber) -> Option<PageId> {
+        self.ids.get(page.index()).copied().filter(|id| *id != UNKNOWN).map(PageId)
+    }
+
+    fn days(&self, moment: Timestamp) -> Days {
+        moment.days_since(self.start)
+    }
+}

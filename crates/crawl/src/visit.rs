@@ -1,0 +1,152 @@
+//! What the modules of the crawler hand each other: an order, and the visit that came of it.
+//!
+//! `UpdateModule` makes an [`Order`], `CrawlModule` makes a [`Visit`] of it, the keeper makes it part of the stores, and
+//! `UpdateModule` learns what it found.
+
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::time::Timestamp;
+
+use crate::page::{PageUrl, Reading};
+use crate::web::Fetch;
+use crate::web::politeness::Experience;
+
+/// What to ask of a site next.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Order {
+    /// Visit a page.
+    Page {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// Why now.
+        reason: Reason,
+    },
+    /// Ask for the rules of a site.
+    Robots {
+        /// The site.
+        site: SiteNumber,
+    },
+    /// Ask for a list of pages: a sitemap or a feed.
+    Listing {
+        /// The site.
+        site: SiteNumber,
+        /// Where the list is.
+        url: PageUrl,
+    },
+}
+
+impl Order {
+    /// The site that is asked.
+    pub fn site(&self) -> SiteNumber {
+        match self {
+            Self::Page { site, .. } | Self::Robots { site } | Self::Listing { site, .. } => *site,
+        }
+    }
+}
+
+/// Why a page is visited.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reason {
+    /// It was never visited.
+    First,
+    /// The policy chose it.
+    Refresh,
+    /// A sitemap or a feed says that it changed.
+    Signal,
+    /// Its user wants it visited this often.
+    Pin,
+    /// The last visit failed.
+    Retry,
+}
+
+/// What came of an order.
+#[derive(Debug)]
+pub enum Visit {
+    /// A page was visited.
+    Page(Box<PageVisit>),
+    /// The rules of a site were asked for.
+    Robots {
+        /// The site.
+        site: SiteNumber,
+        /// When it was asked.
+        time: Timestamp,
+        /// The exchanges: the last answers, those before it redirect.
+        fetches: Vec<Fetch>,
+    },
+    /// A list of pages was asked for.
+    Listing {
+        /// The site.
+        site: SiteNumber,
+        /// Where the list is.
+        url: PageUrl,
+        /// When it was asked for.
+        time: Timestamp,
+        /// The exchange.
+        fetch: Box<Fetch>,
+        /// What it lists, if it came.
+        reading: Option<Box<Reading>>,
+    },
+}
+
+impl Visit {
+    /// What the site let us experience, and the bytes that it cost.
+    pub fn ending(&self) -> (Experience, u64) {
+        let fetches: Vec<&Fetch> = match self {
+            Self::Page(visit) => visit.fetch.iter().collect(),
+            Self::Robots { fetches, .. } => fetches.iter().collect(),
+            Self::Listing { fetch, .. } => vec![fetch],
+        };
+        let experience = fetches.first().map_or(Experience::NotAsked, |fetch| Experience::of(fetch));
+        (experience, fetches.iter().map(|fetch| fetch.bytes_received).sum())
+    }
+}
+
+/// One visit to a page.
+#[derive(Debug)]
+pub struct PageVisit {
+    /// The page.
+    pub page: PageNumber,
+    /// Its site.
+    pub site: SiteNumber,
+    /// Its URL.
+    pub url: PageUrl,
+    /// Why it was visited.
+    pub reason: Reason,
+    /// When.
+    pub time: Timestamp,
+    /// What was found, beside our copy.
+    pub finding: Finding,
+    /// The bytes that were exchanged; none if robots forbade the visit.
+    pub fetch: Option<Fetch>,
+    /// What the bytes mean, when there were any.
+    pub reading: Option<Reading>,
+}
+
+/// What a visit found, beside our copy.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Finding {
+    /// There was no copy.
+    New,
+    /// The page is as our copy has it.
+    Unchanged,
+    /// The server says so itself.
+    NotModified,
+    /// The page differs by this part of its text, from 0 to 1.
+    Changed(f32),
+    /// The page is no longer there.
+    Gone,
+    /// The page is there again.
+    Back,
+    /// The page is elsewhere.
+    Moved {
+        /// Where.
+        to: PageUrl,
+        /// Whether for good.
+        for_good: bool,
+    },
+    /// Nothing could be learned of the page.
+    Failed(String),
+    /// The page may not be visited.
+    Refused(String),
+}

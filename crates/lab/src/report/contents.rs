@@ -1,0 +1,14 @@
+//! All chapters, in the order of the report.
+
+use super::chapter::Chapter;
+use super::{neighbours, sample, thesis_4, thesis_5, thesis_6, thesis_7};
+
+/// All chapters.
+pub const CHAPTERS: &[&Chapter] = &[
+    &thesis_4::CHAPTER,
+    &thesis_5::CHAPTER,
+    &thesis_6::CHAPTER,
+    &thesis_7::CHAPTER,
+    &sample::CHAPTER,
+    &neighbours::CHAPTER,
+];

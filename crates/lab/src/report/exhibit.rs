@@ -1,0 +1,238 @@
+//! One figure or table of a text made again, and how it compares with what is printed.
+//!
+//! # Promises
+//! - A printed number and ours agree when ours, rounded to the printed digits, is the printed one; a difference of one unit of the
+//!   last printed digit is rounding; anything more differs, until somebody says why.
+
+use crate::figure::number::readable;
+
+/// What an exhibit is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Exhibit {
+    /// What it shows and what to look at, in a few sentences.
+    pub shows: String,
+    /// Pictures, tables and texts in reading order.
+    pub blocks: Vec<Block>,
+    /// What is printed beside what we find.
+    pub comparisons: Vec<Comparison>,
+}
+
+/// A piece of an exhibit.
+#[derive(Clone, Debug)]
+pub enum Block {
+    /// A paragraph.
+    Text(String),
+    /// An SVG picture.
+    Picture(String),
+    /// A table.
+    Table(Table),
+    /// A command that makes it otherwise.
+    Command(String),
+}
+
+/// A table with a head; every row is as long as the head.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// What it holds.
+    pub caption: String,
+    /// Names of the columns, with their units.
+    pub head: Vec<String>,
+    /// The rows.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// An empty table.
+    pub fn new<const COLUMNS: usize>(caption: impl Into<String>, head: [&str; COLUMNS]) -> Self {
+        Self { caption: caption.into(), head: head.map(str::to_owned).to_vec(), rows: Vec::new() }
+    }
+
+    /// Adds a row. Panics unless it is as long as the head.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        assert_eq!(cells.len(), self.head.len());
+        self.rows.push(cells);
+    }
+}
+
+/// A quantity that a text prints, and what we find.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What is compared.
+    pub quantity: String,
+    /// As printed.
+    pub printed: String,
+    /// As found.
+    pub ours: String,
+    /// What to make of it.
+    pub verdict: Verdict,
+    /// Why, where there is something to say.
+    pub note: String,
+}
+
+/// What to make of a printed value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// It is what we find.
+    Agrees,
+    /// It is what we find but for the rounding of its last digit.
+    Rounding,
+    /// It cannot follow from what the text says; the note says why.
+    TextIsWrong,
+    /// It rests on data of the authors that nobody else has; ours is from other data.
+    NotReproducible,
+    /// We find something else and do not know why.
+    Differs,
+}
+
+impl Verdict {
+    /// All verdicts, in the order of a summary.
+    pub const ALL: [Self; 5] =
+        [Self::Agrees, Self::Rounding, Self::TextIsWrong, Self::NotReproducible, Self::Differs];
+
+    /// As the page says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Agrees => "agrees",
+            Self::Rounding => "rounding",
+            Self::TextIsWrong => "the text is wrong",
+            Self::NotReproducible => "not reproducible without the authors' data",
+            Self::Differs => "differs",
+        }
+    }
+}
+
+impl Comparison {
+    /// A printed number, which may end in a unit or `%`, and ours. The verdict follows from the digits.
+    /// Panics unless `printed` begins with a number.
+    pub fn number(quantity: impl Into<String>, printed: &str, ours: f64) -> Self {
+        let (value, decimals, unit) = split(printed);
+        let place = 0.1_f64.powi(decimals as i32);
+        // A hair of room for halves, which round either way.
+        let verdict = match (ours - value).abs() / place {
+            off if off <= 0.5 + 1e-6 => Verdict::Agrees,
+            off if off <= 1.0 + 1e-6 => Verdict::Rounding,
+            _ => Verdict::Differs,
+        };
+        let written = match ours {
+            _ if ours.is_infinite() => "∞".to_owned(),
+            // Counts are whole.
+            _ if decimals == 0 && ours.abs() >= 1_000.0 => readable(ours.round()),
+            _ => format!("{ours:.0$}", decimals + 2),
+        };
+        let ours = format!("{written}{unit}");
+        Self { quantity: quantity.into(), printed: printed.to_owned(), ours, verdict, note: String::new() }
+    }
+
+    /// A printed statement and what we find, with the verdict already known.
+    pub fn statement(
+        quantity: impl Into<String>,
+        printed: impl Into<String>,
+        ours: impl Into<String>,
+        verdict: Verdict,
+    ) -> Self {
+        Self {
+            quantity: quantity.into(),
+            printed: printed.into(),
+            ours: ours.into(),
+            verdict,
+            note: String::new(),
+        }
+    }
+
+    /// A printed statement that either holds here or differs.
+    pub fn claim(
+        quantity: impl Into<String>,
+        printed: impl Into<String>,
+        ours: impl Into<String>,
+        holds: bool,
+    ) -> Self {
+        let verdict = if holds { Verdict::Agrees } else { Verdict::Differs };
+        Self::statement(quantity, printed, ours, verdict)
+    }
+
+    /// The same with another verdict and its reason.
+    pub fn because(self, verdict: Verdict, note: impl Into<String>) -> Self {
+        Self { verdict, note: note.into(), ..self }
+    }
+
+    /// The same with a note.
+    pub fn noting(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+}
+
+/// The number at the beginning of a text, the digits behind its point, and the rest.
+fn split(printed: &str) -> (f64, usize, &str) {
+    let end = printed.find(|c: char| !c.is_ascii_digit() && !".,-".contains(c)).unwrap_or(printed.len());
+    let (digits, unit) = printed.split_at(end);
+    let digits = digits.replace(',', "");
+    let decimals = digits.split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    let value = digits.parse().unwrap_or_else(|_| panic!("{printed} begins with a number"));
+    (value, decimals, unit)
+}
+
+impl Exhibit {
+    /// An exhibit that shows this.
+    pub fn new(shows: impl Into<String>) -> Self {
+        Self { shows: shows.into(), ..Self::default() }
+    }
+
+    /// The same with a paragraph more.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.blocks.push(Block::Text(text.into()));
+        self
+    }
+
+    /// The same with an SVG picture more.
+    pub fn picture(mut self, svg: String) -> Self {
+        self.blocks.push(Block::Picture(svg));
+        self
+    }
+
+    /// The same with a table more.
+    pub fn table(mut self, table: Table) -> Self {
+        self.blocks.push(Block::Table(table));
+        self
+    }
+
+    /// The same with another command that shows it.
+    pub fn command(mut self, command: impl Into<String>) -> Self {
+        self.blocks.push(Block::Command(command.into()));
+        self
+    }
+
+    /// The same with a comparison more.
+    pub fn compare(mut self, comparison: Comparison) -> Self {
+        self.comparisons.push(comparison);
+        self
+    }
+
+    /// The same with several comparisons more.
+    pub fn compare_all(mut self, comparisons: impl IntoIterator<Item = Comparison>) -> Self {
+        self.comparisons.extend(comparisons);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(printed: &str, ours: f64, verdict: Verdict, written: &str) {
+        let comparison = Comparison::number("a quantity", printed, ours);
+        assert_eq!((comparison.verdict, comparison.ours.as_str()), (verdict, written));
+    }
+
+    #[test]
+    fn digits_decide_the_verdict() {
+        check("0.63", 0.6321, Verdict::Agrees, "0.6321");
+        check("0.84", 0.8349, Verdict::Rounding, "0.8349");
+        check("0.77", 0.7829, Verdict::Differs, "0.7829");
+        check("9,260,000", 9_360_000.0, Verdict::Differs, "9,360,000");
+        check("23%", 23.4, Verdict::Agrees, "23.40%");
+        check("0.5", f64::INFINITY, Verdict::Differs, "∞");
+        check("-0.5 days", -0.52, Verdict::Agrees, "-0.520 days");
+    }
+}

@@ -1,0 +1,27 @@
+//! The texts reproduced: every figure and table beside what is printed, in one page of HTML.
+//!
+//! In reading order:
+//! - [`exhibit`]: one figure or table, and how it compares with the text;
+//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, chance;
+//! - [`chapter`]: exhibits by chapter, and which of them are wanted;
+//! - [`contents`]: all chapters;
+//! - [`making`]: exhibits made, several at once;
+//! - [`page`]: the page;
+//! - `material`: worlds that policies are replayed on, recorded or from a model;
+//! - `replays`: short replays of policies by name;
+//! - `thesis_5` and its neighbours: the exhibits of each chapter, a file for each table or figure or family of them.
+
+pub mod chapter;
+pub mod contents;
+pub mod exhibit;
+pub mod making;
+mod material;
+mod neighbours;
+pub mod page;
+mod replays;
+mod sample;
+pub mod sources;
+mod thesis_4;
+mod thesis_5;
+mod thesis_6;
+mod thesis_7;
