@@ -43,8 +43,8 @@ fn measure(directory: &Path, gzip_level: u32) {
         panic!("the store is new");
     };
     let record = SiteRecord { site: "http://a.example".to_owned(), ..SiteRecord::default() };
-    let changes = Changes { sites: vec![(site, record)], ..Changes::default() };
-    store.commit(changes).expect("it is committed");
+    let first = Changes { sites: vec![(site, record)], ..Changes::default() };
+    store.commit(first).expect("it is committed");
     for revisit in [false, true] {
         let (cpu, writer, wall) = (cpu_millis("/proc/self/task"), thread_millis(), Instant::now());
         let before = store.disk_use();
@@ -138,7 +138,8 @@ fn url_record(url: &str, standing: Standing) -> UrlRecord {
 }
 
 fn exchange(number: u32, revisit: bool) -> Exchange {
-    let kind = if revisit && number % 10 > 0 { ExchangeKind::NotModified } else { ExchangeKind::Full };
+    let kind =
+        if revisit && !number.is_multiple_of(10) { ExchangeKind::NotModified } else { ExchangeKind::Full };
     let body = if kind == ExchangeKind::Full { text(number + u32::from(revisit)) } else { Vec::new() };
     Exchange {
         page: Some(PageNumber(number)),

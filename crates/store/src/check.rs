@@ -10,16 +10,19 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::all_urls::{Standing, UrlRecord, numbered, url_key};
 use crate::codec::Record as _;
 use crate::coll_urls::PageRecord;
 use crate::collection::digest::sha1;
+use crate::collection::index::{IndexLine, LINE_BYTES_MAX};
 use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::{self, SegmentRecord};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::{StoreError, hexadecimal};
-use crate::history::files::{read_file, registered};
+use crate::history::files::{checksum, read_file, registered};
 use crate::history::{VisitKind, VisitQuery};
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, Space, View};
@@ -222,7 +225,7 @@ impl Check<'_> {
             Ok(records) => records,
             Err(error) => return self.findings.add_error(&name, &error),
         };
-        let (mut versions, mut of_pages) = (0, 0);
+        let (mut versions, mut of_pages, mut lines) = (0, 0, 0_u64);
         for entry in records {
             self.findings.records += 1;
             let (place, warc) = match entry {
@@ -234,6 +237,7 @@ impl Check<'_> {
             };
             if matches!(warc.kind(), "response" | "revisit") {
                 versions += 1;
+                lines = lines.wrapping_add(line_hash(&warc, place));
                 of_pages += u64::from(self.is_version(&name, place, &warc));
             }
             let digest = warc.payload_digest();
@@ -246,7 +250,7 @@ impl Check<'_> {
             self.view.scan(Space::Places, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward);
         self.compare(&name, "versions of pages", of_pages, known.count() as u64);
         if record.indexed {
-            self.index(number, record);
+            self.index(number, lines);
         }
     }
 
@@ -277,14 +281,18 @@ impl Check<'_> {
         true
     }
 
-    fn index(&mut self, number: u32, record: &SegmentRecord) {
+    /// Whether the index has the lines that the records give: their hashes have the same sum.
+    fn index(&mut self, number: u32, expected: u64) {
         let path = self.shared.collection().join(segment::index_name(number));
         let name = relative(&path, &self.shared.directory);
-        match fs::read_to_string(&path) {
-            Ok(text) => {
-                self.compare(&name, "lines", text.lines().count() as u64, record.versions);
-                if !text.lines().is_sorted() {
-                    self.findings.add(name, "it is not sorted");
+        match fs::read(&path) {
+            Ok(bytes) => {
+                let lines: Vec<&[u8]> =
+                    bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n').collect();
+                let sum = lines.iter().fold(0_u64, |sum, line| sum.wrapping_add(xxh3_64(line)));
+                if sum != expected || !lines.is_sorted() {
+                    self.findings
+                        .add(name, "it is damaged: its lines are not those of the segment's records");
                 }
             }
             Err(error) => self.findings.add(name, format!("it cannot be read: {error}")),
@@ -329,6 +337,9 @@ impl Check<'_> {
                 Ok(summary) => {
                     let name = relative(&path, &self.shared.directory);
                     self.compare(&name, "rows", summary.rows, record.rows);
+                    if checksum(&path).ok() != Some(record.checksum) {
+                        self.findings.add(&name, "it is damaged: its checksum is another one");
+                    }
                     if !summary.sorted {
                         self.findings.add(name, "it is not sorted");
                     }
@@ -371,6 +382,15 @@ impl Check<'_> {
             self.findings.add(place, format!("{what}: {found} are there, {expected} should be"));
         }
     }
+}
+
+/// The hash of the line that a record has in the index; 0 if it has none.
+fn line_hash(record: &WarcRecord, place: Place) -> u64 {
+    let (Some(time), Some(digest)) = (record.time(), record.payload_digest()) else {
+        return 0;
+    };
+    let line = IndexLine::of(record, time, &digest, place).text();
+    if line.len() <= LINE_BYTES_MAX { xxh3_64(line.as_bytes()) } else { 0 }
 }
 
 fn relative(path: &Path, directory: &Path) -> String {

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use parquet::arrow::ArrowWriter;
@@ -18,6 +19,7 @@ use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchR
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::codec::{Malformed, Record as _, record};
 use crate::collection::segment::sync_directory;
@@ -53,6 +55,8 @@ record! {
         rows: u64,
         /// Its bytes.
         bytes: u64,
+        /// The xxh3-64 of its bytes.
+        checksum: u64,
         /// The time of its earliest visit.
         first: Timestamp,
         /// The time of its latest visit.
@@ -248,10 +252,24 @@ impl FileWriter {
         file.sync_all().map_err(StoreError::file("sync", &self.path))?;
         self.record.bytes =
             file.metadata().map_err(StoreError::file("read the length of", &self.path))?.len();
+        self.record.checksum = checksum(&self.path)?;
         let path = directory.join(&self.name);
         fs::rename(&self.path, &path).map_err(StoreError::file("rename", &path))?;
         sync_directory(directory)?;
         Ok(self.record)
+    }
+}
+
+/// The xxh3-64 of the bytes of a file.
+pub(crate) fn checksum(path: &Path) -> Result<u64, StoreError> {
+    let failed = |error| StoreError::file("read", path)(error);
+    let mut file = File::open(path).map_err(StoreError::file("open", path))?;
+    let (mut hasher, mut buffer) = (Xxh3::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer).map_err(failed)? {
+            0 => return Ok(hasher.digest()),
+            count => hasher.update(&buffer[..count]),
+        }
     }
 }
 

@@ -147,7 +147,7 @@ fn writer() {
 /// Lets the writer run for a while and kills it; the last commit that it acknowledged.
 fn run_and_kill(directory: &Path, millis: u64) -> Option<u64> {
     let mut child = Command::new(std::env::current_exe().expect("a path"))
-        .args(["--exact", "writer", "--nocapture"])
+        .args(["--exact", "killed_at_any_instant::writer", "--nocapture"])
         .env(DIRECTORY, directory)
         .stdout(Stdio::piped())
         .spawn()
@@ -186,8 +186,11 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
             "{acknowledged:?} of {next} in round {kill}"
         );
         assert_eq!(store.counters().visits, next * u64::from(PAGES), "round {kill}");
-        let findings = check(&store.reader()).expect("it is checked");
-        assert_eq!(findings.faults, [], "round {kill}");
+        // Everything is looked at in every fifth round and in the last, for that takes longer and longer.
+        if kill % 5 == 4 || kill + 1 == kills {
+            let findings = check(&store.reader()).expect("it is checked");
+            assert_eq!(findings.faults, [], "round {kill}");
+        }
         for page in 0..PAGES {
             let last = store.reader().response_at(PageNumber(page), moment(next)).expect("it is read");
             assert_eq!(last.map(|last| last.body), (next > 0).then(|| body(page, next - 1).into_bytes()));

@@ -1,5 +1,7 @@
 //! A crawl of one site, as the stories of this folder need it.
 
+use std::path::{Path, PathBuf};
+
 use bytes::Bytes;
 use freshet_store::all_urls::{Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
@@ -19,18 +21,16 @@ pub(crate) fn moment(seconds: i64) -> Timestamp {
 
 /// A store with the pages of one site.
 pub(crate) struct Crawl {
-    /// Its directory.
-    pub(crate) place: tempfile::TempDir,
     /// The store.
     pub(crate) store: Store,
+    directory: PathBuf,
     settings: Settings,
 }
 
 impl Crawl {
-    /// A new store with so many pages.
-    pub(crate) fn begin(settings: Settings, pages: u32) -> Self {
-        let place = tempfile::tempdir().expect("a directory");
-        let mut store = Store::open(place.path(), settings.clone()).expect("it opens");
+    /// A new store in this directory, with so many pages.
+    pub(crate) fn begin(directory: &Path, settings: Settings, pages: u32) -> Self {
+        let mut store = Store::open(directory, settings.clone()).expect("it opens");
         let site = "http://a.example".to_owned();
         let Numbered::New(number) = store.site_number(&site).expect("a number") else {
             panic!("the store is new");
@@ -56,15 +56,15 @@ impl Crawl {
             changes.urls.push((id, record));
         }
         store.commit(changes).expect("it is committed");
-        Self { place, store, settings }
+        Self { store, directory: directory.to_path_buf(), settings }
     }
 
     /// Gives the store up without closing it, and opens it again.
-    pub(crate) fn restart(&mut self) {
-        let elsewhere = tempfile::tempdir().expect("a directory");
-        let other = Store::open(elsewhere.path(), Settings::default()).expect("it opens");
-        drop(std::mem::replace(&mut self.store, other));
-        self.store = Store::open(self.place.path(), self.settings.clone()).expect("it opens");
+    pub(crate) fn restart(self) -> Self {
+        let Self { store, directory, settings } = self;
+        drop(store);
+        let store = Store::open(&directory, settings.clone()).expect("it opens");
+        Self { store, directory, settings }
     }
 
     /// A visit that found this body.

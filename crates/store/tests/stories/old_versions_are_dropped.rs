@@ -1,21 +1,20 @@
 //! Limits on what is kept: segments are removed or written again, pages stay readable, and the disk use is bounded.
 
-mod crawl;
-
-use crawl::{Crawl, moment};
+use crate::crawl::{Crawl, moment};
 use freshet_store::check::check;
 use freshet_store::collection::Keep;
 use freshet_store::ids::PageNumber;
 use freshet_store::store::Settings;
 use freshet_store::tidy::Tidied;
+use tempfile::{TempDir, tempdir};
 
 fn settings(keep: Keep) -> Settings {
     Settings { segment_bytes: 6000, keep, ..Settings::default() }
 }
 
 /// Visits ten pages a day for `days` days: page 0 never changes after the first day, the others do.
-fn visit_for_days(keep: Keep, days: i64) -> (Crawl, Vec<Tidied>) {
-    let mut crawl = Crawl::begin(settings(keep), 10);
+fn visit_for_days(place: &TempDir, keep: Keep, days: i64) -> (Crawl, Vec<Tidied>) {
+    let mut crawl = Crawl::begin(place.path(), settings(keep), 10);
     let mut done = Vec::new();
     for day in 0..days {
         for page in 0..10 {
@@ -38,7 +37,8 @@ fn visit_for_days(keep: Keep, days: i64) -> (Crawl, Vec<Tidied>) {
 
 #[test]
 fn without_limits_everything_is_kept() {
-    let (crawl, done) = visit_for_days(Keep::default(), 8);
+    let place = tempdir().expect("a directory");
+    let (crawl, done) = visit_for_days(&place, Keep::default(), 8);
     assert_eq!(crawl.store.counters().versions, 80);
     assert!(done.iter().all(|done| matches!(done, Tidied::Indexed(_) | Tidied::Settled { .. })), "{done:?}");
 }
@@ -46,10 +46,11 @@ fn without_limits_everything_is_kept() {
 #[test]
 fn old_versions_go_and_the_newest_stay_readable() {
     let keep = Keep { versions: Some(2), ..Keep::default() };
-    let (mut crawl, done) = visit_for_days(keep, 30);
+    let place = tempdir().expect("a directory");
+    let (crawl, done) = visit_for_days(&place, keep, 30);
     assert!(done.iter().any(|done| matches!(done, Tidied::Removed { .. })), "{done:?}");
     assert!(done.iter().any(|done| matches!(done, Tidied::Moved { .. })), "page 0 is moved: {done:?}");
-    crawl.restart();
+    let crawl = crawl.restart();
     let reader = crawl.store.reader();
     for page in 1..10 {
         let body =
@@ -73,7 +74,8 @@ fn old_versions_go_and_the_newest_stay_readable() {
 
 #[test]
 fn days_are_counted_from_when_a_version_was_superseded() {
-    let (crawl, _) = visit_for_days(Keep { days: Some(3), ..Keep::default() }, 20);
+    let place = tempdir().expect("a directory");
+    let (crawl, _) = visit_for_days(&place, Keep { days: Some(3), ..Keep::default() }, 20);
     let versions = crawl.store.reader().versions(PageNumber(5)).expect("read");
     assert!((4..=12).contains(&versions.len()), "{}", versions.len());
     assert_eq!(check(&crawl.store.reader()).expect("checked").faults, []);
@@ -82,8 +84,10 @@ fn days_are_counted_from_when_a_version_was_superseded() {
 #[test]
 fn the_collection_stays_within_its_bytes() {
     let limit = 30_000;
-    let (crawl, _) = visit_for_days(Keep { bytes: Some(limit), ..Keep::default() }, 40);
-    let everything = visit_for_days(Keep::default(), 40).0.store.disk_use().collection;
+    let place = tempdir().expect("a directory");
+    let (crawl, _) = visit_for_days(&place, Keep { bytes: Some(limit), ..Keep::default() }, 40);
+    let other = tempdir().expect("a directory");
+    let everything = visit_for_days(&other, Keep::default(), 40).0.store.disk_use().collection;
     let kept = crawl.store.disk_use();
     assert!(everything > 2 * limit, "{everything}");
     assert!(kept.collection < limit + 2 * 6000, "{kept:?}");
