@@ -95,7 +95,7 @@ fn requests(place: &Path) -> Vec<(String, String, u64)> {
 #[test]
 fn a_crawl_visits_every_page_once_and_obeys_robots() {
     let place = tempfile::tempdir().expect("a place");
-    let web = web(place.path(), &["--speed", "1x"]);
+    let web = web(place.path(), &["--speed", "20x"]);
     run(&mut web.crawl(place.path(), &["--once", "--budget", "unlimited", "--host-delay", "0", "--quiet"]));
 
     let requests = requests(place.path());
@@ -103,7 +103,7 @@ fn a_crawl_visits_every_page_once_and_obeys_robots() {
     let all = pages.len();
     pages.sort();
     pages.dedup();
-    assert_eq!(pages.len(), all, "a page was visited twice");
+    assert_eq!(pages.len(), all, "a page was visited twice: {requests:?}");
     let robots = requests.iter().filter(|(_, path, _)| path == "/robots.txt").count();
     assert_eq!(robots, 6);
 

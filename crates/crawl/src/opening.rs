@@ -101,17 +101,25 @@ impl Crawl {
     /// Opens the directory of a crawl, or begins one.
     pub fn open(settings: Settings, clock: Arc<Clock>) -> Result<Self, CrawlError> {
         let now = clock.now();
+        // What a user got wrong is said before anything is written.
+        let web = Web::new(settings.web.clone())?;
+        let admission = Admission::new(&settings)?;
+        let canonical = settings.canonical();
+        let checked = |url: &String| checked_seed(&web, &canonical, url);
+        let seeds = settings.seeds.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
+        let pins = settings
+            .pins
+            .iter()
+            .map(|pin| Ok((checked(&pin.url)?, pin.every)))
+            .collect::<Result<Vec<_>, CrawlError>>()?;
         let store = Store::open(&settings.directory, settings.store())?;
         let reader = store.reader();
-        let mut keeper = Keeper::new(store, Admission::new(&settings)?)?;
-        let web = Web::new(settings.web.clone())?;
-        let canonical = settings.canonical();
-        for seed in &settings.seeds {
-            add_seed(&mut keeper, &web, &canonical, seed, now)?;
+        let mut keeper = Keeper::new(store, admission)?;
+        for url in seeds.iter().chain(pins.iter().map(|(url, _)| url)) {
+            keeper.add_seed(url, now).map_err(|why| CrawlError::Seed { url: url.to_string(), why })?;
         }
-        for pin in &settings.pins {
-            let url = add_seed(&mut keeper, &web, &canonical, &pin.url, now)?;
-            keeper.take(Message::Pin(url, (pin.every.get() * 86_400_000.0) as u64), now)?;
+        for (url, every) in pins {
+            keeper.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
         }
         keeper.commit()?;
         let mut update_module = update_module(&settings, &reader, now)?;
@@ -208,19 +216,13 @@ fn refine(crawler: &Crawler, pages_max: usize) {
     }
 }
 
-fn add_seed(
-    keeper: &mut Keeper,
-    web: &Web,
-    canonical: &Canonical,
-    seed: &str,
-    now: Timestamp,
-) -> Result<PageUrl, CrawlError> {
+/// The canonical form of a seed, if it can be crawled.
+fn checked_seed(web: &Web, canonical: &Canonical, seed: &str) -> Result<PageUrl, CrawlError> {
     let bad = |why: String| CrawlError::Seed { url: seed.to_owned(), why };
     let url = canonical.of(seed).map_err(|refused| bad(refused.to_string()))?;
     if web.needs_contact(url.host()) {
         return Err(CrawlError::NoContact { host: url.host().to_owned() });
     }
-    keeper.add_seed(&url, now).map_err(bad)?;
     Ok(url)
 }
 

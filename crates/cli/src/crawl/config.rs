@@ -145,9 +145,8 @@ impl Config {
             web.private = PrivateAddresses::Allowed;
         }
         web.connections.total = web.connections.total.max(connections);
-        if let Some(size) = &self.limits.page_bytes {
-            web.sizes.body_bytes = parse_bytes(size).context("limits.page_bytes")? as usize;
-        }
+        let size = self.limits.page_bytes.as_deref().unwrap_or(DEFAULT_PAGE_BYTES);
+        web.sizes.body_bytes = parse_bytes(size).context("limits.page_bytes")? as usize;
         if let Some(time) = &self.limits.visit_time {
             web.times.body_total = span(time).context("limits.visit_time")?;
         }
@@ -157,6 +156,8 @@ impl Config {
 
 /// Visits per day when nothing is said.
 const DEFAULT_BUDGET: f64 = 20_000.0;
+/// The largest page when nothing is said.
+const DEFAULT_PAGE_BYTES: &str = "10MB";
 /// Pages to keep when nothing is said.
 const DEFAULT_PAGES: usize = 100_000;
 

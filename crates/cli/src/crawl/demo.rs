@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace};
-use freshet_crawl::opening::Crawl;
+use freshet_crawl::opening::{Crawl, CrawlError};
 use freshet_lab::web::clock::WebClock;
 use freshet_lab::web::hosts::Hosts;
 use freshet_lab::web::living_web::LivingWeb;
@@ -17,6 +17,7 @@ use freshet_lab::web::request_log::LogTarget;
 use freshet_lab::web::server::Serving;
 use freshet_lab::web::settings::WebSettings;
 use freshet_lab::web::truth::Scope;
+use freshet_store::error::StoreError;
 use freshet_store::time::Timestamp;
 
 use super::config::{Config, span};
@@ -49,6 +50,8 @@ pub(crate) struct DemoOptions {
 
 /// Seconds of the web's time in one second: a day in four seconds.
 const SPEED: f64 = 21_600.0;
+/// How often the crawl is tried to be opened again, a tenth of a second apart.
+const OPEN_TRIES: u32 = 50;
 /// Visits per page and day of the web's time: pages change about as often.
 const VISITS_PER_PAGE: f64 = 0.15;
 
@@ -106,7 +109,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     )?;
     let clock = Arc::new(Clock::new(pace));
     run_open(Crawl::open(crawl, Arc::clone(&clock))?, Some(limit), Show::Quiet).await?;
-    let opened = Crawl::open(config.settings(&options.dir)?, Arc::clone(&clock))?;
+    let opened = open_again(&config, options, &clock).await?;
     let crawler = opened.crawler();
     let begun = clock.now();
     run_open(opened, Some(limit), Show::Usual).await?;
@@ -170,4 +173,16 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
         options.dir.display()
     )?;
     served.stop().await
+}
+
+/// Opens the crawl a second time, as soon as what watched the first has let go of it.
+async fn open_again(config: &Config, options: &DemoOptions, clock: &Arc<Clock>) -> Result<Crawl> {
+    let mut tries = 0;
+    loop {
+        match Crawl::open(config.settings(&options.dir)?, Arc::clone(clock)) {
+            Err(CrawlError::Store(StoreError::InUse { .. })) if tries < OPEN_TRIES => tries += 1,
+            opened => return Ok(opened?),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }

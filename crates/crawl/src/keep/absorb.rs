@@ -288,7 +288,11 @@ impl Keeper {
     fn know_list(&mut self, site: SiteNumber, url: &PageUrl, feed: bool, now: Timestamp) {
         let is_own = url.site() == self.sites[site.index()].site;
         let lists = &self.sites[site.index()].lists;
-        if !is_own || lists.len() >= LISTS_MAX || lists.iter().any(|list| list.url == url.as_str()) {
+        if !is_own
+            || lists.len() >= LISTS_MAX
+            || self.knows(url)
+            || lists.iter().any(|list| list.url == url.as_str())
+        {
             return;
         }
         let list = ListCopy { url: url.as_str().to_owned(), feed, ..ListCopy::default() };

@@ -178,6 +178,10 @@ impl Keeper {
             return Ok(None);
         }
         let site = self.site(found.url.site(), now)?;
+        // A list is read as a list, and is no page beside that.
+        if self.sites[site.index()].lists.iter().any(|list| list.url == found.url.as_str()) {
+            return Ok(None);
+        }
         let id = self.store.url_number(found.url.as_str())?.number();
         self.known.insert(found.url.as_str(), id);
         self.sites[site.index()].urls += 1;
@@ -258,6 +262,11 @@ impl Keeper {
             Some(record) => Ok(Some(record.clone())),
             None => self.reader.url(id),
         }
+    }
+
+    /// Whether a URL is known.
+    pub(super) fn knows(&self, url: &PageUrl) -> bool {
+        self.known.get(url.as_str()).is_some()
     }
 
     /// The page of a URL, if it is kept.
