@@ -362,6 +362,8 @@ proptest! {
     ) {
         let mut table = "url,changes_per_day,weight,cost,host\nfirst,1,1,1,0\n".to_owned();
         for (page, (rate, weight, cost, host)) in pages.iter().enumerate() {
+            // Costs and limits together are tried where they are ordinary.
+            let cost = if host_limit.is_some() { 1.0 } else { *cost };
             table += &format!("{page},{rate:e},{weight:e},{cost:e},{host}\n");
         }
         let folder = folder();

@@ -15,37 +15,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::allocation::{MANY, start};
-use super::host_pages::HostPages;
 use super::market::{CHUNK, Market, Pricing};
 use super::price::{Demand, Price, Reference, TOLERANCE, Total, clear};
-use super::response::{Answer, BLOCK, Response, Subset, block_of};
-use super::rough_hosts::clear_many;
+use super::response::{Answer, BLOCK, Response, Subset};
 use crate::units::VisitsPerDay;
 
 /// A market whose pages belong to hosts with limits.
 pub(super) struct Limited<'a, R> {
-    pub(super) market: Market<'a, R>,
-    pub(super) host_of: &'a [u32],
-    pub(super) limits: Vec<f64>,
+    market: Market<'a, R>,
+    host_of: &'a [u32],
+    limits: Vec<f64>,
     has_costs: bool,
     /// What each host would take without its limit at the price of the last pass.
-    pub(super) unlimited: Vec<HostTotal>,
+    unlimited: Vec<HostTotal>,
 }
 
 /// What the pages of one host take at the price of the plan.
 #[derive(Clone, Copy, Default)]
-pub(super) struct HostTotal {
-    pub(super) visits: f64,
+struct HostTotal {
+    visits: f64,
     spent: f64,
     slope: f64,
-}
-
-impl HostTotal {
-    /// What they spend.
-    #[inline]
-    pub(super) fn total(&self) -> Total {
-        Total { spent: self.spent, slope: self.slope }
-    }
 }
 
 impl<'a, R: Response> Limited<'a, R> {
@@ -55,7 +45,7 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 
     /// What each host would take at this price if it had no limit.
-    pub(super) fn without_limits(&self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Vec<HostTotal> {
+    fn without_limits(&self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Vec<HostTotal> {
         let hosts = self.limits.len();
         // Each group has sums of its own for all hosts; they never take more memory than three columns of the pages.
         let groups = (frequencies.len() / hosts.max(1)).clamp(1, GROUPS_MAX);
@@ -100,7 +90,7 @@ impl<'a, R: Response> Limited<'a, R> {
         let rest_first = first + blocks.len() * BLOCK;
         for (block, (frequencies, hosts)) in blocks.iter_mut().zip(host_blocks).enumerate() {
             let first = first + block * BLOCK;
-            let (answers, elasticities) = self.market.answers(|offset| first + offset, price, frequencies);
+            let (answers, elasticities) = self.market.answers(first, price, frequencies);
             for page in 0..BLOCK {
                 let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
                 frequencies[page] = add(first + page, hosts[page], answer);
@@ -130,21 +120,6 @@ impl<'a, R: Response> Limited<'a, R> {
         }
         let price = clear(&mut market, limit, start, TOLERANCE, &mut frequencies);
         (price, frequencies)
-    }
-
-    /// The price of [`Self::clear_host`], found among the pages that are visited at `price_min` if it is not below that.
-    fn own_price(&self, pages: &[u32], limit: f64, price: f64, start: f64, price_min: f64) -> Price {
-        if !self.has_costs && self.market.frequency_min == 0.0 {
-            let is_visited = |page: &u32| self.market.response.has_ceiling_above(*page as usize, price_min);
-            let visited: Vec<u32> = pages.iter().copied().filter(is_visited).collect();
-            if !visited.is_empty() {
-                let (own, _) = self.clear_host(&visited, limit, price, start);
-                if own.value >= price_min {
-                    return own;
-                }
-            }
-        }
-        self.clear_host(pages, limit, price, start).0
     }
 
     /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
@@ -182,7 +157,10 @@ impl<R: Response> Demand for Limited<'_, R> {
         self.unlimited = self.without_limits(price, frequencies);
         let limited = &*self;
         let is_over = |host: usize| limited.unlimited[host].visits > limited.limits[host];
-        let within = |host: usize| limited.unlimited[host].total();
+        let within = |host: usize| {
+            let HostTotal { spent, slope, .. } = limited.unlimited[host];
+            Total { spent, slope }
+        };
         let hosts = limited.limits.len();
         if !limited.has_costs {
             let cut = |host| {
@@ -190,10 +168,10 @@ impl<R: Response> Demand for Limited<'_, R> {
             };
             return (0..hosts).map(cut).sum();
         }
-        let pages = HostPages::of(limited.host_of, hosts, is_over);
+        let groups = Groups::of(limited.host_of, hosts, is_over);
         let cut = |host| {
             if is_over(host) {
-                limited.saturated_total(pages.of_host(host), limited.limits[host], price.value)
+                limited.saturated_total(groups.pages(host), limited.limits[host], price.value)
             } else {
                 within(host)
             }
@@ -214,6 +192,40 @@ impl<R: Response> Demand for Limited<'_, R> {
     }
 }
 
+/// The pages of the wanted hosts, host by host.
+struct Groups {
+    pages: Vec<u32>,
+    /// Where the pages of each host begin, and at the end where the last ones end.
+    starts: Vec<u32>,
+}
+
+impl Groups {
+    fn of(host_of: &[u32], hosts: usize, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let wanted: Vec<bool> = (0..hosts).map(is_wanted).collect();
+        let mut starts = vec![0u32; hosts + 1];
+        for host in host_of {
+            starts[*host as usize + 1] += u32::from(wanted[*host as usize]);
+        }
+        for host in 0..hosts {
+            starts[host + 1] += starts[host];
+        }
+        let mut next = starts.clone();
+        let mut pages = vec![0u32; starts[hosts] as usize];
+        for (page, host) in (0u32..).zip(host_of) {
+            let host = *host as usize;
+            if wanted[host] {
+                pages[next[host] as usize] = page;
+                next[host] += 1;
+            }
+        }
+        Self { pages, starts }
+    }
+
+    fn pages(&self, host: usize) -> &[u32] {
+        &self.pages[self.starts[host] as usize..self.starts[host + 1] as usize]
+    }
+}
+
 /// The price of the plan, the saturated hosts, and the frequencies of all pages.
 pub(super) fn clear_within_limits<R: Response>(
     limited: &mut Limited<'_, R>,
@@ -231,11 +243,7 @@ pub(super) fn clear_within_limits<R: Response>(
         // Every host takes its limit, and one more visit in the budget gains nothing.
         return (Price::plain(0.0), share_limits(limited, 0.0, start, &vec![true; hosts], frequencies));
     }
-    let price = if limited.host_of.len() > MANY && !limited.has_costs {
-        clear_many(limited, budget, start, frequencies)
-    } else {
-        clear(limited, budget, start, TOLERANCE, frequencies)
-    };
+    let price = clear(limited, budget, start, TOLERANCE, frequencies);
     let is_saturated =
         |host: usize| limited.unlimited[host].visits > limited.limits[host] * (1.0 - TOLERANCE);
     let saturated: Vec<bool> = (0..hosts).map(is_saturated).collect();
@@ -262,9 +270,9 @@ fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
         let others = limited.host_of.par_iter().filter(|host| !is_worth(&(**host as usize))).count();
         return limits + others as f64 * market.frequency_min <= budget;
     }
-    let pages_of = HostPages::of(limited.host_of, hosts, |_| true);
+    let groups = Groups::of(limited.host_of, hosts, |_| true);
     let spent = |host: usize| {
-        let pages = pages_of.of_host(host);
+        let pages = groups.pages(host);
         let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0, 1.0);
         pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f.get()).sum::<f64>()
     };
@@ -280,83 +288,27 @@ fn share_limits<R: Response>(
     saturated: &[bool],
     frequencies: &mut [VisitsPerDay],
 ) -> Vec<u32> {
-    let pages = HostPages::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
+    let groups = Groups::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
     // From what the host would take without its limit, a first step of Newton's method towards it.
     let start_of = |host: usize| {
         let Some(total) = limited.unlimited.get(host).filter(|_| price > 0.0) else { return start };
         let elasticity = (total.slope / total.spent).clamp(ELASTICITIES.0, ELASTICITIES.1);
         start * ((total.visits / limited.limits[host]).ln() / elasticity).clamp(0.0, 5.0).exp()
     };
-    // No host is cheaper than the plan; where the plan has no price, that the host is not much cheaper than others is a guess.
-    let price_min = (1.0 - TOLERANCE) * if price > 0.0 { price } else { 0.5 * start };
     let own_price = |host: usize| {
-        saturated[host].then(|| {
-            limited.own_price(pages.of_host(host), limited.limits[host], price, start_of(host), price_min)
-        })
+        saturated[host]
+            .then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start_of(host)).0)
     };
     let prices: Vec<Option<Price>> = (0..saturated.len()).into_par_iter().map(own_price).collect();
     let market = Market { pricing: limited.host_pricing(price), ..limited.market };
-    OwnPrices::of(market, &prices).answer(limited.host_of, frequencies);
-    let has_pages = |host: &usize| saturated[*host] && !pages.of_host(*host).is_empty();
+    let chunks = frequencies.par_chunks_mut(CHUNK).zip(limited.host_of.par_chunks(CHUNK)).enumerate();
+    chunks.for_each(|(chunk, (frequencies, host_of))| {
+        for ((page, frequency), host) in (chunk * CHUNK..).zip(frequencies).zip(host_of) {
+            if let Some(price) = &prices[*host as usize] {
+                *frequency = market.answer(page, price, frequency.get()).visit_frequency();
+            }
+        }
+    });
+    let has_pages = |host: &usize| saturated[*host] && !groups.pages(*host).is_empty();
     (0..saturated.len()).filter(has_pages).map(|host| host as u32).collect()
-}
-
-/// Prices of the saturated hosts.
-struct OwnPrices<'a, R> {
-    market: Market<'a, R>,
-    prices: &'a [Option<Price>],
-    /// The prices per visit that are plain numbers.
-    plain: Vec<Option<f64>>,
-}
-
-impl<'a, R: Response> OwnPrices<'a, R> {
-    fn of(market: Market<'a, R>, prices: &'a [Option<Price>]) -> Self {
-        let is_per_visit = market.pricing == Pricing::PerVisit;
-        let plain = |price: &Price| (price.under.is_none() && is_per_visit).then_some(price.value);
-        let plain = prices.iter().map(|price| price.as_ref().and_then(plain)).collect();
-        Self { market, prices, plain }
-    }
-
-    /// Sets the frequencies of the pages of these hosts.
-    fn answer(&self, host_of: &[u32], frequencies: &mut [VisitsPerDay]) {
-        let chunks = frequencies.par_chunks_mut(CHUNK).zip(host_of.par_chunks(CHUNK)).enumerate();
-        chunks.for_each(|(chunk, (frequencies, host_of))| self.chunk(chunk * CHUNK, host_of, frequencies));
-    }
-
-    fn chunk(&self, first: usize, host_of: &[u32], frequencies: &mut [VisitsPerDay]) {
-        let blocks = frequencies.chunks_mut(BLOCK).zip(host_of.chunks(BLOCK)).enumerate();
-        for (block, (frequencies, hosts)) in blocks {
-            let first = first + block * BLOCK;
-            let plain = hosts.iter().filter(|host| self.plain[**host as usize].is_some()).count();
-            match (frequencies.as_mut_array(), hosts.as_array()) {
-                // Side by side all pages of the block are computed, which pays when most of them are wanted.
-                (Some(frequencies), Some(hosts)) if 2 * plain > BLOCK => {
-                    self.side_by_side(first, hosts, frequencies);
-                }
-                _ => {
-                    for ((page, frequency), host) in (first..).zip(frequencies).zip(hosts) {
-                        self.one(page, *host, frequency);
-                    }
-                }
-            }
-        }
-    }
-
-    fn side_by_side(&self, first: usize, hosts: &[u32; BLOCK], frequencies: &mut [VisitsPerDay; BLOCK]) {
-        let prices = block_of(|page| self.plain[hosts[page] as usize].unwrap_or(1.0));
-        let (answers, _) = self.market.answers_at(|page| first + page, |page| prices[page], frequencies);
-        for page in 0..BLOCK {
-            if self.plain[hosts[page] as usize].is_some() {
-                frequencies[page] = Answer { frequency: answers[page], elasticity: 0.0 }.visit_frequency();
-            } else {
-                self.one(first + page, hosts[page], &mut frequencies[page]);
-            }
-        }
-    }
-
-    fn one(&self, page: usize, host: u32, frequency: &mut VisitsPerDay) {
-        if let Some(price) = &self.prices[host as usize] {
-            *frequency = self.market.answer(page, price, frequency.get()).visit_frequency();
-        }
-    }
 }
