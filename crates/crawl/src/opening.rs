@@ -48,6 +48,8 @@ const UNLIMITED_PER_DAY: f64 = 10_000_000.0;
 const READY_PER_CONNECTION: usize = 4;
 /// Milliseconds of the budget that may gather unspent.
 const BURST: f64 = 60_000.0;
+/// The same in the wall's time, for a crawl whose time runs faster: what a visit under way may take.
+const BURST_WALL: f64 = 2_000.0;
 /// How long the RankingModule rests, at least.
 const RANK_EVERY: Duration = Duration::from_secs(20);
 /// It rests this many times as long as it worked.
@@ -122,7 +124,7 @@ impl Crawl {
             keeper.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
         }
         keeper.commit()?;
-        let mut update_module = update_module(&settings, &reader, now)?;
+        let mut update_module = update_module(&settings, &reader, &clock)?;
         remember(&mut update_module, &reader, &keeper, now)?;
         let limits = Limits::default();
         let crawl_module = CrawlModule { web, reader, canonical, clock: Arc::clone(&clock), limits };
@@ -226,7 +228,8 @@ fn checked_seed(web: &Web, canonical: &Canonical, seed: &str) -> Result<PageUrl,
     Ok(url)
 }
 
-fn update_module(settings: &Settings, reader: &Reader, now: Timestamp) -> Result<UpdateModule, CrawlError> {
+fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<UpdateModule, CrawlError> {
+    let now = clock.now();
     let kept = reader.counters()?.kept as usize;
     let pages = if kept > 0 { kept } else { settings.pages_max.min(PAGES_EXPECTED) };
     let per_day = settings.visits_per_day.unwrap_or(UNLIMITED_PER_DAY);
@@ -239,8 +242,9 @@ fn update_module(settings: &Settings, reader: &Reader, now: Timestamp) -> Result
     let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;
     let start = seen.into_iter().min().unwrap_or(now);
     let refresh = Refresh::new(policy, start, (cycle_millis / steps).max(1));
+    let burst_millis = BURST.max(BURST_WALL * clock.speed());
     let burst = |per_day: Option<f64>, least: f64| {
-        per_day.map_or(0.0, |rate| (rate * BURST / 86_400_000.0).max(least))
+        per_day.map_or(0.0, |rate| (rate * burst_millis / 86_400_000.0).max(least))
     };
     let update = UpdateSettings {
         discovery_share: settings.discovery_share,
