@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::all_urls::{AllUrls, Standing, url_key};
+use crate::all_urls::{AllUrls, Standing, read, url_key};
 use crate::changes::{Changes, Committed};
 use crate::codec::Record as _;
 use crate::collection::exchange::{Exchange, ExchangeKind};
@@ -26,7 +26,7 @@ struct Step {
 
 impl Store {
     /// Makes all changes true in one step. They survive the death of the process when this returns, and that of the machine after
-    /// [`Self::sync`].
+    /// [`Self::sync`]. After an error nothing of them is true, and the numbers that were given out since the last commit are taken back.
     ///
     /// # Panics
     /// If a number was given out and its record is not among the changes.
@@ -36,31 +36,49 @@ impl Store {
             counters: self.counters.clone(),
             committed: Committed { first_visit: self.counters.visits, ..Committed::default() },
         };
-        if !changes.exchanges.is_empty() {
-            self.roll_if_large()?;
-        }
-        self.mend_places(&mut changes)?;
-        let (length, record) = (self.tail.length(), self.tail_record.clone());
-        let result = self
-            .put_exchanges(&mut changes, &mut step)
-            .and_then(|()| self.put_urls(&changes, &mut step))
-            .and_then(|()| {
-                self.put_rest(changes, &mut step);
-                step.batch.put(Space::Meta, COUNTERS, step.counters.encode());
-                Ok(self.shared.state.commit(std::mem::take(&mut step.batch), Durability::Buffered)?)
-            });
-        if let Err(error) = result {
-            self.tail_record = record;
-            self.tail.cut_back(length)?;
+        if let Err(error) =
+            self.prepare(&mut changes, &mut step).and_then(|()| self.finish(changes, &mut step))
+        {
+            self.take_back()?;
             return Err(error);
         }
-        assert_eq!(step.counters.urls, self.next_url, "every URL that got a number has a record");
-        assert_eq!(step.counters.pages, self.next_page, "every page that got a number has a record");
-        assert_eq!(step.counters.sites, self.next_site, "every site that got a number has a record");
         self.counters = step.counters;
         self.recent.committed();
         self.new_sites.clear();
         Ok(step.committed)
+    }
+
+    /// Appends the exchanges to the Collection.
+    fn prepare(&mut self, changes: &mut Changes, step: &mut Step) -> Result<(), StoreError> {
+        if changes.exchanges.is_empty() {
+            return self.mend_places(changes);
+        }
+        self.roll_if_large()?;
+        self.mend_places(changes)?;
+        self.put_exchanges(changes, step)
+    }
+
+    /// Makes everything true.
+    fn finish(&self, changes: Changes, step: &mut Step) -> Result<(), StoreError> {
+        self.put_urls(&changes, step)?;
+        self.put_rest(changes, step);
+        assert_eq!(step.counters.urls, self.next_url, "every URL that got a number has a record");
+        assert_eq!(step.counters.pages, self.next_page, "every page that got a number has a record");
+        assert_eq!(step.counters.sites, self.next_site, "every site that got a number has a record");
+        step.batch.put(Space::Meta, COUNTERS, step.counters.encode());
+        Ok(self.shared.state.commit(std::mem::take(&mut step.batch), Durability::Buffered)?)
+    }
+
+    /// Makes the store what it was after the last commit.
+    fn take_back(&mut self) -> Result<(), StoreError> {
+        let key = self.tail_number.to_be_bytes();
+        self.tail_record = read(self.shared.state.as_ref(), Space::Segments, &key)?.unwrap_or_default();
+        self.tail.cut_back(self.tail_record.bytes)?;
+        let Counters { urls, pages, sites, .. } = self.counters;
+        (self.next_url, self.next_page, self.next_site) = (urls, pages, sites);
+        self.recent.forget_new();
+        self.new_sites.clear();
+        Ok(())
     }
 
     /// Closes the segment that is appended to and begins another, if it is large enough.
@@ -106,9 +124,6 @@ impl Store {
 
     /// Appends the exchanges to the Collection, and tells visits and pages where they stand.
     fn put_exchanges(&mut self, changes: &mut Changes, step: &mut Step) -> Result<(), StoreError> {
-        if changes.exchanges.is_empty() {
-            return Ok(());
-        }
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
         self.begin_segment(changes.exchanges[0].time, &mut buffer);

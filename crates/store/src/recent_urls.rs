@@ -43,6 +43,10 @@ impl RecentUrls {
         self.new.insert(key, id);
     }
 
+    pub(crate) fn forget_new(&mut self) {
+        self.new.clear();
+    }
+
     pub(crate) fn committed(&mut self) {
         for (key, id) in std::mem::take(&mut self.new) {
             self.put(key, id);
@@ -71,6 +75,9 @@ mod tests {
         (0..100_u8).for_each(|number| recent.put_new([number; 16], UrlId(u32::from(number))));
         assert_eq!(recent.get(&[0; 16]), Some(UrlId(0)));
         recent.committed();
+        recent.put_new([200; 16], UrlId(200));
+        recent.forget_new();
+        assert_eq!(recent.get(&[200; 16]), None);
         assert!(recent.young.len() + recent.old.len() <= 2);
     }
 }

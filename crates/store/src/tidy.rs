@@ -112,6 +112,15 @@ impl Store {
 
     /// Moves visits into a file of the History, or merges files.
     pub(crate) fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
+        let result = self.try_settle(now, all);
+        if result.is_err() {
+            // A file in the making would take room that is needed.
+            let _ = files::remove_unregistered(self.shared.state.as_ref(), &self.shared.history());
+        }
+        result
+    }
+
+    fn try_settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
         let (state, directory, today) = (self.shared.state.as_ref(), self.shared.history(), now.day());
         let mut batch = Batch::new();
         let serial = self.counters.commits + 1;
@@ -135,7 +144,8 @@ impl Store {
         counters.history_bytes =
             (counters.history_bytes + settled.record.bytes).saturating_sub(settled.replaced_bytes);
         batch.put(Space::Meta, COUNTERS, counters.encode());
-        state.commit(batch, Durability::Buffered)?;
+        // Synced, for the files and rows that go are the only others that hold these visits.
+        state.commit(batch, Durability::Synced)?;
         self.counters = counters;
         settled.remove_replaced(&directory)?;
         Ok(Some(Tidied::Settled { file: settled.name, rows: settled.record.rows }))

@@ -7,7 +7,7 @@
 //! # Promises
 //! - Whatever is cut has a reason, and the report gives for each site and reason how many, and one example.
 //! - Memory is bounded: at most [`SITES_MAX`] sites and [`COUNTERS_MAX`] counters, of which one site has at most
-//!   [`SITE_COUNTERS_MAX`]. What cannot be counted is kept: then only the limits of one URL, and that of the site, still hold.
+//!   [`SITE_COUNTERS_MAX`]. What cannot be counted is kept, and then only the limits of one URL hold.
 //! - Ordinary sites pass whole: dated archives, forums with one page for each number, pages with a few parameters.
 
 use std::collections::HashMap;

@@ -141,9 +141,10 @@ mod tests {
     use super::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn members_come_back_one_by_one(
-            members in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..9000), 0..3), 1..4),
+            members in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..3), 1..4),
             level in 0_u32..10,
             packed: bool,
         ) {

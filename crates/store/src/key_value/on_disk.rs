@@ -16,6 +16,9 @@ const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 /// Bytes of one keyspace held in memory before they are written as a table.
 const TABLE_BYTES: u64 = 16 << 20;
 
+/// The same of keyspaces that hold little.
+const SMALL_TABLE_BYTES: u64 = 2 << 20;
+
 /// Threads that write tables and merge them.
 const WORKERS: usize = 2;
 
@@ -47,7 +50,7 @@ impl OnDisk {
         let keyspaces = Space::ALL
             .iter()
             .map(|space| {
-                let options = || KeyspaceCreateOptions::default().max_memtable_size(TABLE_BYTES);
+                let options = || KeyspaceCreateOptions::default().max_memtable_size(table_bytes(*space));
                 database.keyspace(space.name(), options)
             })
             .collect::<Result<_, _>>()
@@ -138,6 +141,16 @@ impl View for Frozen<'_> {
 
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
         self.store.scan_at(&self.snapshot, space, range, direction)
+    }
+}
+
+/// Bytes of a keyspace that are held in memory before they are written.
+fn table_bytes(space: Space) -> u64 {
+    match space {
+        Space::Meta | Space::Notes | Space::Sites | Space::SiteNames | Space::Segments | Space::Files => {
+            SMALL_TABLE_BYTES
+        }
+        _ => TABLE_BYTES,
     }
 }
 

@@ -41,19 +41,7 @@ impl Crawl {
             let id = store.url_number(&url(page)).expect("a number").number();
             let page = store.page_number().expect("a number");
             changes.pages.push((page, PageRecord::admitted(id, number, moment(0))));
-            let record = UrlRecord {
-                url: url(page.0),
-                site: number,
-                discovered: moment(0),
-                found_on: None,
-                depth: 0,
-                anchor: String::new(),
-                source: Source::Seed,
-                listed_modified: None,
-                standing: Standing::Kept(page),
-                detail: String::new(),
-            };
-            changes.urls.push((id, record));
+            changes.urls.push((id, url_record(url(page.0), Standing::Kept(page))));
         }
         store.commit(changes).expect("it is committed");
         Self { store, directory: directory.to_path_buf(), settings }
@@ -77,7 +65,7 @@ impl Crawl {
         self.try_visit(page, seconds, ExchangeKind::Identical, body.as_bytes()).expect("it is committed");
     }
 
-    /// A visit, committed alone.
+    /// A visit, committed alone with a URL that it discovered.
     pub(crate) fn try_visit(
         &mut self,
         page: PageNumber,
@@ -111,6 +99,21 @@ impl Crawl {
             simhash: None,
         });
         self.store.commit(changes).map(|_| ())
+    }
+}
+
+fn url_record(url: String, standing: Standing) -> UrlRecord {
+    UrlRecord {
+        url,
+        site: SiteNumber(0),
+        discovered: moment(0),
+        found_on: None,
+        depth: 0,
+        anchor: String::new(),
+        source: Source::Seed,
+        listed_modified: None,
+        standing,
+        detail: String::new(),
     }
 }
 

@@ -47,18 +47,18 @@ fn without_limits_everything_is_kept() {
 fn old_versions_go_and_the_newest_stay_readable() {
     let keep = Keep { versions: Some(2), ..Keep::default() };
     let place = tempdir().expect("a directory");
-    let (crawl, done) = visit_for_days(&place, keep, 30);
+    let (crawl, done) = visit_for_days(&place, keep, 20);
     assert!(done.iter().any(|done| matches!(done, Tidied::Removed { .. })), "{done:?}");
     assert!(done.iter().any(|done| matches!(done, Tidied::Moved { .. })), "page 0 is moved: {done:?}");
     let crawl = crawl.restart();
     let reader = crawl.store.reader();
     for page in 1..10 {
         let body =
-            reader.response_at(PageNumber(page), moment(30 * 86_400)).expect("read").expect("there").body;
-        assert_eq!(body, format!("page {page} of day 29").as_bytes());
+            reader.response_at(PageNumber(page), moment(20 * 86_400)).expect("read").expect("there").body;
+        assert_eq!(body, format!("page {page} of day 19").as_bytes());
         assert!(reader.versions(PageNumber(page)).expect("read").len() < 15);
     }
-    let unchanged = reader.response_at(PageNumber(0), moment(30 * 86_400)).expect("read").expect("there");
+    let unchanged = reader.response_at(PageNumber(0), moment(20 * 86_400)).expect("read").expect("there");
     assert_eq!(unchanged.body, b"page 0 of day 0");
     let place = reader.page(PageNumber(0)).expect("read").expect("kept").place.expect("it has one");
     assert_eq!(
@@ -69,7 +69,7 @@ fn old_versions_go_and_the_newest_stay_readable() {
     let findings = check(&reader).expect("it is checked");
     assert_eq!(findings.faults, []);
     let counters = crawl.store.counters();
-    assert_eq!(counters.versions + counters.versions_dropped, 300);
+    assert_eq!(counters.versions + counters.versions_dropped, 200);
 }
 
 #[test]
@@ -83,11 +83,11 @@ fn days_are_counted_from_when_a_version_was_superseded() {
 
 #[test]
 fn the_collection_stays_within_its_bytes() {
-    let limit = 30_000;
+    let limit = 20_000;
     let place = tempdir().expect("a directory");
-    let (crawl, _) = visit_for_days(&place, Keep { bytes: Some(limit), ..Keep::default() }, 40);
+    let (crawl, _) = visit_for_days(&place, Keep { bytes: Some(limit), ..Keep::default() }, 15);
     let other = tempdir().expect("a directory");
-    let everything = visit_for_days(&other, Keep::default(), 40).0.store.disk_use().collection;
+    let everything = visit_for_days(&other, Keep::default(), 15).0.store.disk_use().collection;
     let kept = crawl.store.disk_use();
     assert!(everything > 2 * limit, "{everything}");
     assert!(kept.collection < limit + 2 * 6000, "{kept:?}");
