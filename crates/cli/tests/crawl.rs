@@ -192,3 +192,56 @@ fn what_is_wrong_is_named() {
     check(&["check-config"], "did you mean `budget`");
     check(&["init"], "freshet.toml");
 }
+
+#[test]
+fn hours_and_intervals_that_a_user_sets_are_kept() {
+    let place = tempfile::tempdir().expect("a place");
+    // An hour of the web's time takes a second; it begins at midnight.
+    let web = web(place.path(), &["--speed", "3600x"]);
+    let site = |index: usize| web.seeds[index].trim_end_matches('/').to_owned();
+    let config = format!(
+        "[[site]]\nname = \"{}\"\nhours = \"12:00-24:00\"\n\
+         [[interval]]\nsite = \"{}\"\npath = \"/**\"\nlongest = \"2h\"\n\
+         [[interval]]\nsite = \"{}\"\npath = \"/**\"\nshortest = \"12h\"\n",
+        site(0),
+        site(1),
+        site(2)
+    );
+    let file = place.path().join("freshet.toml");
+    fs::write(&file, config).expect("a file is written");
+    let options = ["--budget", "4000/day", "--host-delay", "0", "--for", "7s", "--quiet", "--config"];
+    run(web.crawl(place.path(), &options).arg(&file));
+    let requests = requests(place.path());
+    let visits = |index: usize| -> Vec<&str> {
+        let host = site(index).trim_start_matches("http://").split(':').next().unwrap_or_default().to_owned();
+        let of_host = requests.iter().filter(|(name, path, _)| *name == host && !path.ends_with(".xml"));
+        of_host.map(|(_, path, _)| path.as_str()).filter(|path| *path != "/robots.txt").collect()
+    };
+    assert_eq!(visits(0), Vec::<&str>::new());
+    let (often, rarely) = (visits(1), visits(2));
+    let distinct = |paths: &[&str]| paths.iter().collect::<std::collections::HashSet<_>>().len();
+    assert!(distinct(&often) > 5 && often.len() >= 2 * distinct(&often), "{often:?}");
+    assert!(distinct(&rarely) > 5 && rarely.len() == distinct(&rarely), "{rarely:?}");
+}
+
+#[test]
+fn with_shadowing_a_reader_sees_the_collection_of_the_last_cycle() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path(), &["--speed", "3600x"]);
+    let options = ["--budget", "40000/day", "--host-delay", "0", "--quiet"];
+    let cycles = ["--mode", "batch", "--update", "shadow", "--cycle", "6h"];
+    let all: Vec<&str> = options.into_iter().chain(cycles).collect();
+    let mut crawl = web.crawl(place.path(), &all).spawn().expect("the program starts");
+    std::thread::sleep(Duration::from_secs(3));
+    let early = freshet()
+        .args(["cat", &web.seeds[0], "--dir"])
+        .arg(place.path().join("crawl"))
+        .output()
+        .expect("the program starts");
+    assert!(String::from_utf8_lossy(&early.stderr).contains("first cycle"), "{early:?}");
+    std::thread::sleep(Duration::from_secs(7));
+    let copy = asked(place.path(), &["cat", &web.seeds[0]]);
+    assert!(copy["content"].as_str().is_some_and(|content| content.contains("<html")), "{copy}");
+    run(Command::new("kill").args(["-INT", &crawl.id().to_string()]));
+    assert!(crawl.wait().expect("it ends").success());
+}

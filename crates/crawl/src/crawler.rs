@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
 use crate::desk::Insight;
 use crate::keep::{Keeper, News};
+use crate::notes;
 use crate::page::PageUrl;
 use crate::policy::visit::Explanation;
 use crate::ranking_module::Ranking;
@@ -71,6 +72,8 @@ pub enum Message {
     Pin(PageUrl, u64),
     /// A site is visited no longer, or again.
     Pause(SiteNumber, bool),
+    /// A moment has passed: what is due by the clock alone is done.
+    Pulse,
     /// The crawl ends: nothing comes after this.
     End,
 }
@@ -112,6 +115,7 @@ impl Crawler {
         }
         let mut result = Ok(());
         let mut until = None;
+        let mut pulse = tokio::time::interval(SYNC_EVERY);
         loop {
             let deadline = until.unwrap_or_else(|| tokio::time::Instant::now() + Duration::from_secs(3600));
             tokio::select! {
@@ -124,6 +128,10 @@ impl Crawler {
                     }
                     Some(Err(_)) => self.ask_to_stop(),
                 },
+                _ = pulse.tick() => {
+                    // A keeper that has much to do needs no reminder.
+                    let _ = self.keeper.try_send(Message::Pulse);
+                }
                 () = self.stop.notified() => until = Some(tokio::time::Instant::now() + STOP_WITHIN),
                 () = tokio::time::sleep_until(deadline) => {
                     if until.is_some() {
@@ -203,6 +211,10 @@ impl Crawler {
             self.update_module().committed(visits);
             self.spread(news, &keeper);
             if synced.elapsed() >= SYNC_EVERY {
+                let moment = self.update_module().swap(self.clock.now());
+                if moment.is_some() {
+                    keeper.write_note(notes::see_until(moment));
+                }
                 keeper.sync(self.clock.now())?;
                 self.board().disk = keeper.disk();
                 synced = Instant::now();

@@ -13,6 +13,7 @@ use freshet_store::time::Timestamp;
 use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
+use crate::notes;
 use crate::page::reading::Limits;
 use crate::page::{Canonical, PageUrl, read};
 use crate::policy::visit::Explanation;
@@ -411,9 +412,11 @@ fn describe(
 
 fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> Result<Answer, StoreError> {
     let visits = reader.visits(&VisitQuery::since(Timestamp::from_millis(since_ms)))?;
+    let visible = notes::visible_until(reader)?;
     let mut lines: Vec<ChangeLine> = visits
         .into_iter()
         .map(|visit| visit.row)
+        .filter(|row| visible.is_none_or(|visible| row.time <= visible))
         .filter(|row| {
             !matches!(
                 row.kind,
@@ -440,7 +443,11 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
         return unknown("it is not known");
     };
     let Some(page) = page_of(reader, &known)? else { return unknown("it was never visited") };
-    let at = Timestamp::from_millis(at_ms.unwrap_or(i64::MAX));
+    let visible = notes::visible_until(reader)?.unwrap_or(Timestamp::from_millis(i64::MAX));
+    if visible == Timestamp::default() {
+        return unknown("with shadowing it can be read when the first cycle is over");
+    }
+    let at = Timestamp::from_millis(at_ms.unwrap_or(i64::MAX)).min(visible);
     let Some(version) = reader.all_versions().full_at(page, at)? else {
         return unknown("there is no copy of that time");
     };

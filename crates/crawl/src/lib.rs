@@ -8,7 +8,7 @@
 //! - [`keep`]: the one writer, that makes visits part of the stores;
 //! - [`ranking_module`]: RankingModule, what belongs in the collection;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
-//! - [`opening`]: a crawl from its directory; [`settings`], [`clock`]: how it is set, and its time;
+//! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
 //! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it.
 
 pub mod budget;
@@ -18,6 +18,7 @@ pub mod crawl_module;
 pub mod crawler;
 pub mod desk;
 pub mod keep;
+pub mod notes;
 pub mod opening;
 pub mod page;
 pub mod policy;

@@ -16,18 +16,21 @@ use freshet_theory::units::Days;
 use tokio::sync::mpsc;
 
 use crate::budget::Budget;
-use crate::clock::Clock;
+use crate::clock::{Clock, Pace};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer};
 use crate::keep::{Admission, Keeper, News};
+use crate::notes::{self, LastRun};
 use crate::page::reading::Limits;
 use crate::page::scope::BadPattern;
 use crate::page::{Canonical, PageUrl};
 use crate::policy::{Form, Outcome, Setting};
 use crate::ranking_module::rank;
-use crate::settings::Settings;
+use crate::settings::{Mode, Publication, Settings};
+use crate::update::intervals::Intervals;
 use crate::update::refresh::Refresh;
+use crate::update::shadow::Shadow;
 use crate::update::{UpdateModule, UpdateSettings};
 use crate::web::politeness::Politeness;
 use crate::web::{Web, WebError};
@@ -106,6 +109,7 @@ impl Crawl {
         // What a user got wrong is said before anything is written.
         let web = Web::new(settings.web.clone())?;
         let admission = Admission::new(&settings)?;
+        Intervals::new(&settings.intervals)?;
         let canonical = settings.canonical();
         let checked = |url: &String| checked_seed(&web, &canonical, url);
         let seeds = settings.seeds.iter().map(checked).collect::<Result<Vec<_>, _>>()?;
@@ -115,8 +119,13 @@ impl Crawl {
             .map(|pin| Ok((checked(&pin.url)?, pin.every)))
             .collect::<Result<Vec<_>, CrawlError>>()?;
         let store = Store::open(&settings.directory, settings.store())?;
-        let reader = store.reader();
         let mut keeper = Keeper::new(store, admission)?;
+        keeper.write_note(LastRun::of(&settings, &clock).note());
+        let visible = notes::visible_until(&keeper.reader())?;
+        keeper.write_note(notes::see_until(match settings.publication {
+            Publication::InPlace => None,
+            Publication::Shadow => Some(visible.unwrap_or_default()),
+        }));
         for url in seeds.iter().chain(pins.iter().map(|(url, _)| url)) {
             keeper.add_seed(url, now).map_err(|why| CrawlError::Seed { url: url.to_string(), why })?;
         }
@@ -124,9 +133,33 @@ impl Crawl {
             keeper.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
         }
         keeper.commit()?;
+        Self::join(settings, clock, web, keeper)
+    }
+
+    /// Opens a crawl that does not run, to be asked as it would have been asked when it ran last.
+    pub fn look(mut settings: Settings) -> Result<Self, CrawlError> {
+        let store = Store::open(&settings.directory, settings.store())?;
+        let reader = store.reader();
+        let run = LastRun::read(&reader)?;
+        if let Some(run) = &run {
+            run.restore(&mut settings);
+        }
+        let keeper = Keeper::new(store, Admission::new(&settings)?)?;
+        let mut last_visit = None;
+        for entry in reader.pages() {
+            last_visit = last_visit.max(entry?.1.last_visit);
+        }
+        let clock = Clock::new(run.map_or(Pace::WALL, |run| run.pace(last_visit)));
+        let web = Web::new(settings.web.clone())?;
+        Self::join(settings, Arc::new(clock), web, keeper)
+    }
+
+    /// Joins the modules.
+    fn join(settings: Settings, clock: Arc<Clock>, web: Web, keeper: Keeper) -> Result<Self, CrawlError> {
+        let reader = keeper.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
-        remember(&mut update_module, &reader, &keeper, now)?;
-        let limits = Limits::default();
+        remember(&mut update_module, &reader, &keeper, clock.now())?;
+        let (canonical, limits) = (settings.canonical(), Limits::default());
         let crawl_module = CrawlModule { web, reader, canonical, clock: Arc::clone(&clock), limits };
         let (crawler, messages) = Crawler::new(update_module, crawl_module, clock, settings.once);
         Ok(Self { crawler, keeper, messages, settings })
@@ -140,6 +173,7 @@ impl Crawl {
     /// Answers a question by reading, while the crawl does not run.
     pub fn answer(&self, question: &Question) -> Answer {
         self.keeper.show(&mut self.crawler.board());
+        self.crawler.board().disk = self.keeper.disk();
         let answered = answer(self.crawler.reader(), self.crawler.as_ref(), question);
         match answered {
             Answer::Status(mut status) => {
@@ -233,18 +267,39 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
     let kept = reader.counters()?.kept as usize;
     let pages = if kept > 0 { kept } else { settings.pages_max.min(PAGES_EXPECTED) };
     let per_day = settings.visits_per_day.unwrap_or(UNLIMITED_PER_DAY);
-    let cycle = (SHARE * pages as f64 / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX);
+    let cycle = match settings.cycle {
+        Some(cycle) => cycle.get(),
+        None => (SHARE * pages as f64 / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX),
+    };
     let share = (per_day * cycle / pages as f64).clamp(1e-6, 1.0);
     let setting = Setting { cycle: Days::new(cycle), budget_share: share, seed: settings.seed };
     let policy = settings.policy.build(&setting);
-    let steps = if settings.policy.form() == Form::Steady { STEADY_STEPS } else { 1 };
-    let cycle_millis = (cycle * 86_400_000.0) as i64;
+    let is_steady = settings.policy.form() == Form::Steady && settings.mode == Mode::Steady;
+    let steps = if is_steady { STEADY_STEPS } else { 1 };
+    let cycle_millis = ((cycle * 86_400_000.0) as i64).max(1);
     let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;
     let start = seen.into_iter().min().unwrap_or(now);
     let refresh = Refresh::new(policy, start, (cycle_millis / steps).max(1));
     let burst_millis = BURST.max(BURST_WALL * clock.speed());
     let burst = |per_day: Option<f64>, least: f64| {
         per_day.map_or(0.0, |rate| (rate * burst_millis / 86_400_000.0).max(least))
+    };
+    let visits = match (settings.mode, settings.visits_per_day) {
+        (Mode::Batch, Some(per_day)) => {
+            let begun = now.millis_since(start).div_euclid(cycle_millis) * cycle_millis;
+            let used = reader.visits(&VisitQuery::since(start.plus_millis(begun)))?.len();
+            Budget::in_lumps(per_day, start, cycle_millis, used as f64, now)
+        }
+        (_, per_day) => Budget::new(per_day, burst(per_day, 1.0), now),
+    };
+    let shadow = match settings.publication {
+        Publication::InPlace => None,
+        Publication::Shadow => Some(Shadow {
+            start,
+            cycle: cycle_millis,
+            waits_for_the_end: settings.mode == Mode::Batch,
+            published: notes::visible_until(reader)?.unwrap_or_default(),
+        }),
     };
     let update = UpdateSettings {
         discovery_share: settings.discovery_share,
@@ -257,8 +312,11 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
         update,
         refresh,
         Politeness::new(settings.politeness),
-        Budget::new(settings.visits_per_day, burst(settings.visits_per_day, 1.0), now),
+        visits,
         Budget::new(settings.bytes_per_day, burst(settings.bytes_per_day, 1e6), now),
+        Intervals::new(&settings.intervals)?,
+        settings.sites.clone(),
+        shadow,
     ))
 }
 

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
 
-use crate::page::Canonical;
+use crate::page::{Canonical, PageUrl};
 use crate::policy::PolicyName;
+use crate::update::hours::Hours;
 use crate::web::WebSettings;
 use crate::web::politeness::PolitenessSettings;
 
@@ -47,6 +48,14 @@ pub struct Settings {
     pub web: WebSettings,
     /// What is kept of old versions.
     pub keep: Keep,
+    /// Shortest and longest intervals between visits; the first rule that matches a page holds for it.
+    pub intervals: Vec<IntervalRule>,
+    /// How visits are spread over time.
+    pub mode: Mode,
+    /// When readers see what was found.
+    pub publication: Publication,
+    /// Length of a batch, and of the time between two collections with shadowing.
+    pub cycle: Option<Days>,
     /// Whether the crawl ends when everything known has been visited once.
     pub once: bool,
     /// Seed of all chance.
@@ -80,6 +89,59 @@ pub struct SiteRules {
     pub exclude: Vec<String>,
     /// Pages to keep at most, breadth-first from the root.
     pub pages_max: Option<usize>,
+    /// When the site may be visited; at any time, if none are named.
+    pub hours: Option<Hours>,
+    /// The part of the visits that the site may take at most.
+    pub share_max: Option<f64>,
+}
+
+/// How long pages are left alone, at least and at most.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IntervalRule {
+    /// The site, as a user writes it; any, if none is named.
+    pub site: Option<String>,
+    /// A pattern for paths.
+    pub path: String,
+    /// The shortest interval between two visits.
+    pub shortest: Option<Days>,
+    /// The longest.
+    pub longest: Option<Days>,
+}
+
+/// How visits are spread over time (**thesis** 7.2.1).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Mode {
+    /// Evenly, without end.
+    #[default]
+    Steady,
+    /// The visits of a whole cycle at once, as fast as politeness allows; then none until the next.
+    Batch,
+}
+
+/// When readers see what was found (**thesis** 7.2.2).
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Publication {
+    /// At once.
+    #[default]
+    InPlace,
+    /// All of a cycle at its end: until then the collection of the cycle before.
+    Shadow,
+}
+
+/// Whether a name of a site, as a user writes it, means the site of a URL: a host, a host with port, or scheme and host;
+/// `*.example.org` for all below it.
+pub fn names_site(name: &str, url: &PageUrl) -> bool {
+    let name = name.trim_end_matches('/');
+    match name.strip_prefix("*.") {
+        Some(domain) => {
+            url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
+        }
+        None => {
+            name == url.host()
+                || name == url.site()
+                || url.site().split_once("://").is_some_and(|(_, host)| host == name)
+        }
+    }
 }
 
 /// A page that is visited this often.

@@ -56,6 +56,8 @@ pub enum Reason {
     Signal,
     /// Its user wants it visited this often.
     Pin,
+    /// Its user wants it left alone no longer.
+    Interval,
     /// The last visit failed.
     Retry,
 }

@@ -2,12 +2,10 @@
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{Table, presets};
-use freshet_crawl::clock::{Clock, Pace, wall_now};
 use freshet_crawl::counter;
 use freshet_crawl::crawler::Message;
 use freshet_crawl::desk::{self, Account, Answer, PageLine, PageOrder, Question};
@@ -245,12 +243,10 @@ fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
     settings.pins.clear();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _guard = runtime.enter();
-    // A crawl on the time of a living web ends in that time: nothing in it is later than its last visit.
-    let clock = Arc::new(Clock::new(Pace::WALL));
-    let mut crawl = Crawl::open(settings, clock)
-        .with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
+    let mut crawl =
+        Crawl::look(settings).with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
     let crawler = crawl.crawler();
-    let now = freshet_store::time::Timestamp::from_millis(wall_now().millis());
+    let now = crawler.clock().now();
     let done = match question {
         Question::Pin { url, every_ms } => match Canonical::default().of(url) {
             Ok(url) if crawler.is_kept(&url) => {

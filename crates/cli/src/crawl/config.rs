@@ -5,8 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
+use freshet_crawl::page::scope::Pattern;
 use freshet_crawl::policy::PolicyName;
-use freshet_crawl::settings::{Pin, Settings, SiteRules};
+use freshet_crawl::settings::{IntervalRule, Mode, Pin, Publication, Settings, SiteRules};
+use freshet_crawl::update::hours::Hours;
 use freshet_crawl::web::politeness::PolitenessSettings;
 use freshet_crawl::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
@@ -32,6 +35,9 @@ pub(super) struct Config {
     pub(super) discovery_share: Option<f64>,
     pub(super) policy: Option<String>,
     pub(super) topic: Option<String>,
+    pub(super) mode: Option<ModeName>,
+    pub(super) update: Option<UpdateName>,
+    pub(super) cycle: Option<String>,
     pub(super) connections: Option<usize>,
     pub(super) allow_private: Option<bool>,
     pub(super) clean_urls: Option<bool>,
@@ -42,6 +48,27 @@ pub(super) struct Config {
     pub(super) keep: KeepConfig,
     pub(super) site: Vec<Site>,
     pub(super) pin: Vec<PinConfig>,
+    pub(super) interval: Vec<IntervalConfig>,
+}
+
+/// How visits are spread over time.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ModeName {
+    /// Evenly, without end
+    Steady,
+    /// The visits of a whole cycle at once, then none until the next
+    Batch,
+}
+
+/// When readers see what was found.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum UpdateName {
+    /// At once
+    InPlace,
+    /// All of a cycle at its end
+    Shadow,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -76,6 +103,17 @@ pub(super) struct Site {
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
     pub(super) pages: Option<usize>,
+    pub(super) hours: Option<String>,
+    pub(super) share: Option<f64>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct IntervalConfig {
+    pub(super) site: Option<String>,
+    pub(super) path: String,
+    pub(super) shortest: Option<String>,
+    pub(super) longest: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -111,12 +149,28 @@ impl Config {
         if !(1..=10_000).contains(&connections) {
             bail!("connections: {connections} is not between 1 and 10000");
         }
-        let policy: PolicyName =
-            self.policy.as_deref().unwrap_or("freshet:mix:steady").parse().context("policy")?;
+        let mode = match self.mode.unwrap_or(ModeName::Steady) {
+            ModeName::Steady => Mode::Steady,
+            ModeName::Batch => Mode::Batch,
+        };
+        let publication = match self.update.unwrap_or(UpdateName::InPlace) {
+            UpdateName::InPlace => Publication::InPlace,
+            UpdateName::Shadow => Publication::Shadow,
+        };
+        let cycle = self.cycle.as_deref().map(days).transpose().context("cycle")?;
+        let in_cycles = mode == Mode::Batch || publication == Publication::Shadow;
+        if in_cycles && cycle.is_none() {
+            bail!("cycle: a batch and a shadow need one, as in cycle = \"7d\"");
+        }
+        if publication == Publication::Shadow && self.keep.versions == Some(1) {
+            bail!("keep.versions: a shadow needs two versions, one that is read and one that is made");
+        }
+        let usual = if mode == Mode::Batch { "freshet:mix" } else { "freshet:mix:steady" };
+        let policy: PolicyName = self.policy.as_deref().unwrap_or(usual).parse().context("policy")?;
         Ok(Settings {
             directory: directory.to_owned(),
             seeds: self.seeds.clone(),
-            sites: self.site.iter().map(Site::rules).collect(),
+            sites: self.site.iter().map(Site::rules).collect::<Result<_>>()?,
             follow_other_sites: self.follow_other_sites.unwrap_or(false),
             visits_per_day: budget.unwrap_or(Some(DEFAULT_BUDGET)),
             bytes_per_day: bytes.flatten(),
@@ -131,6 +185,10 @@ impl Config {
             politeness: self.politeness.settings(self.seed.unwrap_or(1))?,
             web: self.web(connections)?,
             keep: self.keep.keep()?,
+            intervals: self.interval.iter().map(IntervalConfig::rule).collect::<Result<_>>()?,
+            mode,
+            publication,
+            cycle: cycle.filter(|_| in_cycles),
             once: false,
             seed: self.seed.unwrap_or(1),
         })
@@ -195,23 +253,57 @@ impl KeepConfig {
 }
 
 impl Site {
-    fn rules(&self) -> SiteRules {
-        SiteRules {
+    fn rules(&self) -> Result<SiteRules> {
+        let named = || format!("site {}", self.name);
+        if self.name.is_empty() {
+            bail!("site: name is missing, as in name = \"example.org\"");
+        }
+        if let Some(share) = self.share.filter(|share| !(0.0..=1.0).contains(share)) {
+            bail!("{}: share: {share} is not between 0 and 1", named());
+        }
+        let hours = self.hours.as_deref().map(str::parse::<Hours>).transpose().with_context(named)?;
+        for pattern in self.include.iter().chain(&self.exclude) {
+            Pattern::new(pattern).with_context(|| format!("{}: {pattern}", named()))?;
+        }
+        Ok(SiteRules {
             site: self.name.clone(),
             include: self.include.clone(),
             exclude: self.exclude.clone(),
             pages_max: self.pages,
+            hours,
+            share_max: self.share,
+        })
+    }
+}
+
+impl IntervalConfig {
+    fn rule(&self) -> Result<IntervalRule> {
+        let named = || format!("interval of {}", self.path);
+        Pattern::new(&self.path).with_context(named)?;
+        let shortest = self.shortest.as_deref().map(days).transpose().with_context(named)?;
+        let longest = self.longest.as_deref().map(days).transpose().with_context(named)?;
+        if longest.is_some_and(|longest| longest.get() <= 0.0) {
+            bail!("{}: longest must be above zero", named());
         }
+        if let (Some(shortest), Some(longest)) = (shortest, longest)
+            && longest < shortest
+        {
+            bail!("{}: longest is shorter than shortest", named());
+        }
+        Ok(IntervalRule { site: self.site.clone(), path: self.path.clone(), shortest, longest })
     }
 }
 
 impl PinConfig {
     fn pin(&self) -> Result<Pin> {
-        let days = parse_days(&self.every)
-            .map_err(anyhow::Error::msg)
-            .with_context(|| format!("pin of {}", self.url))?;
-        Ok(Pin { url: self.url.clone(), every: Days::new(days) })
+        let every = days(&self.every).with_context(|| format!("pin of {}", self.url))?;
+        Ok(Pin { url: self.url.clone(), every })
     }
+}
+
+/// A span of time in days.
+fn days(text: &str) -> Result<Days> {
+    Ok(Days::new(parse_days(text).map_err(anyhow::Error::msg)?))
 }
 
 /// A budget of visits: `20000/day`, or `unlimited`.
@@ -327,6 +419,13 @@ mod tests {
         check_error("policy = \"gready\"", &["policy", "gready"]);
         check_error("[limits]\npage_bytes = \"10 apples\"", &["limits.page_bytes", "apples"]);
         check_error("pages = \"x\"", &["line 1"]);
+        check_error("mode = \"batch\"", &["cycle", "7d"]);
+        check_error("mode = \"bach\"", &["line 1", "batch"]);
+        check_error("update = \"shadow\"\ncycle = \"1d\"\n[keep]\nversions = 1", &["keep.versions"]);
+        check_error("[[site]]\nname = \"a.org\"\nhours = \"9 to 5\"", &["a.org", "22:00-06:00"]);
+        check_error("[[site]]\nname = \"a.org\"\nshare = 1.5", &["a.org", "share"]);
+        check_error("[[interval]]\npath = \"news\"\nlongest = \"1d\"", &["news", "begins with /"]);
+        check_error("[[interval]]\npath = \"/**\"\nshortest = \"2d\"\nlongest = \"1d\"", &["shorter"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::settings::Settings;
 use freshet_store::time::Timestamp;
 
-use super::config::{self, Config};
+use super::config::{self, Config, ModeName, UpdateName};
 use super::screen::{self, Show};
 
 /// Crawl sites and keep the copy fresh, or go on with a crawl
@@ -60,6 +60,18 @@ pub(crate) struct CrawlOptions {
     /// Words that pages should be about: such pages are visited first
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
+
+    /// How visits are spread over time; batch needs --cycle
+    #[arg(long, value_enum, value_name = "MODE")]
+    mode: Option<ModeName>,
+
+    /// When readers see what was found; shadow needs --cycle
+    #[arg(long, value_enum, value_name = "WHEN")]
+    update: Option<UpdateName>,
+
+    /// The length of a batch, or between two collections with shadowing: 7d
+    #[arg(long, value_name = "SPAN")]
+    cycle: Option<String>,
 
     /// Whom the owner of a site may write to: a page or a mail address
     #[arg(long, value_name = "ADDRESS")]
@@ -201,10 +213,14 @@ fn settings(options: &CrawlOptions) -> Result<Settings> {
     replace(&mut config.bytes, &options.bytes);
     replace(&mut config.policy, &options.policy);
     replace(&mut config.topic, &options.topic);
+    replace(&mut config.cycle, &options.cycle);
     replace(&mut config.contact, &options.contact);
     replace(&mut config.politeness.delay, &options.host_delay);
+    config.mode = options.mode.or(config.mode);
+    config.update = options.update.or(config.update);
     if let Some(objective) = &options.objective {
-        config.policy = Some(format!("freshet:{objective}:steady"));
+        let form = if config.mode == Some(ModeName::Batch) { "" } else { ":steady" };
+        config.policy = Some(format!("freshet:{objective}{form}"));
     }
     config.pages = options.pages.or(config.pages);
     config.connections = options.connections.or(config.connections);

@@ -316,6 +316,11 @@ impl Keeper {
         record.trouble = if failure.is_empty() { String::new() } else { format!("robots.txt: {failure}") };
         record.robots = Some(RobotsCopy { fetched: time, status, failure, body: Opaque(body) });
         self.tell_site(site);
+        let sitemaps = if sitemaps.is_empty() && (200..500).contains(&status) {
+            vec![format!("{}{USUAL_SITEMAP}", self.sites[site.index()].site)]
+        } else {
+            sitemaps
+        };
         for sitemap in sitemaps {
             if let Ok(url) = self.admission.canonical().of(&sitemap) {
                 self.know_list(site, &url, false, time);
@@ -394,6 +399,8 @@ impl Keeper {
     }
 }
 
+/// Where a site whose `robots.txt` names no sitemap may have one all the same.
+const USUAL_SITEMAP: &str = "/sitemap.xml";
 /// Lists of one site that are read.
 const LISTS_MAX: usize = 1_000;
 

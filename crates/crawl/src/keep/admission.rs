@@ -11,7 +11,7 @@ use freshet_store::time::Timestamp;
 use crate::page::scope::{BadPattern, Pattern, Scope};
 use crate::page::traps::{Trap, TrapGuard, Verdict};
 use crate::page::{Canonical, PageUrl};
-use crate::settings::{Settings, SiteRules};
+use crate::settings::{Settings, SiteRules, names_site};
 
 /// What a word of the topic in the anchor or the URL is worth, beside the depth of a page.
 const TOPIC_WORD: f32 = 10.0;
@@ -134,7 +134,7 @@ impl Admission {
 
     /// The rules of a site, if it has some of its own.
     pub fn rules_of(&self, url: &PageUrl) -> Option<&Scope> {
-        self.rules.iter().find(|(site, _)| names(site, url)).map(|(_, scope)| scope)
+        self.rules.iter().find(|(site, _)| names_site(site, url)).map(|(_, scope)| scope)
     }
 }
 
@@ -149,19 +149,4 @@ fn scope(rules: &SiteRules) -> Result<Scope, BadPattern> {
         pages_max,
         ..Scope::default()
     })
-}
-
-/// Whether a name of a site, as a user writes it, means the site of a URL.
-fn names(site: &str, url: &PageUrl) -> bool {
-    let site = site.trim_end_matches('/');
-    match site.strip_prefix("*.") {
-        Some(domain) => {
-            url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
-        }
-        None => {
-            site == url.host()
-                || site == url.site()
-                || url.site().split_once("://").is_some_and(|(_, host)| host == site)
-        }
-    }
 }

@@ -27,6 +27,7 @@ use super::admission::Admission;
 use super::known::Known;
 use super::news::News;
 use crate::crawler::Message;
+use crate::notes::Note;
 use crate::page::PageUrl;
 use crate::ranking_module::Ranking;
 use crate::status::{ChangeLine, LAST_CHANGES, Status};
@@ -335,7 +336,7 @@ impl Keeper {
                 self.site_mut(site).paused = paused;
                 self.tell_site(site);
             }
-            Message::End => {}
+            Message::Pulse | Message::End => {}
         }
         Ok(false)
     }
@@ -376,6 +377,11 @@ impl Keeper {
         self.put_page(page, record);
         self.news.push(News::Pinned { page, site, every, due: now });
         Ok(())
+    }
+
+    /// Keeps a note with the next commit.
+    pub fn write_note(&mut self, note: Note) {
+        self.changes.notes.push(note);
     }
 
     /// What is known of a site is news.

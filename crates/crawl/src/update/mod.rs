@@ -5,12 +5,18 @@
 //! - [`refresh`]: pages that have been visited, and the policy that says which to visit again;
 //! - [`discovery`]: pages that were never visited;
 //! - [`calendar`]: what is to be done at a given time: pins, retries, lists, rules;
+//! - [`hours`]: when a site may be visited;
+//! - [`intervals`]: how long pages are left alone, at least and at most;
+//! - [`shadow`]: when readers see what was found;
 //! - `rules`: what a site lets us do, from the copy of its `robots.txt`.
 
 pub mod calendar;
 pub mod discovery;
+pub mod hours;
+pub mod intervals;
 pub mod module;
 pub mod refresh;
 mod rules;
+pub mod shadow;
 
 pub use module::{Assignment, Next, UpdateModule, UpdateSettings};

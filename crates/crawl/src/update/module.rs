@@ -19,11 +19,16 @@ use freshet_store::time::Timestamp;
 
 use super::calendar::Calendar;
 use super::discovery::Discovery;
+use super::hours::Hours;
+use super::intervals::Intervals;
 use super::refresh::Refresh;
 use super::rules;
+use super::shadow::Shadow;
 use crate::budget::Budget;
 use crate::keep::News;
+use crate::page::PageUrl;
 use crate::policy::Outcome;
+use crate::settings::{SiteRules, names_site};
 use crate::status::Status;
 use crate::visit::{Order, Reason};
 use crate::web::politeness::{Experience, Politeness, SiteManners, Turn, Why};
@@ -96,6 +101,11 @@ pub struct UpdateModule {
     /// Pages that lists say have changed.
     signals: VecDeque<(PageNumber, SiteNumber)>,
     pins: HashMap<PageNumber, i64>,
+    intervals: Intervals,
+    /// What users set for single sites.
+    site_rules: Vec<SiteRules>,
+    /// Swaps collections, if readers do not see everything at once.
+    shadow: Option<Shadow>,
     /// Orders in queues.
     queued: usize,
     /// Orders on their way.
@@ -109,6 +119,8 @@ pub struct UpdateModule {
 /// A site, its rules, and the work that waits for it.
 #[derive(Debug)]
 struct Site {
+    /// Scheme, host and port.
+    name: Box<str>,
     host: Arc<str>,
     address: Address,
     queue: VecDeque<Order>,
@@ -121,6 +133,10 @@ struct Site {
     paused: bool,
     dates_right: u32,
     dates_wrong: u32,
+    /// When it may be visited; at any time, if none are named.
+    hours: Option<Hours>,
+    /// What it may take of the visits; any part, if none is named.
+    share: Option<Budget>,
 }
 
 /// The address of a site.
@@ -140,6 +156,9 @@ impl UpdateModule {
         politeness: Politeness,
         visits: Budget,
         bytes: Budget,
+        intervals: Intervals,
+        site_rules: Vec<SiteRules>,
+        shadow: Option<Shadow>,
     ) -> Self {
         Self {
             settings,
@@ -155,6 +174,9 @@ impl UpdateModule {
             out: HashSet::new(),
             signals: VecDeque::new(),
             pins: HashMap::new(),
+            intervals,
+            site_rules,
+            shadow,
             queued: 0,
             under_way: 0,
             uncommitted: 0,
@@ -221,9 +243,11 @@ impl UpdateModule {
             News::Copied { page, site, path, importance, time } => {
                 self.out.remove(&page);
                 self.refresh.add(page, site, &path, importance, time);
+                self.bind(page, site, &path, time);
             }
             News::Visited { page, time, outcome, bytes_expected } => {
                 self.out.remove(&page);
+                self.intervals.visited(page, time);
                 self.refresh.learn(page, time, outcome);
                 if outcome == Outcome::Gone {
                     self.refresh.forget(page);
@@ -240,6 +264,7 @@ impl UpdateModule {
             News::Left { page, time } => {
                 self.out.remove(&page);
                 self.pins.remove(&page);
+                self.intervals.forget(page);
                 self.refresh.retire(page, time);
             }
             News::Weighed { page, importance } => self.refresh.weigh(page, importance),
@@ -276,6 +301,13 @@ impl UpdateModule {
                 .all(|site| site.queue.is_empty() || blocked(site) && site.rules_until > Timestamp::default())
     }
 
+    /// The moment that readers may see from now on, if it is another than before.
+    pub fn swap(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let is_spent = self.visits.gather(now) < 1.0;
+        let is_done = is_spent && self.queued == 0 && self.under_way == 0 && self.uncommitted == 0;
+        self.shadow.as_mut()?.swap(now, is_done)
+    }
+
     /// The policy and its pages.
     pub fn refresh(&self) -> &Refresh {
         &self.refresh
@@ -302,6 +334,13 @@ impl UpdateModule {
             if let Order::Page { page, site, reason: Reason::Pin } = order {
                 let Some(every) = self.pins.get(&page).copied().filter(|every| *every > 0) else { continue };
                 self.calendar.add(now.plus_millis(every), Order::Page { page, site, reason: Reason::Pin });
+            }
+            if let Order::Page { page, reason: Reason::Interval, .. } = order {
+                let Some((latest, next)) = self.intervals.latest(page, now) else { continue };
+                self.calendar.add(next, order.clone());
+                if now < latest {
+                    continue;
+                }
             }
             if let Order::Page { page, .. } = order
                 && !self.out.insert(page)
@@ -333,12 +372,12 @@ impl UpdateModule {
 
     fn fill_with_discovery(&mut self, now: Timestamp, wanted: usize) {
         let mut taken = Vec::new();
-        let (sites, has_delay) = (&self.sites, self.settings.has_delay);
+        let (sites, has_delay) = (&mut self.sites, self.settings.has_delay);
         let mut rooms: HashMap<SiteNumber, usize> = HashMap::new();
         self.discovery.take(
             wanted,
             |site| {
-                let room = rooms.entry(site).or_insert_with(|| sites[site.index()].room(has_delay));
+                let room = rooms.entry(site).or_insert_with(|| sites[site.index()].room(has_delay, now));
                 std::mem::take(room)
             },
             |site, page| taken.push((site, page)),
@@ -357,12 +396,14 @@ impl UpdateModule {
             per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
         });
         self.refresh.begin_tick(now, per_tick.ceil() as usize);
-        for (site, state) in self.sites.iter().enumerate() {
-            self.refresh.set_room(SiteNumber(site as u32), state.room(self.settings.has_delay) as u32);
+        for (site, state) in self.sites.iter_mut().enumerate() {
+            self.refresh.set_room(SiteNumber(site as u32), state.room(self.settings.has_delay, now) as u32);
         }
         let chosen: Vec<_> = self.refresh.choose(wanted.saturating_sub(heeded)).collect();
         for (page, site) in chosen {
-            if self.out.insert(page) {
+            if let Some(earliest) = self.intervals.earliest_after(page, now) {
+                self.calendar.add(earliest, Order::Page { page, site, reason: Reason::Refresh });
+            } else if self.out.insert(page) {
                 self.enqueue(Order::Page { page, site, reason: Reason::Refresh }, now);
             }
         }
@@ -373,7 +414,7 @@ impl UpdateModule {
         let mut heeded = 0;
         for _ in 0..self.signals.len().min(4 * wanted) {
             let Some((page, site)) = self.signals.pop_front() else { break };
-            let state = &self.sites[site.index()];
+            let state = &mut self.sites[site.index()];
             let trust = (f64::from(state.dates_right) + 1.0)
                 / (f64::from(state.dates_right + state.dates_wrong) + 2.0);
             // A site whose dates lie is still asked now and then, so that it can win trust back.
@@ -381,7 +422,10 @@ impl UpdateModule {
             if !is_heeded {
                 continue;
             }
-            if heeded == wanted || state.room(self.settings.has_delay) == 0 {
+            if heeded == wanted
+                || state.room(self.settings.has_delay, now) == 0
+                || self.intervals.earliest_after(page, now).is_some()
+            {
                 self.signals.push_back((page, site));
             } else if self.out.insert(page) {
                 self.enqueue(Order::Page { page, site, reason: Reason::Signal }, now);
@@ -398,6 +442,7 @@ impl UpdateModule {
             let number = SiteNumber(self.sites.len() as u32 - 1);
             self.sites_of_host.entry(Arc::clone(&host)).or_default().push(number);
             self.politeness.import(&host, manners(&record.politeness), now);
+            self.set_rules(number, &record.site, now);
             if self.sites[number.index()].address == Address::Unknown {
                 self.unresolved.push_back(number);
             }
@@ -430,7 +475,11 @@ impl UpdateModule {
     fn enqueue(&mut self, order: Order, now: Timestamp) {
         let site = order.site();
         self.queued += 1;
-        self.sites[site.index()].queue.push_back(order);
+        let state = &mut self.sites[site.index()];
+        state.queue.push_back(order);
+        if let Some(share) = &mut state.share {
+            share.spend(1.0);
+        }
         self.enlist(site, now);
     }
 
@@ -438,7 +487,35 @@ impl UpdateModule {
     fn enlist(&mut self, site: SiteNumber, now: Timestamp) {
         let state = &self.sites[site.index()];
         if state.has_work() {
+            let opens = state.hours.as_ref().map_or(now, |hours| hours.open_from(now));
+            if now < opens && self.politeness.may_visit_at(&state.host, None) < opens {
+                self.politeness.close_until(&state.host, opens);
+            }
             self.politeness.enlist(&state.host, now);
+        }
+    }
+
+    /// What its user set for a site holds from now on.
+    fn set_rules(&mut self, site: SiteNumber, name: &str, now: Timestamp) {
+        let Some(url) = PageUrl::stored(&format!("{name}/")) else { return };
+        let Some(rules) = self.site_rules.iter().find(|rules| names_site(&rules.site, &url)) else { return };
+        let state = &mut self.sites[site.index()];
+        state.hours.clone_from(&rules.hours);
+        let part = rules.share_max.zip(self.visits.per_day());
+        state.share = part.map(|(part, per_day)| self.visits.part(part * per_day, now));
+    }
+
+    /// Intervals that its user set for a page hold from now on.
+    fn bind(&mut self, page: PageNumber, site: SiteNumber, path: &str, time: Timestamp) {
+        if self.intervals.is_empty() {
+            return;
+        }
+        let url = self.sites.get(site.index()).and_then(|state| {
+            let name = &state.name;
+            PageUrl::stored(&format!("{name}{path}"))
+        });
+        if let Some(latest) = url.and_then(|url| self.intervals.know(page, &url, time)) {
+            self.calendar.add(latest, Order::Page { page, site, reason: Reason::Interval });
         }
     }
 
@@ -527,6 +604,7 @@ impl Site {
         let host = host_of(name);
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
         Self {
+            name: name.into(),
             host: host.into(),
             address: literal.map_or(Address::Unknown, |address| Address::Known(Some(address))),
             queue: VecDeque::new(),
@@ -536,6 +614,8 @@ impl Site {
             paused: false,
             dates_right: 0,
             dates_wrong: 0,
+            hours: None,
+            share: None,
         }
     }
 
@@ -548,9 +628,14 @@ impl Site {
     }
 
     /// Orders that the site can still take.
-    fn room(&self, has_delay: bool) -> usize {
+    fn room(&mut self, has_delay: bool, now: Timestamp) -> usize {
+        let is_closed = self.hours.as_ref().is_some_and(|hours| now < hours.open_from(now));
+        if self.paused || is_closed {
+            return 0;
+        }
         let most = if has_delay { QUEUE_SLOW } else { QUEUE_MAX };
-        if self.paused { 0 } else { most.saturating_sub(self.queue.len()) }
+        let share = self.share.as_mut().map_or(most, |share| share.gather(now) as usize);
+        most.saturating_sub(self.queue.len()).min(share)
     }
 }
 

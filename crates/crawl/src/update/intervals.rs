@@ -1,0 +1,114 @@
+//! Shortest and longest intervals between two visits to a page, by patterns that a user wrote.
+//!
+//! The policy decides within them. A page that it wants too early waits until the shortest interval has passed; one that it
+//! has left alone for the longest is visited whatever it is worth.
+
+use std::collections::HashMap;
+
+use freshet_store::ids::PageNumber;
+use freshet_store::time::Timestamp;
+
+use crate::page::PageUrl;
+use crate::page::scope::{BadPattern, Pattern};
+use crate::settings::{IntervalRule, names_site};
+
+/// The rules, and where the pages stand that they bind.
+#[derive(Debug, Default)]
+pub struct Intervals {
+    rules: Vec<(IntervalRule, Pattern)>,
+    pages: HashMap<PageNumber, Bound>,
+}
+
+/// Milliseconds between two visits, and when the last was.
+#[derive(Clone, Copy, Debug)]
+struct Bound {
+    shortest: i64,
+    longest: Option<i64>,
+    visited: Timestamp,
+}
+
+impl Intervals {
+    /// Rules, the first that matches a page holds for it.
+    pub fn new(rules: &[IntervalRule]) -> Result<Self, BadPattern> {
+        let rules = rules.iter().map(|rule| Ok((rule.clone(), Pattern::new(&rule.path)?)));
+        Ok(Self { rules: rules.collect::<Result<_, _>>()?, pages: HashMap::new() })
+    }
+
+    /// Whether there is any rule.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// A page was visited for the first time. When it must be visited again at the latest.
+    pub fn know(&mut self, page: PageNumber, url: &PageUrl, now: Timestamp) -> Option<Timestamp> {
+        let (rule, _) = self.rules.iter().find(|(rule, pattern)| {
+            rule.site.as_ref().is_none_or(|site| names_site(site, url)) && pattern.matches(url)
+        })?;
+        let millis = |days: freshet_theory::units::Days| (days.get() * 86_400_000.0) as i64;
+        let (shortest, longest) = (rule.shortest.map_or(0, millis), rule.longest.map(millis));
+        let before = self.pages.insert(page, Bound { shortest, longest, visited: now });
+        longest.filter(|_| before.is_none()).map(|longest| now.plus_millis(longest))
+    }
+
+    /// A page was visited again.
+    pub fn visited(&mut self, page: PageNumber, now: Timestamp) {
+        if let Some(bound) = self.pages.get_mut(&page) {
+            bound.visited = bound.visited.max(now);
+        }
+    }
+
+    /// A page is no longer visited.
+    pub fn forget(&mut self, page: PageNumber) {
+        self.pages.remove(&page);
+    }
+
+    /// When a page may be visited again, if that is later than `now`.
+    pub fn earliest_after(&self, page: PageNumber, now: Timestamp) -> Option<Timestamp> {
+        let bound = self.pages.get(&page)?;
+        Some(bound.visited.plus_millis(bound.shortest)).filter(|earliest| now < *earliest)
+    }
+
+    /// When a page must be visited at the latest, and when to ask that again: then, or, if it is visited `now`, one longest
+    /// interval later.
+    pub fn latest(&self, page: PageNumber, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
+        let bound = self.pages.get(&page)?;
+        let longest = bound.longest?;
+        let latest = bound.visited.plus_millis(longest);
+        Some((latest, if now < latest { latest } else { now.plus_millis(longest) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use freshet_theory::units::Days;
+
+    use super::*;
+
+    #[test]
+    fn the_first_rule_that_matches_binds_a_page() {
+        let rule =
+            |site: Option<&str>, path: &str, shortest: Option<f64>, longest: Option<f64>| IntervalRule {
+                site: site.map(str::to_owned),
+                path: path.to_owned(),
+                shortest: shortest.map(Days::new),
+                longest: longest.map(Days::new),
+            };
+        let rules =
+            [rule(Some("a.org"), "/news/**", Some(0.5), Some(1.0)), rule(None, "/**", None, Some(9.0))];
+        let mut intervals = Intervals::new(&rules).unwrap();
+        let at = |days: f64| Timestamp::from_millis((days * 86_400_000.0) as i64);
+        let url = |text: &str| PageUrl::stored(text).unwrap();
+        let (news, other) = (PageNumber(1), PageNumber(2));
+        assert_eq!(intervals.know(news, &url("https://a.org/news/x"), at(1.0)), Some(at(2.0)));
+        assert_eq!(intervals.know(other, &url("https://b.org/news/x"), at(1.0)), Some(at(10.0)));
+        assert_eq!(intervals.earliest_after(news, at(1.25)), Some(at(1.5)));
+        assert_eq!(intervals.earliest_after(news, at(1.5)), None);
+        assert_eq!(intervals.earliest_after(other, at(1.0)), None);
+        assert_eq!(intervals.latest(news, at(2.5)), Some((at(2.0), at(3.5))));
+        intervals.visited(news, at(2.5));
+        assert_eq!(intervals.latest(news, at(2.5)), Some((at(3.5), at(3.5))));
+        assert_eq!(intervals.latest(PageNumber(7), at(0.0)), None);
+        intervals.forget(news);
+        assert_eq!(intervals.latest(news, at(9.0)), None);
+    }
+}
