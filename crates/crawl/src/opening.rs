@@ -304,6 +304,7 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
     let update = UpdateSettings {
         discovery_share: settings.discovery_share,
         ready: READY_PER_CONNECTION * settings.connections,
+        importance_weight: settings.importance_weight as f32,
         refresh: !settings.once,
         prices_bytes: settings.bytes_per_day.is_some(),
         has_delay: settings.politeness.delay > Duration::ZERO,

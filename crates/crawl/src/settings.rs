@@ -34,6 +34,8 @@ pub struct Settings {
     pub connections: usize,
     /// Which page next.
     pub policy: PolicyName,
+    /// How much the importance of a page counts in the worth of a visit, from 0 (all pages alike) to 1 (in proportion).
+    pub importance_weight: f64,
     /// Words that pages should be about; empty for any.
     pub topic: Vec<String>,
     /// Pages that are visited this often, whatever the policy says.

@@ -34,6 +34,7 @@ pub(super) struct Config {
     pub(super) pages: Option<usize>,
     pub(super) discovery_share: Option<f64>,
     pub(super) policy: Option<String>,
+    pub(super) importance_weight: Option<f64>,
     pub(super) topic: Option<String>,
     pub(super) mode: Option<ModeName>,
     pub(super) update: Option<UpdateName>,
@@ -145,6 +146,10 @@ impl Config {
         if !(0.0..=1.0).contains(&share) {
             bail!("discovery_share: {share} is not between 0 and 1");
         }
+        let importance_weight = self.importance_weight.unwrap_or(0.0);
+        if !(0.0..=1.0).contains(&importance_weight) {
+            bail!("importance_weight: {importance_weight} is not between 0 and 1");
+        }
         let connections = self.connections.unwrap_or(64);
         if !(1..=10_000).contains(&connections) {
             bail!("connections: {connections} is not between 1 and 10000");
@@ -178,6 +183,7 @@ impl Config {
             pages_max: self.pages.unwrap_or(DEFAULT_PAGES),
             connections,
             policy,
+            importance_weight,
             topic: self.topic.iter().flat_map(|topic| topic.split_whitespace()).map(str::to_owned).collect(),
             pins: self.pin.iter().map(PinConfig::pin).collect::<Result<_>>()?,
             clean_urls: self.clean_urls.unwrap_or(true),

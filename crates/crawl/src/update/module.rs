@@ -50,6 +50,8 @@ pub struct UpdateSettings {
     pub discovery_share: f64,
     /// Orders that are kept ready, in all.
     pub ready: usize,
+    /// How much the importance of a page counts in the worth of a visit: its exponent.
+    pub importance_weight: f32,
     /// Whether pages are visited again.
     pub refresh: bool,
     /// Bytes count beside visits: then cheap pages are visited more.
@@ -242,7 +244,7 @@ impl UpdateModule {
             News::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
             News::Copied { page, site, path, importance, time } => {
                 self.out.remove(&page);
-                self.refresh.add(page, site, &path, importance, time);
+                self.refresh.add(page, site, &path, self.weight(importance), time);
                 self.bind(page, site, &path, time);
             }
             News::Visited { page, time, outcome, bytes_expected } => {
@@ -267,7 +269,7 @@ impl UpdateModule {
                 self.intervals.forget(page);
                 self.refresh.retire(page, time);
             }
-            News::Weighed { page, importance } => self.refresh.weigh(page, importance),
+            News::Weighed { page, importance } => self.refresh.weigh(page, self.weight(importance)),
             News::Signal { page, site } => {
                 if self.signals.len() < SIGNALS_MAX {
                     self.signals.push_back((page, site));
@@ -503,6 +505,11 @@ impl UpdateModule {
         state.hours.clone_from(&rules.hours);
         let part = rules.share_max.zip(self.visits.per_day());
         state.share = part.map(|(part, per_day)| self.visits.part(part * per_day, now));
+    }
+
+    /// What the importance of a page makes a visit worth.
+    fn weight(&self, importance: f32) -> f32 {
+        importance.powf(self.settings.importance_weight)
     }
 
     /// Intervals that its user set for a page hold from now on.
