@@ -18,6 +18,7 @@ use freshet_store::sites::PolitenessState;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
+use crate::change::Definition;
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
 use crate::desk::Insight;
@@ -314,6 +315,10 @@ impl Insight for Crawler {
 
     fn explain(&self, page: PageNumber) -> Option<Explanation> {
         self.update_module().refresh().explain(page, self.clock.now())
+    }
+
+    fn definition(&self, url: &PageUrl) -> Definition {
+        self.crawl_module.definitions.of(url).clone()
     }
 
     fn robots(&self, url: &PageUrl) -> String {

@@ -127,7 +127,9 @@ impl Crawl {
         let mut update_module = update_module(&settings, &reader, &clock)?;
         remember(&mut update_module, &reader, &keeper, now)?;
         let limits = Limits::default();
-        let crawl_module = CrawlModule { web, reader, canonical, clock: Arc::clone(&clock), limits };
+        let definitions = settings.change.clone();
+        let clock_of_visits = Arc::clone(&clock);
+        let crawl_module = CrawlModule::new(web, reader, canonical, clock_of_visits, limits, definitions);
         let (crawler, messages) = Crawler::new(update_module, crawl_module, clock, settings.once);
         Ok(Self { crawler, keeper, messages, settings })
     }

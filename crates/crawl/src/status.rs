@@ -81,6 +81,9 @@ pub struct ChangeLine {
     pub url: String,
     /// The part of its text that differs, if it was changed.
     pub size: Option<f32>,
+    /// What kinds of change it is, with spaces between them: title, text, links, numbers.
+    #[serde(default)]
+    pub kinds: String,
     /// Where it moved, if it did.
     pub to: Option<String>,
 }

@@ -16,8 +16,8 @@ use freshet_crawl::page::Canonical;
 use freshet_crawl::status::ChangeLine;
 
 use super::config::Config;
-use super::screen;
 use super::words::{moment, span};
+use super::{diff, screen};
 use crate::lab::span::parse_days;
 
 /// Where the crawl is, and how to answer.
@@ -189,7 +189,7 @@ pub(crate) fn pause(options: &PauseOptions) -> Result<()> {
     show(&options.place, &Question::Pause { site: options.site.clone(), paused: !options.resume })
 }
 
-fn show(place: &Place, question: &Question) -> Result<()> {
+pub(super) fn show(place: &Place, question: &Question) -> Result<()> {
     let answer = ask(&place.dir, question)?;
     let mut output = io::stdout().lock();
     if let Answer::Unknown(why) = &answer {
@@ -207,6 +207,7 @@ fn show(place: &Place, question: &Question) -> Result<()> {
             changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?;
         }
         Answer::Cat(copy) => output.write_all(copy.content.as_bytes())?,
+        Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
         Answer::Unknown(_) => {}
     }
@@ -277,7 +278,7 @@ fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
 }
 
 /// A moment as a user writes it.
-fn parse_moment(text: &str) -> Result<i64> {
+pub(super) fn parse_moment(text: &str) -> Result<i64> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(moment.as_millisecond());
     }
@@ -292,7 +293,8 @@ fn parse_moment(text: &str) -> Result<i64> {
 }
 
 fn change_line(change: &ChangeLine) -> String {
-    let size = change.size.map_or(String::new(), |size| format!(" ({:.0}% of the text)", 100.0 * size));
+    let kinds = if change.kinds.is_empty() { "text".to_owned() } else { change.kinds.replace(' ', ", ") };
+    let size = change.size.map_or(String::new(), |size| format!(" ({:.0}%: {kinds})", 100.0 * size));
     let to = change.to.as_ref().map_or(String::new(), |to| format!(" to {to}"));
     format!("{}  {:8} {}{size}{to}", moment(change.time_ms), change.what, change.url)
 }
@@ -394,6 +396,17 @@ fn explained(account: &Account) -> String {
             validators.join(", "),
             account.not_modified
         ));
+    }
+    if !account.definition.is_empty() {
+        lines.push(format!("  changed if  {} differs", account.definition));
+    }
+    for part in &account.ephemeral {
+        let learned = if part.learned_here { "learned here" } else { "learned on pages like it" };
+        let (element, number) = (&part.element, part.number);
+        let place =
+            if element.is_empty() { format!("line {number}") } else { format!("{element}, {number}.") };
+        lines
+            .push(format!("  not counted “{}” ({place}; {learned}, {} second looks)", part.text, part.looks));
     }
     if !account.versions_ms.is_empty() {
         lines.push(format!(

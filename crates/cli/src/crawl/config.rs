@@ -5,6 +5,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+use freshet_crawl::change::definition::{Rule, SIGNIFICANT};
+use freshet_crawl::change::{Definition, Definitions, Extent};
+use freshet_crawl::page::scope::Pattern;
+use freshet_crawl::page::selector::Selector;
 use freshet_crawl::policy::PolicyName;
 use freshet_crawl::settings::{Pin, Settings, SiteRules};
 use freshet_crawl::web::politeness::PolitenessSettings;
@@ -40,6 +44,7 @@ pub(super) struct Config {
     pub(super) politeness: Politeness,
     pub(super) limits: Limits,
     pub(super) keep: KeepConfig,
+    pub(super) change: ChangeConfig,
     pub(super) site: Vec<Site>,
     pub(super) pin: Vec<PinConfig>,
 }
@@ -76,6 +81,46 @@ pub(super) struct Site {
     pub(super) include: Vec<String>,
     pub(super) exclude: Vec<String>,
     pub(super) pages: Option<usize>,
+    pub(super) change: Option<SiteChange>,
+}
+
+/// What is a change of a site's pages: the word for it, or a table.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
+pub(super) enum SiteChange {
+    Word(String),
+    Table(DefinitionConfig),
+}
+
+/// What is a change.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ChangeConfig {
+    pub(super) definition: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) more_than: Option<f32>,
+    pub(super) pattern: Vec<PatternConfig>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DefinitionConfig {
+    pub(super) definition: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) more_than: Option<f32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct PatternConfig {
+    pub(super) path: String,
+    pub(super) site: Option<String>,
+    pub(super) definition: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) more_than: Option<f32>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -126,6 +171,7 @@ impl Config {
             policy,
             topic: self.topic.iter().flat_map(|topic| topic.split_whitespace()).map(str::to_owned).collect(),
             pins: self.pin.iter().map(PinConfig::pin).collect::<Result<_>>()?,
+            change: self.definitions()?,
             clean_urls: self.clean_urls.unwrap_or(true),
             trap_defence: self.trap_defence.unwrap_or(true),
             politeness: self.politeness.settings(self.seed.unwrap_or(1))?,
@@ -134,6 +180,34 @@ impl Config {
             once: false,
             seed: self.seed.unwrap_or(1),
         })
+    }
+
+    /// What is a change: of pages like a pattern, of those of a site, of all.
+    fn definitions(&self) -> Result<Definitions> {
+        let change = &self.change;
+        let usual =
+            definition(change.definition.as_deref(), &change.include, &change.exclude, change.more_than)
+                .context("change")?;
+        let mut rules = Vec::new();
+        for rule in &change.pattern {
+            let path = Pattern::new(&rule.path).context("change.pattern")?;
+            let definition =
+                definition(rule.definition.as_deref(), &rule.include, &rule.exclude, rule.more_than)
+                    .with_context(|| format!("change.pattern of {}", rule.path))?;
+            rules.push(Rule { site: rule.site.clone(), path: Some(path), definition });
+        }
+        for site in &self.site {
+            let definition = match &site.change {
+                None => continue,
+                Some(SiteChange::Word(word)) => definition(Some(word), &[], &[], None),
+                Some(SiteChange::Table(table)) => {
+                    definition(table.definition.as_deref(), &table.include, &table.exclude, table.more_than)
+                }
+            };
+            let definition = definition.with_context(|| format!("change of the site {}", site.name))?;
+            rules.push(Rule { site: Some(site.name.clone()), path: None, definition });
+        }
+        Ok(Definitions { usual, rules })
     }
 
     fn web(&self, connections: usize) -> Result<WebSettings> {
@@ -203,6 +277,44 @@ impl Site {
             pages_max: self.pages,
         }
     }
+}
+
+/// What is a change, in the words of a configuration.
+fn definition(
+    word: Option<&str>,
+    include: &[String],
+    exclude: &[String],
+    more_than: Option<f32>,
+) -> Result<Definition> {
+    let selectors = |texts: &[String]| -> Result<Vec<Selector>> {
+        let lists = texts.iter().map(|text| Selector::list(text)).collect::<Result<Vec<_>, _>>()?;
+        Ok(lists.into_iter().flatten().collect())
+    };
+    let usual = if include.is_empty() { "main" } else { "selector" };
+    let (extent, least) = match word.unwrap_or(usual) {
+        "raw" => (Extent::Raw, 0.0),
+        "text" => (Extent::Text, 0.0),
+        "main" => (Extent::Main, 0.0),
+        "significant" => (Extent::Main, SIGNIFICANT),
+        "selector" if include.is_empty() => {
+            bail!("definition: selector needs include, as in include = [\"#content\"]")
+        }
+        "selector" => (Extent::Selected, 0.0),
+        other => bail!("definition: `{other}` is none of raw, text, main, selector, significant"),
+    };
+    if !include.is_empty() && extent != Extent::Selected {
+        bail!("include: it goes with definition = \"selector\" only");
+    }
+    let more_than = more_than.unwrap_or(least);
+    if !(0.0..1.0).contains(&more_than) {
+        bail!("more_than: {more_than} is no share from 0 to 1");
+    }
+    Ok(Definition {
+        extent,
+        include: selectors(include).context("include")?,
+        exclude: selectors(exclude).context("exclude")?,
+        more_than,
+    })
 }
 
 impl PinConfig {
@@ -327,6 +439,20 @@ mod tests {
         check_error("policy = \"gready\"", &["policy", "gready"]);
         check_error("[limits]\npage_bytes = \"10 apples\"", &["limits.page_bytes", "apples"]);
         check_error("pages = \"x\"", &["line 1"]);
+    }
+
+    #[test]
+    fn a_definition_of_change_is_read_and_a_bad_one_named() {
+        let text = "[change]\ndefinition = \"significant\"\n[[change.pattern]]\npath = \"/p/**\"\ninclude = [\"#price\"]\n\
+                    [[site]]\nname = \"a.example\"\nchange = \"text\"\n[[site]]\nname = \"b.example\"\nchange = { exclude = [\".ads\"] }";
+        let definitions = Config::parse(text).unwrap().settings(Path::new(".")).unwrap().change;
+        assert_eq!(definitions.usual.more_than, SIGNIFICANT);
+        let extents: Vec<_> = definitions.rules.iter().map(|rule| rule.definition.extent).collect();
+        assert_eq!(extents, [Extent::Selected, Extent::Text, Extent::Main]);
+        check_error("[change]\ndefinition = \"mian\"", &["change", "mian", "significant"]);
+        check_error("[change]\ndefinition = \"selector\"", &["include"]);
+        check_error("[change]\nexclude = [\"a > b\"]", &["exclude", "a > b"]);
+        check_error("[[site]]\nname = \"a.example\"\nchange = \"all\"", &["a.example", "all"]);
     }
 
     #[test]

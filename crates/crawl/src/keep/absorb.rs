@@ -12,6 +12,7 @@ use freshet_store::time::Timestamp;
 
 use super::keeper::{Discovery, Keeper};
 use super::news::News;
+use crate::change::ephemeral::PageLore;
 use crate::page::kind::Kind;
 use crate::page::{PageUrl, Reading};
 use crate::policy::Outcome;
@@ -38,6 +39,10 @@ impl Keeper {
     pub fn absorb(&mut self, visit: Visit) -> Result<(), StoreError> {
         match visit {
             Visit::Page(visit) => self.absorb_page(&visit),
+            Visit::Held { page, site, again, .. } => {
+                self.news.push(News::Held { page, site, again });
+                Ok(())
+            }
             Visit::Robots { site, time, fetches } => {
                 self.absorb_robots(site, time, &fetches);
                 Ok(())
@@ -50,7 +55,8 @@ impl Keeper {
 
     fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
         let Some(mut record) = self.page(visit.page)? else { return Ok(()) };
-        let bytes = visit.fetch.as_ref().map_or(0, |fetch| fetch.bytes_received);
+        let looks = visit.fetch.iter().chain(&visit.second);
+        let bytes = looks.map(|fetch| fetch.bytes_received).sum();
         let site = self.site_mut(visit.site);
         site.visits += 1;
         site.bytes += bytes;
@@ -60,6 +66,7 @@ impl Keeper {
         self.tell_change_of(visit);
         let had_copy = record.text_digest.is_some() && !record.gone;
         count(&mut record, visit, bytes);
+        self.keep_lore(visit, &mut record)?;
         match &visit.finding {
             Finding::New | Finding::Back | Finding::Changed(_) => {
                 self.keep_copy(visit, &mut record, had_copy)?;
@@ -79,16 +86,34 @@ impl Keeper {
         Ok(())
     }
 
+    /// What the visit taught of the page's parts, and of those of its template.
+    fn keep_lore(&mut self, visit: &PageVisit, record: &mut PageRecord) -> Result<(), StoreError> {
+        let mut lore = PageLore::decode(&record.evidence.0);
+        match visit.finding {
+            Finding::Changed(_) => lore.changes_in_a_row = lore.changes_in_a_row.saturating_add(1),
+            Finding::Unchanged | Finding::NotModified => lore.changes_in_a_row = 0,
+            _ => {}
+        }
+        if let Some(lesson) = &visit.lesson {
+            lore.learn(lesson);
+            self.learn(&visit.url, lesson)?;
+        }
+        record.evidence = Opaque(lore.encode());
+        Ok(())
+    }
+
     fn tell_change_of(&mut self, visit: &PageVisit) {
-        let (size, to) = match &visit.finding {
-            Finding::Changed(size) => (Some(*size), None),
+        let (change, to) = match &visit.finding {
+            Finding::Changed(change) => (Some(*change), None),
             Finding::Moved { to, .. } => (None, Some(to.as_str().to_owned())),
             Finding::Gone | Finding::Back => (None, None),
             _ => return,
         };
         let what = kind(&visit.finding).word().to_owned();
         let (time_ms, url) = (visit.time.millis(), visit.url.as_str().to_owned());
-        self.tell_change(ChangeLine { time_ms, what, url, size, to });
+        let size = change.map(|change| change.size);
+        let kinds = change.map(|change| change.kinds.words()).unwrap_or_default();
+        self.tell_change(ChangeLine { time_ms, what, url, size, kinds, to });
     }
 
     /// The page is new, back or changed: the copy is replaced.
@@ -452,7 +477,10 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     row.simhash = visit.reading.as_ref().map(|reading| reading.simhash);
     row.last_modified = response.and_then(|response| web::dates::last_modified(&response.headers));
     match &visit.finding {
-        Finding::Changed(size) => row.change_size = Some(*size),
+        Finding::Changed(change) => {
+            row.change_size = Some(change.size);
+            row.change_kinds = Some(change.kinds.words());
+        }
         Finding::Moved { to, .. } => row.moved_to = Some(to.as_str().to_owned()),
         Finding::Failed(why) | Finding::Refused(why) => row.error = Some(why.clone()),
         _ => {}

@@ -152,7 +152,7 @@ fn scope(rules: &SiteRules) -> Result<Scope, BadPattern> {
 }
 
 /// Whether a name of a site, as a user writes it, means the site of a URL.
-fn names(site: &str, url: &PageUrl) -> bool {
+pub(crate) fn names(site: &str, url: &PageUrl) -> bool {
     let site = site.trim_end_matches('/');
     match site.strip_prefix("*.") {
         Some(domain) => {

@@ -26,6 +26,8 @@ use super::absorb::{LIST_EVERY, retry_wait};
 use super::admission::Admission;
 use super::known::Known;
 use super::news::News;
+use crate::change::ephemeral::{TemplateLore, template_of};
+use crate::change::look::Lesson;
 use crate::crawler::Message;
 use crate::page::PageUrl;
 use crate::ranking_module::Ranking;
@@ -54,6 +56,8 @@ pub struct Keeper {
     pending_pages: HashMap<PageNumber, PageRecord>,
     /// URLs as the next commit leaves them.
     pending_urls: HashMap<UrlId, UrlRecord>,
+    /// What was learned of templates, as the next commit leaves it.
+    pending_lore: HashMap<String, TemplateLore>,
     pub(super) news: Vec<News>,
 }
 
@@ -85,6 +89,7 @@ impl Keeper {
             changes: Changes::default(),
             pending_pages: HashMap::new(),
             pending_urls: HashMap::new(),
+            pending_lore: HashMap::new(),
             news: Vec::new(),
         };
         for entry in reader.sites() {
@@ -282,6 +287,21 @@ impl Keeper {
         self.pending_pages.insert(page, record);
     }
 
+    /// A visit taught something of the template of a page.
+    pub(super) fn learn(&mut self, url: &PageUrl, lesson: &Lesson) -> Result<(), StoreError> {
+        let name = template_of(url);
+        let mut lore = match self.pending_lore.remove(&name) {
+            Some(lore) => lore,
+            None => self
+                .reader
+                .note(&name)?
+                .map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes)),
+        };
+        lore.learn(lesson);
+        self.pending_lore.insert(name, lore);
+        Ok(())
+    }
+
     pub(super) fn put_row(&mut self, row: VisitRow) {
         self.changes.visits.push(row);
     }
@@ -426,6 +446,8 @@ impl Keeper {
         let mut changes = std::mem::take(&mut self.changes);
         changes.urls.extend(self.pending_urls.drain());
         changes.pages.extend(self.pending_pages.drain());
+        let lore = self.pending_lore.drain().map(|(name, lore)| (name, Some(lore.encode())));
+        changes.notes.extend(lore);
         let touched = std::mem::take(&mut self.sites_touched);
         changes.sites.extend(touched.into_iter().map(|site| (site, self.sites[site.index()].clone())));
         self.store.commit(changes)?;

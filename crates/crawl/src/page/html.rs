@@ -46,6 +46,8 @@ pub(super) struct Markup {
     pub(super) references_left_out: usize,
     /// What the document asks of robots.
     pub(super) robots: RobotsMeta,
+    /// Whether it has a field for a password.
+    pub(super) has_password: bool,
     /// The bytes of the references.
     written: Vec<u8>,
 }
@@ -161,6 +163,7 @@ enum Element {
     Frame,
     InlineFrame,
     Image,
+    Input,
     Link,
     Meta,
     Script,
@@ -190,6 +193,7 @@ impl Element {
             b"frame" => Self::Frame,
             b"iframe" => Self::InlineFrame,
             b"img" => Self::Image,
+            b"input" => Self::Input,
             b"link" => Self::Link,
             b"meta" => Self::Meta,
             b"script" => Self::Script,
@@ -213,7 +217,10 @@ impl Element {
 
     /// Whether words on both sides of its tags are separate.
     fn separates(self) -> bool {
-        matches!(self, Self::Block | Self::TextArea | Self::RawShown | Self::PlainText | Self::InlineFrame)
+        matches!(
+            self,
+            Self::Block | Self::Input | Self::TextArea | Self::RawShown | Self::PlainText | Self::InlineFrame
+        )
     }
 
     /// Whether its text is not part of the page.
@@ -447,6 +454,7 @@ struct Reader<'a> {
     references: Vec<Reference>,
     references_left_out: usize,
     robots: RobotsMeta,
+    has_password: bool,
     written: Vec<u8>,
 
     name: ShortName,
@@ -493,6 +501,7 @@ impl<'a> Reader<'a> {
             references: Vec::new(),
             references_left_out: 0,
             robots: RobotsMeta::default(),
+            has_password: false,
             written: Vec::new(),
             name: ShortName::default(),
             last_start: ShortName::default(),
@@ -521,6 +530,7 @@ impl<'a> Reader<'a> {
             references: self.references,
             references_left_out: self.references_left_out,
             robots: self.robots,
+            has_password: self.has_password,
             written: self.written,
         }
     }
@@ -631,6 +641,10 @@ impl<'a> Reader<'a> {
                     .map(|href| String::from_utf8_lossy(href).into_owned());
             }
             Element::Image => self.note_picture(),
+            Element::Input => {
+                let kind = self.attributes.get(Attribute::Type).unwrap_or(b"");
+                self.has_password |= kind.eq_ignore_ascii_case(b"password");
+            }
             _ => {}
         }
     }

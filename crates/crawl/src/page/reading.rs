@@ -80,6 +80,8 @@ pub struct Reading {
     pub feeds: Vec<PageUrl>,
     /// What the page asks of robots, in itself and in the header.
     pub robots: RobotsMeta,
+    /// Whether the page has a field for a password.
+    pub has_password: bool,
     /// Where the page sends its reader by itself.
     pub refresh: Option<PageUrl>,
     /// Pages that a feed or a sitemap lists.
@@ -201,6 +203,7 @@ impl Reading {
             alternates: Vec::new(),
             feeds: Vec::new(),
             robots: RobotsMeta::default(),
+            has_password: false,
             refresh: None,
             listed: Vec::new(),
             sitemaps: Vec::new(),
@@ -239,6 +242,7 @@ impl Reader<'_> {
         self.reading.charset = Some(charset);
         self.reading.links_left_out = markup.references_left_out;
         self.reading.robots.restrict(markup.robots);
+        self.reading.has_password = markup.has_password;
         let mut base = match &markup.base {
             Some(href) => Base::with_href(self.url, href),
             None => Base::of(self.url),

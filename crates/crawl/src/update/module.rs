@@ -237,6 +237,10 @@ impl UpdateModule {
                 let reason = if is_first { Reason::First } else { Reason::Retry };
                 self.calendar.add(again, Order::Page { page, site, reason });
             }
+            // The page stays out: nobody else is to visit it before the second look.
+            News::Held { page, site, again } => {
+                self.calendar.add(again, Order::Page { page, site, reason: Reason::Look });
+            }
             News::Left { page, time } => {
                 self.out.remove(&page);
                 self.pins.remove(&page);
@@ -303,8 +307,9 @@ impl UpdateModule {
                 let Some(every) = self.pins.get(&page).copied().filter(|every| *every > 0) else { continue };
                 self.calendar.add(now.plus_millis(every), Order::Page { page, site, reason: Reason::Pin });
             }
-            if let Order::Page { page, .. } = order
+            if let Order::Page { page, reason, .. } = order
                 && !self.out.insert(page)
+                && reason != Reason::Look
             {
                 continue;
             }
