@@ -25,7 +25,7 @@ use crate::change::ephemeral::{Ephemeral, PageLore, TemplateLore, template_of};
 use crate::change::look::{self, Lesson};
 use crate::change::{Change, Definition, Definitions, Extent, Kinds, StandIn, difference};
 use crate::clock::Clock;
-use crate::held::{FirstLook, Held};
+use crate::held::{FirstLook, Held, SecondLook};
 use crate::page::reading::{Limits, read_selecting};
 use crate::page::{Canonical, PageUrl, Reading};
 use crate::update::Assignment;
@@ -112,26 +112,57 @@ impl CrawlModule {
             return visit(time, Finding::Refused(format!("robots.txt: {rule}")).into(), None, None, None);
         }
         let first = self.held.take(page);
-        let validators = if first.is_some() { None } else { validators_to_send(&record) };
+        let is_whole = first.is_some() || reason == Reason::Audit;
+        let validators = if is_whole { None } else { validators_to_send(&record) };
         let fetch = self.web.fetch(&request(&url, time, validators.clone(), Accept::Page)).await;
         let reading = whole_response(&fetch).map(|response| self.read(&url, response));
-        let is_in_time = |first: &FirstLook| time.millis_since(first.time) <= self.look_within();
         let was_held = first.is_some();
-        if let Some(first) = first.filter(is_in_time) {
-            let second = reading.as_ref().filter(|reading| StandIn::of(reading).is_none());
-            let lesson = second.map(|second| Lesson::of_looks(&first.reading, second)).unwrap_or_default();
+        let hold = |first: FirstLook, experience, bytes, after| {
+            self.held.put(page, first);
+            Ok(Visit::Held { page, site, again: time.plus_millis(after), experience, bytes })
+        };
+        let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
+        let is_in_time = |first: &FirstLook| time.millis_since(first.latest()) <= self.look_within();
+        if let Some(mut first) = first.filter(is_in_time) {
+            let lesson = match self.learn(&record, &url, &mut first, reading, time)? {
+                Some(lesson) => lesson,
+                None => return hold(first, experience, bytes, look::SOON),
+            };
             let judgement = self.compare_text(&record, &url, &first.reading, lesson)?;
             return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
         }
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
         match (judgement.look_after.filter(|_| !was_held), reading) {
             (Some(after), Some(reading)) => {
-                let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
-                self.held.put(page, FirstLook { time, fetch, reading });
-                Ok(Visit::Held { page, site, again: time.plus_millis(after), experience, bytes })
+                hold(FirstLook { time, fetch, reading, second: None }, experience, bytes, after)
             }
             (_, reading) => visit(time, judgement, Some(fetch), reading, None),
         }
+    }
+
+    /// What another look at a page teaches; none if one more is needed to believe it.
+    fn learn(
+        &self,
+        record: &PageRecord,
+        url: &PageUrl,
+        first: &mut FirstLook,
+        reading: Option<Reading>,
+        time: Timestamp,
+    ) -> Result<Option<Lesson>, StoreError> {
+        // What came in place of the page teaches nothing of it.
+        let Some(reading) = reading.filter(|reading| StandIn::of(reading).is_none()) else {
+            return Ok(Some(Lesson::default()));
+        };
+        if let Some(second) = first.second.take() {
+            return Ok(Some(second.lesson.confirmed(&Lesson::of_looks(&second.reading, &reading))));
+        }
+        let lesson = Lesson::of_looks(&first.reading, &reading);
+        let (page, template) = self.lore(record, url)?;
+        if Ephemeral::new(&page, &template).has_all(&lesson.differed) {
+            return Ok(Some(lesson));
+        }
+        first.second = Some(SecondLook { time, reading, lesson });
+        Ok(None)
     }
 
     /// Milliseconds within which two looks tell what is ephemeral.

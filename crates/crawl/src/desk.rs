@@ -13,6 +13,7 @@ use freshet_store::time::Timestamp;
 use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::AuditReport;
 use crate::change::Definition;
 use crate::change::ephemeral::{Ephemeral, Key, PageLore, TemplateLore, template_of};
 use crate::page::reading::{Limits, read_selecting};
@@ -82,6 +83,16 @@ pub enum Question {
         /// How often.
         every_ms: u64,
     },
+    /// Visit pages drawn at random, to see how fresh the copies are.
+    Audit {
+        /// How many.
+        sample: usize,
+    },
+    /// What has the audit found so far?
+    Audited {
+        /// Whether it is enough, and the audit ends.
+        enough: bool,
+    },
     /// Visit a site no longer, or again.
     Pause {
         /// The site, or its host.
@@ -120,6 +131,8 @@ pub enum Answer {
     Cat(Copy),
     /// What a page said at two moments: its visible text.
     Diff(Copy, Copy),
+    /// What an audit found.
+    Audit(AuditReport),
     /// It was done.
     Done(String),
     /// It cannot be answered, and why.
@@ -275,7 +288,7 @@ pub fn answer(reader: &Reader, insight: &dyn Insight, question: &Question) -> An
         Question::Diff { url, from_ms, to_ms } => {
             with_url(&canonical, url, |url| diff(reader, url, *from_ms, *to_ms))
         }
-        Question::Pin { .. } | Question::Pause { .. } => {
+        Question::Pin { .. } | Question::Pause { .. } | Question::Audit { .. } | Question::Audited { .. } => {
             Ok(Answer::Unknown("only a writer can do that".to_owned()))
         }
     };

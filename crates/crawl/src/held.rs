@@ -9,18 +9,35 @@ use std::sync::{Mutex, PoisonError};
 use freshet_store::ids::PageNumber;
 use freshet_store::time::Timestamp;
 
+use crate::change::look::Lesson;
 use crate::page::Reading;
 use crate::web::Fetch;
 
 /// Visits that are held at most: their bytes stay in memory.
 const HELD_MAX: usize = 256;
 
-/// The first look at a page.
+/// The first look at a page, and the second if a third is to confirm it.
 #[derive(Debug)]
 pub(crate) struct FirstLook {
     pub(crate) time: Timestamp,
     pub(crate) fetch: Fetch,
     pub(crate) reading: Reading,
+    pub(crate) second: Option<SecondLook>,
+}
+
+/// The second look, and what it taught beside the first.
+#[derive(Debug)]
+pub(crate) struct SecondLook {
+    pub(crate) time: Timestamp,
+    pub(crate) reading: Reading,
+    pub(crate) lesson: Lesson,
+}
+
+impl FirstLook {
+    /// When the page was looked at last.
+    pub(crate) fn latest(&self) -> Timestamp {
+        self.second.as_ref().map_or(self.time, |second| second.time)
+    }
 }
 
 /// Visits that wait. Filled and emptied by `CrawlModule`.

@@ -9,8 +9,9 @@
 //! - [`ranking_module`]: RankingModule, what belongs in the collection;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`]: how it is set, and its time;
-//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it.
+//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`]: how true what it says is.
 
+pub mod audit;
 pub mod budget;
 pub mod change;
 pub mod clock;

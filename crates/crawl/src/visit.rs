@@ -62,6 +62,8 @@ pub enum Reason {
     Retry,
     /// The last visit found a difference that may be ephemeral: a second look tells.
     Look,
+    /// An audit drew it.
+    Audit,
 }
 
 /// What came of an order.

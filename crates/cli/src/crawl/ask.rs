@@ -13,11 +13,12 @@ use freshet_crawl::crawler::Message;
 use freshet_crawl::desk::{self, Account, Answer, PageLine, PageOrder, Question};
 use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::page::Canonical;
+use freshet_crawl::settings::Settings;
 use freshet_crawl::status::ChangeLine;
 
 use super::config::Config;
 use super::words::{moment, span};
-use super::{diff, screen};
+use super::{audit, diff, screen};
 use crate::lab::span::parse_days;
 
 /// Where the crawl is, and how to answer.
@@ -25,11 +26,11 @@ use crate::lab::span::parse_days;
 pub(crate) struct Place {
     /// The directory of the crawl
     #[arg(long, default_value = "crawl", value_name = "DIR")]
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
 
     /// Answer in JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Say how a crawl stands
@@ -191,6 +192,11 @@ pub(crate) fn pause(options: &PauseOptions) -> Result<()> {
 
 pub(super) fn show(place: &Place, question: &Question) -> Result<()> {
     let answer = ask(&place.dir, question)?;
+    show_answer(place, answer)
+}
+
+/// Prints an answer, or fails with why there is none.
+pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
     let mut output = io::stdout().lock();
     if let Answer::Unknown(why) = &answer {
         bail!("{why}");
@@ -208,6 +214,7 @@ pub(super) fn show(place: &Place, question: &Question) -> Result<()> {
         }
         Answer::Cat(copy) => output.write_all(copy.content.as_bytes())?,
         Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
+        Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
         Answer::Unknown(_) => {}
     }
@@ -223,12 +230,7 @@ fn json(answer: &Answer) -> Result<String> {
 
 /// Asks the crawl that runs in a directory, or the directory itself.
 fn ask(directory: &Path, question: &Question) -> Result<Answer> {
-    if !is_crawl(directory) {
-        bail!(
-            "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",
-            directory.display()
-        );
-    }
+    must_be_crawl(directory)?;
     let running = counter::ask(directory, question)
         .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
     match running {
@@ -237,13 +239,30 @@ fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     }
 }
 
-/// Opens the files of a crawl that does not run.
-fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
+/// Fails if the directory holds no crawl.
+pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
+    if !is_crawl(directory) {
+        bail!(
+            "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",
+            directory.display()
+        );
+    }
+    Ok(())
+}
+
+/// The settings of a crawl that does not run, without what it would begin with.
+pub(super) fn settings_of(directory: &Path) -> Result<Settings> {
     let beside = directory.join("freshet.toml");
     let config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };
     let mut settings = config.settings(directory)?;
     settings.seeds.clear();
     settings.pins.clear();
+    Ok(settings)
+}
+
+/// Opens the files of a crawl that does not run.
+fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
+    let settings = settings_of(directory)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _guard = runtime.enter();
     // A crawl on the time of a living web ends in that time: nothing in it is later than its last visit.

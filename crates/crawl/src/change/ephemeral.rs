@@ -32,8 +32,10 @@ const PARTS_MAX: usize = 12;
 const LOOKS_ENOUGH: u8 = 2;
 /// If so many parts of one path are ephemeral, all are: a list that is made anew each time.
 const PARTS_ALL: usize = 3;
-/// If so many blocks of one path were looked at, further ones are taken to be like them.
-const BLOCKS_ALL: u16 = 4;
+/// Blocks of one path that are told apart by their number; further ones are taken to be like the last.
+const BLOCKS_APART: usize = 4;
+/// A part that differed at a look is believed to last after so many times as many looks at which it did not.
+const AGREED: u8 = 4;
 /// Counts are halved here, so that what was learned long ago counts less.
 const COUNT_MAX: u8 = 100;
 /// A longer part of which only numbers differed keeps its words, in bytes.
@@ -81,8 +83,8 @@ pub struct TemplateLore {
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct PathLore {
-    /// Looks at pages that have the path.
-    looks: u16,
+    /// Looks at pages that have at least one, two, three, four blocks of the path.
+    looks: Vec<u16>,
     /// The most blocks of the path that a page had.
     blocks: u16,
     /// Its blocks that ever differed at a look.
@@ -92,8 +94,9 @@ struct PathLore {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct PartLore {
     ordinal: u16,
-    /// Looks at which it differed, and visits over which it lasted although it was masked.
+    /// Looks at which it differed, those after the first at which it did not, and visits over which it lasted although it was masked.
     differed: u8,
+    agreed: u8,
     lasted: u8,
     numbers_only: bool,
 }
@@ -148,12 +151,7 @@ impl TemplateLore {
     pub fn learn(&mut self, lesson: &Lesson) {
         for (path, blocks) in &lesson.looked_at {
             let lore = self.paths.entry(*path).or_default();
-            lore.looks = lore.looks.saturating_add(1);
-            lore.blocks = lore.blocks.max(*blocks);
-        }
-        for differing in &lesson.differed {
-            let Some(lore) = self.paths.get_mut(&differing.key.path) else { continue };
-            lore.differ(differing);
+            lore.look(*blocks, lesson.differed.iter().filter(|differing| differing.key.path == *path));
         }
         for key in &lesson.lasted {
             let parts = self.paths.get_mut(&key.path).map(|lore| &mut lore.parts);
@@ -165,45 +163,62 @@ impl TemplateLore {
             }
         }
         while self.paths.len() > PATHS_MAX {
-            let least = self.paths.iter().min_by_key(|(_, lore)| lore.looks).map(|(path, _)| *path);
+            let least = self.paths.iter().min_by_key(|(_, lore)| lore.looks_at(0)).map(|(path, _)| *path);
             least.and_then(|path| self.paths.remove(&path));
         }
     }
 
-    /// Whether enough looks have shown that this part lasts. One that is ephemeral on some pages and lasts on others is known on none.
+    /// Whether enough looks have shown that this part lasts. One that ever differed at a look must have agreed at many since.
     pub fn knows(&self, key: Key) -> bool {
         self.paths.get(&key.path).is_some_and(|lore| {
-            let is_doubtful = |part: &PartLore| part.ordinal == key.ordinal && part.differed >= LOOKS_ENOUGH;
-            lore.looks >= u16::from(LOOKS_ENOUGH)
-                && (key.ordinal < lore.blocks || lore.blocks >= BLOCKS_ALL)
-                && !lore.parts.iter().any(is_doubtful)
+            let is_doubtful = |part: &PartLore| {
+                part.ordinal == key.ordinal && part.agreed < AGREED.saturating_mul(part.differed)
+            };
+            lore.looks_at(key.ordinal) >= u16::from(LOOKS_ENOUGH) && !lore.parts.iter().any(is_doubtful)
         })
     }
 
     /// Looks at pages that have this path.
     pub fn looks(&self, path: u32) -> u16 {
-        self.paths.get(&path).map_or(0, |lore| lore.looks)
+        self.paths.get(&path).map_or(0, |lore| lore.looks_at(0))
     }
 }
 
 impl PathLore {
-    fn differ(&mut self, differing: &Differing) {
-        let ordinal = differing.key.ordinal;
-        if let Some(part) = self.parts.iter_mut().find(|part| part.ordinal == ordinal) {
-            part.differed += 1;
-            part.numbers_only &= differing.numbers_only;
-            part.settle();
-        } else if self.parts.len() < PARTS_MAX {
-            let numbers_only = differing.numbers_only;
-            self.parts.push(PartLore { ordinal, differed: 1, lasted: 0, numbers_only });
+    /// Looks at pages that have this block of the path; those from the fourth on are taken to be like each other.
+    fn looks_at(&self, ordinal: u16) -> u16 {
+        self.looks.get(usize::from(ordinal).min(BLOCKS_APART - 1)).copied().unwrap_or(0)
+    }
+
+    /// A page was looked at that has so many blocks of the path, of which these differed.
+    fn look<'a>(&mut self, blocks: u16, differed: impl Iterator<Item = &'a Differing>) {
+        self.blocks = self.blocks.max(blocks);
+        self.looks.resize(BLOCKS_APART, 0);
+        for looks in self.looks.iter_mut().take(usize::from(blocks)) {
+            *looks = looks.saturating_add(1);
         }
+        for part in self.parts.iter_mut().filter(|part| part.ordinal < blocks) {
+            part.agreed += 1;
+        }
+        for differing in differed {
+            let (ordinal, numbers_only) = (differing.key.ordinal, differing.numbers_only);
+            if let Some(part) = self.parts.iter_mut().find(|part| part.ordinal == ordinal) {
+                part.differed += 1;
+                part.agreed = part.agreed.saturating_sub(1);
+                part.numbers_only &= numbers_only;
+            } else if self.parts.len() < PARTS_MAX {
+                self.parts.push(PartLore { ordinal, differed: 1, agreed: 0, lasted: 0, numbers_only });
+            }
+        }
+        self.parts.iter_mut().for_each(PartLore::settle);
     }
 }
 
 impl PartLore {
     fn settle(&mut self) {
-        if self.differed.max(self.lasted) >= COUNT_MAX {
-            self.differed /= 2;
+        if self.differed.max(self.lasted).max(self.agreed) >= COUNT_MAX {
+            self.differed = self.differed.div_ceil(2);
+            self.agreed /= 2;
             self.lasted /= 2;
         }
     }
@@ -240,6 +255,11 @@ impl Ephemeral {
             *numbers_only &= masked.numbers_only;
         }
         ephemeral
+    }
+
+    /// Whether all of these parts are known to be ephemeral.
+    pub fn has_all(&self, parts: &[Differing]) -> bool {
+        parts.iter().all(|part| self.has(part.key))
     }
 
     /// Whether a part is known to be ephemeral.
@@ -307,8 +327,8 @@ macro_rules! fields {
 fields!(Key { path: u32, ordinal: u16 });
 fields!(Differing { key: Key, numbers_only: bool });
 fields!(PageLore { changes_in_a_row: u8, mask: Vec<Differing> });
-fields!(PartLore { ordinal: u16, differed: u8, lasted: u8, numbers_only: bool });
-fields!(PathLore { looks: u16, blocks: u16, parts: Vec<PartLore> });
+fields!(PartLore { ordinal: u16, differed: u8, agreed: u8, lasted: u8, numbers_only: bool });
+fields!(PathLore { looks: Vec<u16>, blocks: u16, parts: Vec<PartLore> });
 
 impl Field for TemplateLore {
     fn describe() -> String {
@@ -373,6 +393,22 @@ mod tests {
         assert_eq!(after(&[true, false]), (false, false));
         assert_eq!(after(&[true, true, false]), (false, true));
         assert_eq!(after(&[true, true, false, false, false]), (false, false));
+    }
+
+    #[test]
+    fn a_part_is_known_when_looks_have_shown_that_it_lasts() {
+        let mut template = TemplateLore::default();
+        let look = |blocks| Lesson { looked_at: vec![(7, blocks)], ..Lesson::default() };
+        template.learn(&look(1));
+        template.learn(&look(1));
+        assert!(template.knows(Key { path: 7, ordinal: 0 }) && !template.knows(CLOCK));
+        template.learn(&look(2));
+        template.learn(&look(2));
+        assert!(template.knows(CLOCK));
+        template.learn(&super::tests::look(true));
+        assert!(!template.knows(CLOCK), "it differed");
+        (0..4).for_each(|_| template.learn(&look(2)));
+        assert!(template.knows(CLOCK), "it differed once, long ago");
     }
 
     #[test]

@@ -3,7 +3,11 @@
 //! It costs a visit of the budget, and is made only where it can teach something: where a page differs in a part of whose kind too little is known on its
 //! site, and now and then on a page that was found changed at every visit, however well its parts are known.
 //!
+//! What differs between two looks may have changed just then. Unless it is known to be ephemeral already, a third look decides: a change happens once, a clock
+//! goes on.
+//!
 //! # Promises
+//! - A part is taken for ephemeral only if it differed between the first and the second look, and again between the second and the third.
 //! - A site whose parts are known costs no second look, but for pages that always change, and those ever more seldom.
 //! - Text that merely moved because something was put in before it is not taken for something that differs.
 
@@ -36,6 +40,17 @@ impl Lesson {
     /// Whether there is nothing to learn.
     pub fn is_empty(&self) -> bool {
         self.looked_at.is_empty() && self.lasted.is_empty()
+    }
+
+    /// What is left of it after another look: what differed both times.
+    #[must_use]
+    pub fn confirmed(mut self, again: &Self) -> Self {
+        self.differed.retain_mut(|part| {
+            let other = again.differed.iter().find(|other| other.key == part.key);
+            part.numbers_only &= other.is_none_or(|other| other.numbers_only);
+            other.is_some()
+        });
+        self
     }
 
     /// What two looks at a page teach.
@@ -124,6 +139,13 @@ mod tests {
     fn what_moved_does_not_differ_and_a_shuffled_list_does() {
         check("<p>a<p>b<p>c", "<p>new<p>a<p>b<p>c", &[]);
         check("<p>a<p>b<p>c", "<p>b<p>a<p>c", &[(0, false), (1, false)]);
+    }
+
+    #[test]
+    fn what_differed_once_is_not_ephemeral() {
+        let [first, second, third] = ["<p>a<p>1", "<p>b<p>2", "<p>b<p>3"].map(reading);
+        let lesson = Lesson::of_looks(&first, &second).confirmed(&Lesson::of_looks(&second, &third));
+        assert_eq!(lesson.differed.iter().map(|part| part.key.ordinal).collect::<Vec<_>>(), [1]);
     }
 
     #[test]

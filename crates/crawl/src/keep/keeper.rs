@@ -355,6 +355,7 @@ impl Keeper {
                 self.site_mut(site).paused = paused;
                 self.tell_site(site);
             }
+            Message::Note(name, note) => self.changes.notes.push((name, Some(note))),
             Message::End => {}
         }
         Ok(false)

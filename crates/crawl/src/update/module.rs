@@ -260,6 +260,11 @@ impl UpdateModule {
         }
     }
 
+    /// An audit wants a page visited.
+    pub fn visit_for_audit(&mut self, page: PageNumber, site: SiteNumber, now: Timestamp) {
+        self.calendar.add(now, Order::Page { page, site, reason: Reason::Audit });
+    }
+
     /// A site is visited no longer, or again.
     pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
         if let Some(state) = self.sites.get_mut(site.index()) {
