@@ -212,12 +212,13 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
         let rows = crawler.reader().visits(&VisitQuery::all()).expect("the visits");
         let visits = rows.len();
         let requests = served.requests();
-        let pages = requests.iter().filter(|request| request.page.is_some()).count();
+        let pages = requests.iter().filter(|request| request.status == 200 && request.page.is_some()).count();
+        let whole = rows.iter().filter(|visit| visit.row.status == 200).count();
         let seen = seen(rows.into_iter().map(|visit| visit.row).collect(), &requests);
         let (crawl, raw) = judge(&seen, std::env::var_os("FRESHET_TRIAL").is_some());
         println!(
             "{visits} visits, {} second looks; reported: {:.1}% real, real: {:.1}% reported {crawl:?}; bytes: {:.1}% real {raw:?}",
-            pages.saturating_sub(visits),
+            pages.saturating_sub(whole),
             100.0 * crawl.precision(),
             100.0 * crawl.recall(),
             100.0 * raw.precision()

@@ -398,16 +398,16 @@ mod tests {
     #[test]
     fn a_part_is_known_when_looks_have_shown_that_it_lasts() {
         let mut template = TemplateLore::default();
-        let look = |blocks| Lesson { looked_at: vec![(7, blocks)], ..Lesson::default() };
-        template.learn(&look(1));
-        template.learn(&look(1));
+        let steady = |blocks| Lesson { looked_at: vec![(7, blocks)], ..Lesson::default() };
+        template.learn(&steady(1));
+        template.learn(&steady(1));
         assert!(template.knows(Key { path: 7, ordinal: 0 }) && !template.knows(CLOCK));
-        template.learn(&look(2));
-        template.learn(&look(2));
+        template.learn(&steady(2));
+        template.learn(&steady(2));
         assert!(template.knows(CLOCK));
-        template.learn(&super::tests::look(true));
+        template.learn(&look(true));
         assert!(!template.knows(CLOCK), "it differed");
-        (0..4).for_each(|_| template.learn(&look(2)));
+        (0..4).for_each(|_| template.learn(&steady(2)));
         assert!(template.knows(CLOCK), "it differed once, long ago");
     }
 

@@ -7,6 +7,7 @@ use freshet_store::collection::{Exchange, ExchangeKind, Truncation};
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_store::reader::Reader;
 use freshet_store::sites::{ListCopy, RobotsCopy};
 use freshet_store::time::Timestamp;
 
@@ -14,7 +15,9 @@ use super::keeper::{Discovery, Keeper};
 use super::news::News;
 use crate::change::ephemeral::PageLore;
 use crate::page::kind::Kind;
-use crate::page::{PageUrl, Reading};
+use crate::page::reading::Limits;
+use crate::page::simhash::change_size;
+use crate::page::{Canonical, PageUrl, Reading, read};
 use crate::policy::Outcome;
 use crate::status::ChangeLine;
 use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
@@ -159,8 +162,38 @@ impl Keeper {
             let path = visit.url.path_and_query().to_owned();
             self.news.push(News::Copied { page, site, path, importance: record.importance, time });
         }
+        self.duplicates.insert(visit.page, reading.simhash);
         if let Some(canonical) = reading.canonical.clone().filter(|canonical| *canonical != visit.url) {
             self.respect_canonical(visit, record, &canonical)?;
+        }
+        if !had_copy && record.discarded.is_none() {
+            self.part_from_duplicate(visit, record, reading)?;
+        }
+        Ok(())
+    }
+
+    /// A new page that says the same as one we keep is not kept beside it.
+    fn part_from_duplicate(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        reading: &Reading,
+    ) -> Result<(), StoreError> {
+        let text = reading.main_text();
+        if text.len() < DUPLICATE_BYTES {
+            return Ok(());
+        }
+        for page in self.duplicates.near(reading.simhash) {
+            let Some(other) = self.page(page)?.filter(|other| page != visit.page && !other.gone) else {
+                continue;
+            };
+            let Some(url) = self.url(other.url)? else { continue };
+            let copy = PageUrl::stored(&url.url).and_then(|url| copy(&self.reader(), &other, &url));
+            if copy.is_some_and(|copy| change_size(&copy.main_text(), &text) <= DUPLICATE_DIFFERS) {
+                let detail = format!("it says the same as {}", url.url);
+                let standing = Standing::Discarded(Reason::Duplicate);
+                return self.dismiss(visit.page, record, standing, &detail, visit.time);
+            }
         }
         Ok(())
     }
@@ -417,6 +450,19 @@ impl Keeper {
             list.dates_wrong += u32::from(!was_right && !matches!(visit.finding, Finding::Failed(_)));
         }
     }
+}
+
+/// The shortest main text, in bytes, by which two pages are found to be the same: less may be the same by chance.
+const DUPLICATE_BYTES: usize = 600;
+/// The share of their shingles in which duplicates differ at most: a counter, a date.
+const DUPLICATE_DIFFERS: f32 = 0.03;
+
+/// Our copy of a page, if it can be read.
+fn copy(reader: &Reader, record: &PageRecord, url: &PageUrl) -> Option<Reading> {
+    let stored = record.place.and_then(|place| reader.read_version(place).ok())?;
+    let body = web::decoded(stored.header("content-encoding"), stored.body.clone());
+    let (content_type, canonical) = (Some(record.content_type.as_str()), Canonical::default());
+    Some(read(url, content_type, &[], &[], &body, &canonical, &Limits::default()))
 }
 
 /// Lists of one site that are read.

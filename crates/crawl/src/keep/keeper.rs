@@ -24,6 +24,7 @@ use freshet_store::time::Timestamp;
 
 use super::absorb::{LIST_EVERY, retry_wait};
 use super::admission::Admission;
+use super::duplicates::Duplicates;
 use super::known::Known;
 use super::news::News;
 use crate::change::ephemeral::{TemplateLore, template_of};
@@ -58,6 +59,7 @@ pub struct Keeper {
     pending_urls: HashMap<UrlId, UrlRecord>,
     /// What was learned of templates, as the next commit leaves it.
     pending_lore: HashMap<String, TemplateLore>,
+    pub(super) duplicates: Duplicates,
     pub(super) news: Vec<News>,
 }
 
@@ -90,6 +92,7 @@ impl Keeper {
             pending_pages: HashMap::new(),
             pending_urls: HashMap::new(),
             pending_lore: HashMap::new(),
+            duplicates: Duplicates::default(),
             news: Vec::new(),
         };
         for entry in reader.sites() {
@@ -104,6 +107,12 @@ impl Keeper {
                 keeper.kept += 1;
             }
             keeper.admission.remember(&record);
+        }
+        for entry in reader.pages() {
+            let (page, record) = entry?;
+            if let (Some(simhash), None) = (record.simhash, record.discarded) {
+                keeper.duplicates.insert(page, simhash);
+            }
         }
         Ok(keeper)
     }
@@ -238,6 +247,7 @@ impl Keeper {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         record.discarded = Some(now);
+        self.duplicates.remove(page);
         if let Some(mut url) = self.url(record.url)? {
             if matches!(url.standing, Standing::Kept(_)) {
                 self.kept = self.kept.saturating_sub(1);
