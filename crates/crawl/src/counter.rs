@@ -68,6 +68,19 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
             Ok(None) => Answer::Unknown(format!("{site} is not a site of this crawl")),
             Err(error) => Answer::Unknown(error.to_string()),
         },
+        Question::Audit { sample } => {
+            let begun = tokio::task::spawn_blocking(move || crawler.begin_audit(sample)).await;
+            match begun {
+                Ok(Ok(report)) => Answer::Audit(report),
+                Ok(Err(error)) => Answer::Unknown(error.to_string()),
+                Err(_) => Answer::Unknown("the audit could not begin".to_owned()),
+            }
+        }
+        Question::Audited { enough } => match crawler.audit_so_far(enough).await {
+            Ok(Some(report)) => Answer::Audit(report),
+            Ok(None) => Answer::Unknown("no audit is under way".to_owned()),
+            Err(error) => Answer::Unknown(error.to_string()),
+        },
         question => {
             let answered =
                 tokio::task::spawn_blocking(move || answer(crawler.reader(), crawler.as_ref(), &question));

@@ -5,8 +5,12 @@
 //! A redirect is a fact about the page that was asked for. Where it leads is another page, visited in its own turn under
 //! the politeness of its own site; so no visit follows a chain, and a loop is a handful of pages that point at each other.
 //!
+//! A difference that may be ephemeral is not believed at once: the page is held, and looked at a second time in a turn of its own a few moments later
+//! ([`crate::change::look`]).
+//!
 //! # Promises
 //! - A response that is not whole is never taken for a change.
+//! - What is compared is our copy and the response, both under the definition of change that holds now: another definition invents no changes.
 //! - An answer that says nothing about the page (a busy server, a broken connection) is a failure, not a change.
 
 use freshet_store::coll_urls::PageRecord;
@@ -15,19 +19,28 @@ use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
 use freshet_store::time::Timestamp;
 use std::sync::Arc;
+use std::time::Duration;
 
+use crate::change::ephemeral::{Ephemeral, PageLore, TemplateLore, template_of};
+use crate::change::look::{self, Lesson};
+use crate::change::{Change, Definition, Definitions, Extent, Kinds, StandIn, difference};
 use crate::clock::Clock;
-use crate::page::reading::Limits;
-use crate::page::simhash::change_size;
-use crate::page::{Canonical, PageUrl, Reading, read};
+use crate::held::{FirstLook, Held, SecondLook};
+use crate::page::reading::{Limits, read_selecting};
+use crate::page::{Canonical, PageUrl, Reading};
 use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
+use crate::web::politeness::Experience;
 use crate::web::robots::{Chase, RobotsPolicy, Step};
 use crate::web::{Accept, Answer, Fetch, Request, Response, Validators, Web, decoded};
 
 /// One visit in so many asks for the whole page although the server could say that nothing changed: so that a server whose
 /// validators lie is found out.
 const WHOLE_VISIT_EVERY: u32 = 8;
+/// Visits in a row that were told in words that the page is not there, until it is believed.
+const NOT_FOUND_BELIEVED: u16 = 3;
+/// How long a second look may take in the wall's time, for a crawl whose time runs faster.
+const LOOK_WALL: Duration = Duration::from_secs(2);
 
 /// Visits pages.
 pub struct CrawlModule {
@@ -41,9 +54,33 @@ pub struct CrawlModule {
     pub clock: Arc<Clock>,
     /// How much of a response is read.
     pub limits: Limits,
+    /// What is a change.
+    pub definitions: Definitions,
+    /// Visits that wait for a second look.
+    held: Held,
+}
+
+/// What a visit found, and what it taught.
+struct Judgement {
+    finding: Finding,
+    lesson: Lesson,
+    /// When to look again before it is believed, in milliseconds from now.
+    look_after: Option<i64>,
 }
 
 impl CrawlModule {
+    /// A module that holds no visit.
+    pub fn new(
+        web: Web,
+        reader: Reader,
+        canonical: Canonical,
+        clock: Arc<Clock>,
+        limits: Limits,
+        definitions: Definitions,
+    ) -> Self {
+        Self { web, reader, canonical, clock, limits, definitions, held: Held::default() }
+    }
+
     /// Carries out one order.
     pub async fn visit(&self, assignment: &Assignment) -> Result<Visit, StoreError> {
         match &assignment.order {
@@ -64,18 +101,73 @@ impl CrawlModule {
     ) -> Result<Visit, StoreError> {
         let (record, url) = self.known(page)?;
         let time = self.clock.now();
-        let visit = |finding, fetch, reading| {
+        let visit = |time, judgement: Judgement, fetch, reading, second| {
+            let Judgement { finding, lesson, .. } = judgement;
+            let lesson = Some(lesson).filter(|lesson| !lesson.is_empty());
             let url = url.clone();
-            Ok(Visit::Page(Box::new(PageVisit { page, site, url, reason, time, finding, fetch, reading })))
+            let visit = PageVisit { page, site, url, reason, time, finding, fetch, reading, second, lesson };
+            Ok(Visit::Page(Box::new(visit)))
         };
         if let Some(rule) = rules.and_then(|rules| forbids(rules, &url)) {
-            return visit(Finding::Refused(format!("robots.txt: {rule}")), None, None);
+            return visit(time, Finding::Refused(format!("robots.txt: {rule}")).into(), None, None, None);
         }
-        let validators = validators_to_send(&record);
+        let first = self.held.take(page);
+        let is_whole = first.is_some() || reason == Reason::Audit;
+        let validators = if is_whole { None } else { validators_to_send(&record) };
         let fetch = self.web.fetch(&request(&url, time, validators.clone(), Accept::Page)).await;
         let reading = whole_response(&fetch).map(|response| self.read(&url, response));
-        let finding = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref());
-        visit(finding, Some(fetch), reading)
+        let was_held = first.is_some();
+        let hold = |first: FirstLook, experience, bytes, after| {
+            self.held.put(page, first);
+            Ok(Visit::Held { page, site, again: time.plus_millis(after), experience, bytes })
+        };
+        let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
+        let is_in_time = |first: &FirstLook| time.millis_since(first.latest()) <= self.look_within();
+        if let Some(mut first) = first.filter(is_in_time) {
+            let lesson = match self.learn(&record, &url, &mut first, reading, time)? {
+                Some(lesson) => lesson,
+                None => return hold(first, experience, bytes, look::SOON),
+            };
+            let judgement = self.compare_text(&record, &url, &first.reading, lesson)?;
+            return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
+        }
+        let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
+        match (judgement.look_after.filter(|_| !was_held), reading) {
+            (Some(after), Some(reading)) => {
+                hold(FirstLook { time, fetch, reading, second: None }, experience, bytes, after)
+            }
+            (_, reading) => visit(time, judgement, Some(fetch), reading, None),
+        }
+    }
+
+    /// What another look at a page teaches; none if one more is needed to believe it.
+    fn learn(
+        &self,
+        record: &PageRecord,
+        url: &PageUrl,
+        first: &mut FirstLook,
+        reading: Option<Reading>,
+        time: Timestamp,
+    ) -> Result<Option<Lesson>, StoreError> {
+        // What came in place of the page teaches nothing of it.
+        let Some(reading) = reading.filter(|reading| StandIn::of(reading).is_none()) else {
+            return Ok(Some(Lesson::default()));
+        };
+        if let Some(second) = first.second.take() {
+            return Ok(Some(second.lesson.confirmed(&Lesson::of_looks(&second.reading, &reading))));
+        }
+        let lesson = Lesson::of_looks(&first.reading, &reading);
+        let (page, template) = self.lore(record, url)?;
+        if Ephemeral::new(&page, &template).has_all(&lesson.differed) {
+            return Ok(Some(lesson));
+        }
+        first.second = Some(SecondLook { time, reading, lesson });
+        Ok(None)
+    }
+
+    /// Milliseconds within which two looks tell what is ephemeral.
+    fn look_within(&self) -> i64 {
+        look::WITHIN.max(self.clock.millis_in(LOOK_WALL))
     }
 
     /// The rules of a site, which may be kept elsewhere (RFC 9309, 2.3.1.2).
@@ -116,7 +208,9 @@ impl CrawlModule {
         let robots: Vec<&str> = values("x-robots-tag");
         let links: Vec<&str> = values("link");
         let content_type = response.headers.get("content-type").and_then(|value| value.to_str().ok());
-        read(url, content_type, &robots, &links, &response.body, &self.canonical, &self.limits)
+        let selectors = self.definitions.of(url).selectors();
+        let (body, canonical, limits) = (&response.body, &self.canonical, &self.limits);
+        read_selecting(url, content_type, &robots, &links, body, canonical, limits, selectors)
     }
 
     /// What was found, beside the copy that `record` tells of.
@@ -127,17 +221,19 @@ impl CrawlModule {
         was_conditional: bool,
         fetch: &Fetch,
         reading: Option<&Reading>,
-    ) -> Finding {
+    ) -> Result<Judgement, StoreError> {
         let response = match &fetch.answer {
             Answer::Response(response) => response,
-            Answer::Failed(failure) => return Finding::Failed(failure.to_string()),
-            Answer::Refused(refusal) => return Finding::Refused(refusal.to_string()),
+            Answer::Failed(failure) => return Ok(Finding::Failed(failure.to_string()).into()),
+            Answer::Refused(refusal) => return Ok(Finding::Refused(refusal.to_string()).into()),
         };
-        match response.status {
+        let finding = match response.status {
             304 if was_conditional => Finding::NotModified,
             200..=299 => match (reading, response.truncated) {
-                (Some(reading), None) => self.compare_text(record, url, reading),
-                (Some(reading), Some(cut)) if cut.is_steady() => self.compare_text(record, url, reading),
+                (Some(reading), cut) if cut.is_none_or(|cut| cut.is_steady()) => match StandIn::of(reading) {
+                    Some(stand_in) => no_page(record, stand_in),
+                    None => return self.compare_text(record, url, reading, Lesson::default()),
+                },
                 (_, cut) => Finding::Failed(cut.map_or("no body".to_owned(), |cut| cut.to_string())),
             },
             301 | 302 | 303 | 307 | 308 => match redirect(&self.canonical, url, fetch) {
@@ -147,28 +243,77 @@ impl CrawlModule {
             },
             404 | 410 => Finding::Gone,
             status => Finding::Failed(format!("status {status}")),
-        }
+        };
+        Ok(finding.into())
     }
 
-    fn compare_text(&self, record: &PageRecord, url: &PageUrl, reading: &Reading) -> Finding {
-        match record.text_digest {
-            _ if record.gone => Finding::Back,
-            None => Finding::New,
-            Some(digest) if digest == reading.text_digest => Finding::Unchanged,
-            Some(_) => Finding::Changed(self.size_of_change(record, url, reading)),
+    /// What a reading is beside our copy, after two looks have taught a lesson, or none.
+    fn compare_text(
+        &self,
+        record: &PageRecord,
+        url: &PageUrl,
+        reading: &Reading,
+        mut lesson: Lesson,
+    ) -> Result<Judgement, StoreError> {
+        let definition = self.definitions.of(url);
+        let judged = |finding, lesson| Ok(Judgement { finding, lesson, look_after: None });
+        let Some(digest) = record.text_digest else { return judged(Finding::New, lesson) };
+        if record.gone {
+            return judged(Finding::Back, lesson);
         }
+        let (mut page, template) = self.lore(record, url)?;
+        let before = Ephemeral::new(&page, &template);
+        let same_text = digest == reading.text_digest;
+        if same_text && (definition.extent != Extent::Raw || record.raw_digest == Some(reading.raw_digest)) {
+            lesson.lasted.extend(difference::lasted(reading, reading, &before));
+            return judged(Finding::Unchanged, lesson);
+        }
+        let Some(copy) = self.copy(record, url, definition) else {
+            let change = Change { size: 1.0, kinds: Kinds::TEXT };
+            return judged(Finding::Changed(change), lesson);
+        };
+        let looked_twice = !lesson.looked_at.is_empty();
+        lesson.lasted.extend(difference::lasted(&copy, reading, &before));
+        page.learn(&lesson);
+        let ephemeral = Ephemeral::new(&page, &template);
+        let Some(found) = difference::between(&copy, reading, definition, &ephemeral) else {
+            return judged(Finding::Unchanged, lesson);
+        };
+        let is_learned = looked_twice || definition.extent == Extent::Raw;
+        let look_after =
+            if is_learned { None } else { look::after(&found.parts, &template, page.changes_in_a_row) };
+        Ok(Judgement { finding: Finding::Changed(found.change), lesson, look_after })
     }
 
-    /// The part of the text that differs from our copy; the whole, if the copy cannot be read.
-    fn size_of_change(&self, record: &PageRecord, url: &PageUrl, reading: &Reading) -> f32 {
-        let old = record.place.and_then(|place| self.reader.read_version(place).ok());
-        old.map_or(1.0, |old| {
-            let content_type = Some(record.content_type.as_str());
-            let body = decoded(old.header("content-encoding"), old.body.clone());
-            let old = read(url, content_type, &[], &[], &body, &self.canonical, &self.limits);
-            change_size(&old.text, &reading.text)
-        })
+    /// What was learned of a page and of its template.
+    fn lore(&self, record: &PageRecord, url: &PageUrl) -> Result<(PageLore, TemplateLore), StoreError> {
+        let template = self.reader.note(&template_of(url))?;
+        let template = template.map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes));
+        Ok((PageLore::decode(&record.evidence.0), template))
     }
+
+    /// Our copy of a page, read as the definition asks; none if it cannot be read.
+    fn copy(&self, record: &PageRecord, url: &PageUrl, definition: &Definition) -> Option<Reading> {
+        let stored = record.place.and_then(|place| self.reader.read_version(place).ok())?;
+        let content_type = Some(record.content_type.as_str());
+        let body = decoded(stored.header("content-encoding"), stored.body.clone());
+        let (canonical, limits, selectors) = (&self.canonical, &self.limits, definition.selectors());
+        Some(read_selecting(url, content_type, &[], &[], &body, canonical, limits, selectors))
+    }
+}
+
+impl From<Finding> for Judgement {
+    fn from(finding: Finding) -> Self {
+        Self { finding, lesson: Lesson::default(), look_after: None }
+    }
+}
+
+/// What came in place of the page: a page that says so again and again is gone.
+fn no_page(record: &PageRecord, stand_in: StandIn) -> Finding {
+    if stand_in == StandIn::NotFound && record.failures + 1 >= NOT_FOUND_BELIEVED {
+        return Finding::Gone;
+    }
+    Finding::Failed(stand_in.to_string())
 }
 
 /// The rule that forbids a URL, if one does.

@@ -18,6 +18,8 @@ use freshet_store::sites::PolitenessState;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
+use crate::audit::{self, Audit, AuditReport, Belief};
+use crate::change::Definition;
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
 use crate::desk::Insight;
@@ -60,6 +62,8 @@ pub struct Crawler {
     stopping: AtomicBool,
     stop: Notify,
     once: bool,
+    /// The audit that is under way.
+    audit: Mutex<Option<Audit>>,
 }
 
 /// What the keeper is told.
@@ -74,6 +78,8 @@ pub enum Message {
     Pause(SiteNumber, bool),
     /// A moment has passed: what is due by the clock alone is done.
     Pulse,
+    /// Something is kept under a name.
+    Note(String, Vec<u8>),
     /// The crawl ends: nothing comes after this.
     End,
 }
@@ -99,6 +105,7 @@ impl Crawler {
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
             once,
+            audit: Mutex::new(None),
         };
         (Arc::new(crawler), messages)
     }
@@ -270,9 +277,49 @@ impl Crawler {
         let mut status = self.board().clone();
         status.now_ms = now.millis();
         self.update_module().show(&mut status, now);
+        let audits = audit::past(self.reader()).unwrap_or_default();
+        status.audits = audits.len() as u64;
+        status.freshness =
+            status.freshness.map(|(estimate, error)| (audit::calibrated(estimate, &audits, now), error));
         self.measure_rates(&mut status);
         status.limit = status.limiting();
         status
+    }
+
+    /// Begins an audit of so many pages, drawn at random; one that is under way is given up.
+    pub fn begin_audit(&self, sample: usize) -> Result<AuditReport, StoreError> {
+        let now = self.clock.now();
+        let mut audit = Audit::draw(self.reader(), sample, now)?;
+        let status = self.status_now();
+        let estimate = self.update_module().refresh().copy_estimate(now);
+        audit.believed = Belief {
+            estimate: estimate.map(|estimate| estimate.freshness),
+            freshness: status.freshness.map(|(freshness, _)| freshness),
+            age_days: status.age_days.map(|(age, _)| age),
+        };
+        let mut update_module = self.update_module();
+        for (page, site, _) in &audit.pages {
+            update_module.visit_for_audit(*page, *site, now);
+        }
+        drop(update_module);
+        self.news.notify_waiters();
+        let report = audit.report(self.reader())?;
+        *self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(audit);
+        Ok(report)
+    }
+
+    /// What the audit has found so far; none if none is under way. When all is visited, or it is enough, it ends and is kept.
+    pub async fn audit_so_far(&self, is_enough: bool) -> Result<Option<AuditReport>, StoreError> {
+        let audit = self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let Some(report) = audit.map(|audit| audit.report(self.reader())).transpose()? else {
+            return Ok(None);
+        };
+        if report.done || is_enough {
+            let (name, note) = audit::note(&report);
+            self.tell_keeper(Message::Note(name, note)).await;
+            *self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = None;
+        }
+        Ok(Some(report))
     }
 
     /// Visits and changes per second of the wall, over the last moments that were asked for.
@@ -326,6 +373,10 @@ impl Insight for Crawler {
 
     fn explain(&self, page: PageNumber) -> Option<Explanation> {
         self.update_module().refresh().explain(page, self.clock.now())
+    }
+
+    fn definition(&self, url: &PageUrl) -> Definition {
+        self.crawl_module.definitions.of(url).clone()
     }
 
     fn robots(&self, url: &PageUrl) -> String {

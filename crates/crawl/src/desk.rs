@@ -13,8 +13,11 @@ use freshet_store::time::Timestamp;
 use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
+use crate::audit::AuditReport;
+use crate::change::Definition;
+use crate::change::ephemeral::{Ephemeral, Key, PageLore, TemplateLore, template_of};
 use crate::notes;
-use crate::page::reading::Limits;
+use crate::page::reading::{Limits, read_selecting};
 use crate::page::{Canonical, PageUrl, read};
 use crate::policy::visit::Explanation;
 use crate::status::{ChangeLine, Status};
@@ -22,6 +25,10 @@ use crate::web::decoded;
 
 /// Lines of an answer at most, unless more are asked for.
 const LINES_MAX: usize = 1_000_000;
+/// Ephemeral parts of a page that are shown at most.
+const PARTS_SHOWN: usize = 20;
+/// Bytes of the text of a part that are shown.
+const PART_TEXT: usize = 60;
 
 /// A question about a crawl.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
@@ -61,12 +68,31 @@ pub enum Question {
         /// Its visible text alone.
         text: bool,
     },
+    /// What did a page say at two moments?
+    Diff {
+        /// The URL.
+        url: String,
+        /// The earlier moment, in milliseconds since 1970; that of the version before the later one if nothing is said.
+        from_ms: Option<i64>,
+        /// The later moment; now if nothing is said.
+        to_ms: Option<i64>,
+    },
     /// Visit a page this often from now on, in milliseconds; as the policy says, if zero.
     Pin {
         /// The URL.
         url: String,
         /// How often.
         every_ms: u64,
+    },
+    /// Visit pages drawn at random, to see how fresh the copies are.
+    Audit {
+        /// How many.
+        sample: usize,
+    },
+    /// What has the audit found so far?
+    Audited {
+        /// Whether it is enough, and the audit ends.
+        enough: bool,
     },
     /// Visit a site no longer, or again.
     Pause {
@@ -104,6 +130,10 @@ pub enum Answer {
     Changes(Vec<ChangeLine>),
     /// What a page said.
     Cat(Copy),
+    /// What a page said at two moments: its visible text.
+    Diff(Copy, Copy),
+    /// What an audit found.
+    Audit(AuditReport),
     /// It was done.
     Done(String),
     /// It cannot be answered, and why.
@@ -194,6 +224,30 @@ pub struct Account {
     pub pinned_every_ms: Option<u64>,
     /// Versions that are kept, by time in milliseconds.
     pub versions_ms: Vec<i64>,
+    /// What is a change of it.
+    #[serde(default)]
+    pub definition: String,
+    /// The parts of our copy that never last, and do not count.
+    #[serde(default)]
+    pub ephemeral: Vec<EphemeralPart>,
+    /// Visits in a row that found it changed, up to now.
+    #[serde(default)]
+    pub changes_in_a_row: u8,
+}
+
+/// A part of a page that never lasts.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct EphemeralPart {
+    /// Its element.
+    pub element: String,
+    /// Which of the parts of such elements it is, from 1.
+    pub number: u32,
+    /// What it says in our copy, shortened.
+    pub text: String,
+    /// Whether it was learned on this page; else on others of its template.
+    pub learned_here: bool,
+    /// Second looks at pages of its template that have such an element.
+    pub looks: u16,
 }
 
 /// What a page said.
@@ -217,6 +271,8 @@ pub trait Insight {
     fn explain(&self, page: PageNumber) -> Option<Explanation>;
     /// The rule of robots.txt that applies to a URL.
     fn robots(&self, url: &PageUrl) -> String;
+    /// What is a change of a page.
+    fn definition(&self, url: &PageUrl) -> Definition;
 }
 
 /// Answers what can be answered by reading.
@@ -230,7 +286,10 @@ pub fn answer(reader: &Reader, insight: &dyn Insight, question: &Question) -> An
         Question::Cat { url, at_ms, text } => {
             with_url(&canonical, url, |url| cat(reader, url, *at_ms, *text))
         }
-        Question::Pin { .. } | Question::Pause { .. } => {
+        Question::Diff { url, from_ms, to_ms } => {
+            with_url(&canonical, url, |url| diff(reader, url, *from_ms, *to_ms))
+        }
+        Question::Pin { .. } | Question::Pause { .. } | Question::Audit { .. } | Question::Audited { .. } => {
             Ok(Answer::Unknown("only a writer can do that".to_owned()))
         }
     };
@@ -347,6 +406,7 @@ fn explain(reader: &Reader, insight: &dyn Insight, url: &PageUrl) -> Result<Answ
     };
     if let Some(page) = page_of(reader, &known)? {
         describe(&mut account, reader, insight, page)?;
+        describe_parts(&mut account, reader, &insight.definition(url), url, page)?;
     }
     Ok(Answer::Explain(Box::new(account)))
 }
@@ -410,6 +470,42 @@ fn describe(
     Ok(())
 }
 
+/// What is a change of the page, and which parts of our copy do not count.
+fn describe_parts(
+    account: &mut Account,
+    reader: &Reader,
+    definition: &Definition,
+    url: &PageUrl,
+    page: PageNumber,
+) -> Result<(), StoreError> {
+    account.definition = definition.to_string();
+    let Some(record) = reader.page(page)? else { return Ok(()) };
+    let lore = PageLore::decode(&record.evidence.0);
+    account.changes_in_a_row = lore.changes_in_a_row;
+    let template = reader.note(&template_of(url))?;
+    let template = template.map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes));
+    let Some(stored) = record.place.and_then(|place| reader.read_version(place).ok()) else { return Ok(()) };
+    let body = decoded(stored.header("content-encoding"), stored.body.clone());
+    let content_type = Some(record.content_type.as_str());
+    let (canonical, limits) = (Canonical::default(), Limits::default());
+    let copy =
+        read_selecting(url, content_type, &[], &[], &body, &canonical, &limits, definition.selectors());
+    let ephemeral = Ephemeral::new(&lore, &template);
+    let own = Ephemeral::new(&lore, &TemplateLore::default());
+    for block in copy.blocks.iter().filter(|block| ephemeral.has(Key::of(block))).take(PARTS_SHOWN) {
+        let label = copy.labels.iter().find(|(path, _)| *path == block.path).map(|(_, label)| label.clone());
+        let text = block.text(&copy.text);
+        account.ephemeral.push(EphemeralPart {
+            element: label.unwrap_or_default(),
+            number: u32::from(block.ordinal) + 1,
+            text: text[..text.floor_char_boundary(PART_TEXT)].to_owned(),
+            learned_here: own.has(Key::of(block)),
+            looks: template.looks(block.path),
+        });
+    }
+    Ok(())
+}
+
 fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> Result<Answer, StoreError> {
     let visits = reader.visits(&VisitQuery::since(Timestamp::from_millis(since_ms)))?;
     let visible = notes::visible_until(reader)?;
@@ -429,6 +525,7 @@ fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> 
             what: row.kind.word().to_owned(),
             url: row.url,
             size: row.change_size,
+            kinds: row.change_kinds.unwrap_or_default(),
             to: row.moved_to,
         })
         .collect();
@@ -438,7 +535,37 @@ fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> 
 }
 
 fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result<Answer, StoreError> {
-    let unknown = |why: &str| Ok(Answer::Unknown(format!("{url}: {why}")));
+    let copied = copy_at(reader, url, Timestamp::from_millis(at_ms.unwrap_or(i64::MAX)), text)?;
+    Ok(copied.map_or_else(Answer::Unknown, Answer::Cat))
+}
+
+/// Two versions of a page: unless moments are given, the newest and the one before it.
+fn diff(
+    reader: &Reader,
+    url: &PageUrl,
+    from_ms: Option<i64>,
+    to_ms: Option<i64>,
+) -> Result<Answer, StoreError> {
+    let later = match copy_at(reader, url, Timestamp::from_millis(to_ms.unwrap_or(i64::MAX)), true)? {
+        Ok(later) => later,
+        Err(why) => return Ok(Answer::Unknown(why)),
+    };
+    let from = Timestamp::from_millis(from_ms.unwrap_or(later.time_ms - 1));
+    Ok(match copy_at(reader, url, from, true)? {
+        Ok(earlier) => Answer::Diff(earlier, later),
+        Err(_) if from_ms.is_none() => Answer::Unknown(format!("{url}: there is only one version of it")),
+        Err(why) => Answer::Unknown(why),
+    })
+}
+
+/// What a page said at a moment, or why that is not known.
+fn copy_at(
+    reader: &Reader,
+    url: &PageUrl,
+    at: Timestamp,
+    text: bool,
+) -> Result<Result<Copy, String>, StoreError> {
+    let unknown = |why: &str| Ok(Err(format!("{url}: {why}")));
     let Some(known) = reader.url_id(url.as_str())?.map(|id| reader.url(id)).transpose()?.flatten() else {
         return unknown("it is not known");
     };
@@ -447,7 +574,7 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
     if visible == Timestamp::default() {
         return unknown("with shadowing it can be read when the first cycle is over");
     }
-    let at = Timestamp::from_millis(at_ms.unwrap_or(i64::MAX)).min(visible);
+    let at = at.min(visible);
     let Some(version) = reader.all_versions().full_at(page, at)? else {
         return unknown("there is no copy of that time");
     };
@@ -461,10 +588,5 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
     } else {
         String::from_utf8_lossy(&body).into_owned()
     };
-    Ok(Answer::Cat(Copy {
-        url: url.as_str().to_owned(),
-        time_ms: version.time.millis(),
-        content_type,
-        content,
-    }))
+    Ok(Ok(Copy { url: url.as_str().to_owned(), time_ms: version.time.millis(), content_type, content }))
 }

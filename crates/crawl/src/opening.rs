@@ -159,8 +159,10 @@ impl Crawl {
         let reader = keeper.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
         remember(&mut update_module, &reader, &keeper, clock.now())?;
-        let (canonical, limits) = (settings.canonical(), Limits::default());
-        let crawl_module = CrawlModule { web, reader, canonical, clock: Arc::clone(&clock), limits };
+        let (canonical, limits, definitions) =
+            (settings.canonical(), Limits::default(), settings.change.clone());
+        let clock_of_visits = Arc::clone(&clock);
+        let crawl_module = CrawlModule::new(web, reader, canonical, clock_of_visits, limits, definitions);
         let (crawler, messages) = Crawler::new(update_module, crawl_module, clock, settings.once);
         Ok(Self { crawler, keeper, messages, settings })
     }

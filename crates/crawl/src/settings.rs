@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
 
+use crate::change::Definitions;
 use crate::page::{Canonical, PageUrl};
 use crate::policy::PolicyName;
 use crate::update::hours::Hours;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub topic: Vec<String>,
     /// Pages that are visited this often, whatever the policy says.
     pub pins: Vec<Pin>,
+    /// What is a change of a page.
+    pub change: Definitions,
     /// Whether tracking parameters and session identifiers are dropped from URLs.
     pub clean_urls: bool,
     /// Whether traps are cut.

@@ -46,10 +46,13 @@ pub struct Status {
     pub budget_per_day: Option<f64>,
     /// Part of the budget of this run that was used.
     pub budget_used: Option<f64>,
-    /// Part of the copies that is believed to be up to date, and its standard error.
+    /// Part of the copies that is believed to be up to date, calibrated by audits, and its standard error.
     pub freshness: Option<(f64, f64)>,
     /// Mean time in days since copies went out of date, and its standard error.
     pub age_days: Option<(f64, f64)>,
+    /// Audits that were made.
+    #[serde(default)]
+    pub audits: u64,
     /// Orders that wait in queues.
     pub queued: u64,
     /// Visits under way.
@@ -81,6 +84,9 @@ pub struct ChangeLine {
     pub url: String,
     /// The part of its text that differs, if it was changed.
     pub size: Option<f32>,
+    /// What kinds of change it is, with spaces between them: title, text, links, numbers.
+    #[serde(default)]
+    pub kinds: String,
     /// Where it moved, if it did.
     pub to: Option<String>,
 }

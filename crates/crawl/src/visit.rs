@@ -6,6 +6,8 @@
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::time::Timestamp;
 
+use crate::change::Change;
+use crate::change::look::Lesson;
 use crate::page::{PageUrl, Reading};
 use crate::web::Fetch;
 use crate::web::politeness::Experience;
@@ -60,6 +62,10 @@ pub enum Reason {
     Interval,
     /// The last visit failed.
     Retry,
+    /// The last visit found a difference that may be ephemeral: a second look tells.
+    Look,
+    /// An audit drew it.
+    Audit,
 }
 
 /// What came of an order.
@@ -67,6 +73,19 @@ pub enum Reason {
 pub enum Visit {
     /// A page was visited.
     Page(Box<PageVisit>),
+    /// A page was visited, and what was found is decided by a second look.
+    Held {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// When to look again.
+        again: Timestamp,
+        /// What the site let us experience.
+        experience: Experience,
+        /// The bytes that it cost.
+        bytes: u64,
+    },
     /// The rules of a site were asked for.
     Robots {
         /// The site.
@@ -95,6 +114,9 @@ impl Visit {
     /// What the site let us experience, and the bytes that it cost.
     pub fn ending(&self) -> (Experience, u64) {
         let fetches: Vec<&Fetch> = match self {
+            Self::Held { experience, bytes, .. } => return (*experience, *bytes),
+            // What the first look let us experience was told when it was held.
+            Self::Page(visit) if visit.second.is_some() => visit.second.iter().collect(),
             Self::Page(visit) => visit.fetch.iter().collect(),
             Self::Robots { fetches, .. } => fetches.iter().collect(),
             Self::Listing { fetch, .. } => vec![fetch],
@@ -123,6 +145,10 @@ pub struct PageVisit {
     pub fetch: Option<Fetch>,
     /// What the bytes mean, when there were any.
     pub reading: Option<Reading>,
+    /// The second look, if one was made.
+    pub second: Option<Fetch>,
+    /// What was learned of the parts of the page.
+    pub lesson: Option<Lesson>,
 }
 
 /// What a visit found, beside our copy.
@@ -134,8 +160,8 @@ pub enum Finding {
     Unchanged,
     /// The server says so itself.
     NotModified,
-    /// The page differs by this part of its text, from 0 to 1.
-    Changed(f32),
+    /// The page differs by this.
+    Changed(Change),
     /// The page is no longer there.
     Gone,
     /// The page is there again.

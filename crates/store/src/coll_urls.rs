@@ -61,7 +61,7 @@ record! {
         raw_digest: Option<Digest>,
         /// The digest of the visible text of the copy.
         text_digest: Option<Digest>,
-        /// The similarity hash of the visible text of the copy.
+        /// The similarity hash of the main text of the copy.
         simhash: Option<u64>,
         /// The content type of the copy; empty if unknown.
         content_type: String,
@@ -79,7 +79,7 @@ record! {
         moved_to: Option<UrlId>,
         /// The interval in milliseconds at which the user wants it visited.
         pinned_every: Option<u64>,
-        /// What the policies keep of the page, in a form of their own.
+        /// What was learned of its parts, a PageLore; no bytes if nothing was.
         evidence: crate::codec::Opaque,
     }
 }

@@ -11,11 +11,12 @@ use freshet_crawl::crawler::Message;
 use freshet_crawl::desk::{self, Account, Answer, PageLine, PageOrder, Question};
 use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::page::Canonical;
+use freshet_crawl::settings::Settings;
 use freshet_crawl::status::ChangeLine;
 
 use super::config::Config;
-use super::screen;
 use super::words::{moment, span};
+use super::{audit, diff, screen};
 use crate::lab::span::parse_days;
 
 /// Where the crawl is, and how to answer.
@@ -23,11 +24,11 @@ use crate::lab::span::parse_days;
 pub(crate) struct Place {
     /// The directory of the crawl
     #[arg(long, default_value = "crawl", value_name = "DIR")]
-    dir: PathBuf,
+    pub(super) dir: PathBuf,
 
     /// Answer in JSON
     #[arg(long)]
-    json: bool,
+    pub(super) json: bool,
 }
 
 /// Say how a crawl stands
@@ -187,8 +188,13 @@ pub(crate) fn pause(options: &PauseOptions) -> Result<()> {
     show(&options.place, &Question::Pause { site: options.site.clone(), paused: !options.resume })
 }
 
-fn show(place: &Place, question: &Question) -> Result<()> {
+pub(super) fn show(place: &Place, question: &Question) -> Result<()> {
     let answer = ask(&place.dir, question)?;
+    show_answer(place, answer)
+}
+
+/// Prints an answer, or fails with why there is none.
+pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
     let mut output = io::stdout().lock();
     if let Answer::Unknown(why) = &answer {
         bail!("{why}");
@@ -205,6 +211,8 @@ fn show(place: &Place, question: &Question) -> Result<()> {
             changes.iter().try_for_each(|change| writeln!(output, "{}", change_line(change)))?;
         }
         Answer::Cat(copy) => output.write_all(copy.content.as_bytes())?,
+        Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
+        Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
         Answer::Unknown(_) => {}
     }
@@ -220,12 +228,7 @@ fn json(answer: &Answer) -> Result<String> {
 
 /// Asks the crawl that runs in a directory, or the directory itself.
 fn ask(directory: &Path, question: &Question) -> Result<Answer> {
-    if !is_crawl(directory) {
-        bail!(
-            "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",
-            directory.display()
-        );
-    }
+    must_be_crawl(directory)?;
     let running = counter::ask(directory, question)
         .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
     match running {
@@ -234,13 +237,30 @@ fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     }
 }
 
-/// Opens the files of a crawl that does not run.
-fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
+/// Fails if the directory holds no crawl.
+pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
+    if !is_crawl(directory) {
+        bail!(
+            "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",
+            directory.display()
+        );
+    }
+    Ok(())
+}
+
+/// The settings of a crawl that does not run, without what it would begin with.
+pub(super) fn settings_of(directory: &Path) -> Result<Settings> {
     let beside = directory.join("freshet.toml");
     let config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };
     let mut settings = config.settings(directory)?;
     settings.seeds.clear();
     settings.pins.clear();
+    Ok(settings)
+}
+
+/// Opens the files of a crawl that does not run.
+fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
+    let settings = settings_of(directory)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _guard = runtime.enter();
     let mut crawl =
@@ -273,7 +293,7 @@ fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
 }
 
 /// A moment as a user writes it.
-fn parse_moment(text: &str) -> Result<i64> {
+pub(super) fn parse_moment(text: &str) -> Result<i64> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(moment.as_millisecond());
     }
@@ -288,7 +308,8 @@ fn parse_moment(text: &str) -> Result<i64> {
 }
 
 fn change_line(change: &ChangeLine) -> String {
-    let size = change.size.map_or(String::new(), |size| format!(" ({:.0}% of the text)", 100.0 * size));
+    let kinds = if change.kinds.is_empty() { "text".to_owned() } else { change.kinds.replace(' ', ", ") };
+    let size = change.size.map_or(String::new(), |size| format!(" ({:.0}%: {kinds})", 100.0 * size));
     let to = change.to.as_ref().map_or(String::new(), |to| format!(" to {to}"));
     format!("{}  {:8} {}{size}{to}", moment(change.time_ms), change.what, change.url)
 }
@@ -390,6 +411,17 @@ fn explained(account: &Account) -> String {
             validators.join(", "),
             account.not_modified
         ));
+    }
+    if !account.definition.is_empty() {
+        lines.push(format!("  changed if  {} differs", account.definition));
+    }
+    for part in &account.ephemeral {
+        let learned = if part.learned_here { "learned here" } else { "learned on pages like it" };
+        let (element, number) = (&part.element, part.number);
+        let place =
+            if element.is_empty() { format!("line {number}") } else { format!("{element}, {number}.") };
+        lines
+            .push(format!("  not counted “{}” ({place}; {learned}, {} second looks)", part.text, part.looks));
     }
     if !account.versions_ms.is_empty() {
         lines.push(format!(

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
+use freshet_crawl::change::definition::{Rule, SIGNIFICANT};
+use freshet_crawl::change::{Definition, Definitions, Extent};
 use freshet_crawl::page::scope::Pattern;
+use freshet_crawl::page::selector::Selector;
 use freshet_crawl::policy::PolicyName;
 use freshet_crawl::settings::{IntervalRule, Mode, Pin, Publication, Settings, SiteRules};
 use freshet_crawl::update::hours::Hours;
@@ -47,6 +50,7 @@ pub(super) struct Config {
     pub(super) politeness: Politeness,
     pub(super) limits: Limits,
     pub(super) keep: KeepConfig,
+    pub(super) change: ChangeConfig,
     pub(super) site: Vec<Site>,
     pub(super) pin: Vec<PinConfig>,
     pub(super) interval: Vec<IntervalConfig>,
@@ -106,6 +110,26 @@ pub(super) struct Site {
     pub(super) pages: Option<usize>,
     pub(super) hours: Option<String>,
     pub(super) share: Option<f64>,
+    pub(super) change: Option<SiteChange>,
+}
+
+/// What is a change of a site's pages: the word for it, or a table.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(untagged)]
+pub(super) enum SiteChange {
+    Word(String),
+    Table(DefinitionConfig),
+}
+
+/// What is a change.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct ChangeConfig {
+    pub(super) definition: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) more_than: Option<f32>,
+    pub(super) pattern: Vec<PatternConfig>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -115,6 +139,26 @@ pub(super) struct IntervalConfig {
     pub(super) path: String,
     pub(super) shortest: Option<String>,
     pub(super) longest: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct DefinitionConfig {
+    pub(super) definition: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) more_than: Option<f32>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct PatternConfig {
+    pub(super) path: String,
+    pub(super) site: Option<String>,
+    pub(super) definition: Option<String>,
+    pub(super) include: Vec<String>,
+    pub(super) exclude: Vec<String>,
+    pub(super) more_than: Option<f32>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -186,6 +230,7 @@ impl Config {
             importance_weight,
             topic: self.topic.iter().flat_map(|topic| topic.split_whitespace()).map(str::to_owned).collect(),
             pins: self.pin.iter().map(PinConfig::pin).collect::<Result<_>>()?,
+            change: self.definitions()?,
             clean_urls: self.clean_urls.unwrap_or(true),
             trap_defence: self.trap_defence.unwrap_or(true),
             politeness: self.politeness.settings(self.seed.unwrap_or(1))?,
@@ -198,6 +243,34 @@ impl Config {
             once: false,
             seed: self.seed.unwrap_or(1),
         })
+    }
+
+    /// What is a change: of pages like a pattern, of those of a site, of all.
+    fn definitions(&self) -> Result<Definitions> {
+        let change = &self.change;
+        let usual =
+            definition(change.definition.as_deref(), &change.include, &change.exclude, change.more_than)
+                .context("change")?;
+        let mut rules = Vec::new();
+        for rule in &change.pattern {
+            let path = Pattern::new(&rule.path).context("change.pattern")?;
+            let definition =
+                definition(rule.definition.as_deref(), &rule.include, &rule.exclude, rule.more_than)
+                    .with_context(|| format!("change.pattern of {}", rule.path))?;
+            rules.push(Rule { site: rule.site.clone(), path: Some(path), definition });
+        }
+        for site in &self.site {
+            let definition = match &site.change {
+                None => continue,
+                Some(SiteChange::Word(word)) => definition(Some(word), &[], &[], None),
+                Some(SiteChange::Table(table)) => {
+                    definition(table.definition.as_deref(), &table.include, &table.exclude, table.more_than)
+                }
+            };
+            let definition = definition.with_context(|| format!("change of the site {}", site.name))?;
+            rules.push(Rule { site: Some(site.name.clone()), path: None, definition });
+        }
+        Ok(Definitions { usual, rules })
     }
 
     fn web(&self, connections: usize) -> Result<WebSettings> {
@@ -298,6 +371,44 @@ impl IntervalConfig {
         }
         Ok(IntervalRule { site: self.site.clone(), path: self.path.clone(), shortest, longest })
     }
+}
+
+/// What is a change, in the words of a configuration.
+fn definition(
+    word: Option<&str>,
+    include: &[String],
+    exclude: &[String],
+    more_than: Option<f32>,
+) -> Result<Definition> {
+    let selectors = |texts: &[String]| -> Result<Vec<Selector>> {
+        let lists = texts.iter().map(|text| Selector::list(text)).collect::<Result<Vec<_>, _>>()?;
+        Ok(lists.into_iter().flatten().collect())
+    };
+    let usual = if include.is_empty() { "main" } else { "selector" };
+    let (extent, least) = match word.unwrap_or(usual) {
+        "raw" => (Extent::Raw, 0.0),
+        "text" => (Extent::Text, 0.0),
+        "main" => (Extent::Main, 0.0),
+        "significant" => (Extent::Main, SIGNIFICANT),
+        "selector" if include.is_empty() => {
+            bail!("definition: selector needs include, as in include = [\"#content\"]")
+        }
+        "selector" => (Extent::Selected, 0.0),
+        other => bail!("definition: `{other}` is none of raw, text, main, selector, significant"),
+    };
+    if !include.is_empty() && extent != Extent::Selected {
+        bail!("include: it goes with definition = \"selector\" only");
+    }
+    let more_than = more_than.unwrap_or(least);
+    if !(0.0..1.0).contains(&more_than) {
+        bail!("more_than: {more_than} is no share from 0 to 1");
+    }
+    Ok(Definition {
+        extent,
+        include: selectors(include).context("include")?,
+        exclude: selectors(exclude).context("exclude")?,
+        more_than,
+    })
 }
 
 impl PinConfig {
@@ -432,6 +543,20 @@ mod tests {
         check_error("[[site]]\nname = \"a.org\"\nshare = 1.5", &["a.org", "share"]);
         check_error("[[interval]]\npath = \"news\"\nlongest = \"1d\"", &["news", "begins with /"]);
         check_error("[[interval]]\npath = \"/**\"\nshortest = \"2d\"\nlongest = \"1d\"", &["shorter"]);
+    }
+
+    #[test]
+    fn a_definition_of_change_is_read_and_a_bad_one_named() {
+        let text = "[change]\ndefinition = \"significant\"\n[[change.pattern]]\npath = \"/p/**\"\ninclude = [\"#price\"]\n\
+                    [[site]]\nname = \"a.example\"\nchange = \"text\"\n[[site]]\nname = \"b.example\"\nchange = { exclude = [\".ads\"] }";
+        let definitions = Config::parse(text).unwrap().settings(Path::new(".")).unwrap().change;
+        assert_eq!(definitions.usual.more_than, SIGNIFICANT);
+        let extents: Vec<_> = definitions.rules.iter().map(|rule| rule.definition.extent).collect();
+        assert_eq!(extents, [Extent::Selected, Extent::Text, Extent::Main]);
+        check_error("[change]\ndefinition = \"mian\"", &["change", "mian", "significant"]);
+        check_error("[change]\ndefinition = \"selector\"", &["include"]);
+        check_error("[change]\nexclude = [\"a > b\"]", &["exclude", "a > b"]);
+        check_error("[[site]]\nname = \"a.example\"\nchange = \"all\"", &["a.example", "all"]);
     }
 
     #[test]

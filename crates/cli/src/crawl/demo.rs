@@ -75,13 +75,8 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
         wall_start: Timestamp::from_millis(reading.wall_start_ms),
         speed: reading.speed,
     };
-    let settings = WebSettings {
-        sites: 20,
-        pages: options.pages,
-        seed: options.seed,
-        noise: 0.0,
-        ..WebSettings::default()
-    };
+    let settings =
+        WebSettings { sites: 20, pages: options.pages, seed: options.seed, ..WebSettings::default() };
     let served = LivingWeb::serve(
         settings,
         Serving { hosts: Hosts::Addresses { port: 0 }, clock, log: LogTarget::Nowhere },
@@ -127,7 +122,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
         }
     }
     let copies: Vec<(String, Timestamp)> = copies.into_iter().collect();
-    let truth = served.web().quality_of(&copies, now, Scope::Text);
+    let truth = served.web().quality_of(&copies, now, Scope::Main);
     // Uniform visiting on the same budget: every page is as old as its place in the round says.
     let round_millis = copies.len() as f64 / per_day * 86_400_000.0;
     let in_turn = |place: usize| -((place as f64 + 0.5) / copies.len() as f64 * round_millis) as i64;
@@ -136,8 +131,8 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
         .enumerate()
         .map(|(place, (url, _))| (url.as_str(), now.plus_millis(in_turn(place)).max(begun)))
         .collect();
-    let uniform = served.web().quality_of(&uniform, now, Scope::Text);
-    let happened = served.web().changes_between(begun, now, Scope::Text);
+    let uniform = served.web().quality_of(&uniform, now, Scope::Main);
+    let happened = served.web().changes_between(begun, now, Scope::Main);
     writeln!(output)?;
     writeln!(
         output,

@@ -6,11 +6,15 @@
 //! - [`demo`]: `freshet demo`;
 //! - [`screen`]: what is shown while a crawl runs;
 //! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
+//! - [`diff`]: `freshet diff`, what differs between two versions of a page;
+//! - [`audit`]: `freshet audit`, how true what a crawl says of itself is;
 //! - [`words`]: times, amounts and shares as people read them.
 
 pub(crate) mod ask;
+pub(crate) mod audit;
 mod config;
 pub(crate) mod demo;
+pub(crate) mod diff;
 pub(crate) mod init;
 pub(crate) mod run;
 mod screen;

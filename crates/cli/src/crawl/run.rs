@@ -248,7 +248,7 @@ fn urls_of(seed: &str) -> Result<Vec<String>> {
 }
 
 /// The pace of a living web's clock, asked of it.
-fn pace_of(url: &str) -> Result<Pace> {
+pub(super) fn pace_of(url: &str) -> Result<Pace> {
     let rest = url.strip_prefix("http://").with_context(|| format!("--clock: {url} is no http URL"))?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, "-/clock"));
     let mut stream =

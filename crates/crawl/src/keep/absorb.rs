@@ -7,13 +7,17 @@ use freshet_store::collection::{Exchange, ExchangeKind, Truncation};
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_store::reader::Reader;
 use freshet_store::sites::{ListCopy, RobotsCopy};
 use freshet_store::time::Timestamp;
 
 use super::keeper::{Discovery, Keeper};
 use super::news::News;
+use crate::change::ephemeral::PageLore;
 use crate::page::kind::Kind;
-use crate::page::{PageUrl, Reading};
+use crate::page::reading::Limits;
+use crate::page::simhash::change_size;
+use crate::page::{Canonical, PageUrl, Reading, read};
 use crate::policy::Outcome;
 use crate::status::ChangeLine;
 use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
@@ -38,6 +42,10 @@ impl Keeper {
     pub fn absorb(&mut self, visit: Visit) -> Result<(), StoreError> {
         match visit {
             Visit::Page(visit) => self.absorb_page(&visit),
+            Visit::Held { page, site, again, .. } => {
+                self.news.push(News::Held { page, site, again });
+                Ok(())
+            }
             Visit::Robots { site, time, fetches } => {
                 self.absorb_robots(site, time, &fetches);
                 Ok(())
@@ -50,7 +58,8 @@ impl Keeper {
 
     fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
         let Some(mut record) = self.page(visit.page)? else { return Ok(()) };
-        let bytes = visit.fetch.as_ref().map_or(0, |fetch| fetch.bytes_received);
+        let looks = visit.fetch.iter().chain(&visit.second);
+        let bytes = looks.map(|fetch| fetch.bytes_received).sum();
         let site = self.site_mut(visit.site);
         site.visits += 1;
         site.bytes += bytes;
@@ -60,6 +69,7 @@ impl Keeper {
         self.tell_change_of(visit);
         let had_copy = record.text_digest.is_some() && !record.gone;
         count(&mut record, visit, bytes);
+        self.keep_lore(visit, &mut record)?;
         match &visit.finding {
             Finding::New | Finding::Back | Finding::Changed(_) => {
                 self.keep_copy(visit, &mut record, had_copy)?;
@@ -79,16 +89,34 @@ impl Keeper {
         Ok(())
     }
 
+    /// What the visit taught of the page's parts, and of those of its template.
+    fn keep_lore(&mut self, visit: &PageVisit, record: &mut PageRecord) -> Result<(), StoreError> {
+        let mut lore = PageLore::decode(&record.evidence.0);
+        match visit.finding {
+            Finding::Changed(_) => lore.changes_in_a_row = lore.changes_in_a_row.saturating_add(1),
+            Finding::Unchanged | Finding::NotModified => lore.changes_in_a_row = 0,
+            _ => {}
+        }
+        if let Some(lesson) = &visit.lesson {
+            lore.learn(lesson);
+            self.learn(&visit.url, lesson)?;
+        }
+        record.evidence = Opaque(lore.encode());
+        Ok(())
+    }
+
     fn tell_change_of(&mut self, visit: &PageVisit) {
-        let (size, to) = match &visit.finding {
-            Finding::Changed(size) => (Some(*size), None),
+        let (change, to) = match &visit.finding {
+            Finding::Changed(change) => (Some(*change), None),
             Finding::Moved { to, .. } => (None, Some(to.as_str().to_owned())),
             Finding::Gone | Finding::Back => (None, None),
             _ => return,
         };
         let what = kind(&visit.finding).word().to_owned();
         let (time_ms, url) = (visit.time.millis(), visit.url.as_str().to_owned());
-        self.tell_change(ChangeLine { time_ms, what, url, size, to });
+        let size = change.map(|change| change.size);
+        let kinds = change.map(|change| change.kinds.words()).unwrap_or_default();
+        self.tell_change(ChangeLine { time_ms, what, url, size, kinds, to });
     }
 
     /// The page is new, back or changed: the copy is replaced.
@@ -134,8 +162,38 @@ impl Keeper {
             let path = visit.url.path_and_query().to_owned();
             self.news.push(News::Copied { page, site, path, importance: record.importance, time });
         }
+        self.duplicates.insert(visit.page, reading.simhash);
         if let Some(canonical) = reading.canonical.clone().filter(|canonical| *canonical != visit.url) {
             self.respect_canonical(visit, record, &canonical)?;
+        }
+        if !had_copy && record.discarded.is_none() {
+            self.part_from_duplicate(visit, record, reading)?;
+        }
+        Ok(())
+    }
+
+    /// A new page that says the same as one we keep is not kept beside it.
+    fn part_from_duplicate(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+        reading: &Reading,
+    ) -> Result<(), StoreError> {
+        let text = reading.main_text();
+        if text.len() < DUPLICATE_BYTES {
+            return Ok(());
+        }
+        for page in self.duplicates.near(reading.simhash) {
+            let Some(other) = self.page(page)?.filter(|other| page != visit.page && !other.gone) else {
+                continue;
+            };
+            let Some(url) = self.url(other.url)? else { continue };
+            let copy = PageUrl::stored(&url.url).and_then(|url| copy(&self.reader(), &other, &url));
+            if copy.is_some_and(|copy| change_size(&copy.main_text(), &text) <= DUPLICATE_DIFFERS) {
+                let detail = format!("it says the same as {}", url.url);
+                let standing = Standing::Discarded(Reason::Duplicate);
+                return self.dismiss(visit.page, record, standing, &detail, visit.time);
+            }
         }
         Ok(())
     }
@@ -401,6 +459,19 @@ impl Keeper {
 
 /// Where a site whose `robots.txt` names no sitemap may have one all the same.
 const USUAL_SITEMAP: &str = "/sitemap.xml";
+/// The shortest main text, in bytes, by which two pages are found to be the same: less may be the same by chance.
+const DUPLICATE_BYTES: usize = 600;
+/// The share of their shingles in which duplicates differ at most: a counter, a date.
+const DUPLICATE_DIFFERS: f32 = 0.03;
+
+/// Our copy of a page, if it can be read.
+fn copy(reader: &Reader, record: &PageRecord, url: &PageUrl) -> Option<Reading> {
+    let stored = record.place.and_then(|place| reader.read_version(place).ok())?;
+    let body = web::decoded(stored.header("content-encoding"), stored.body.clone());
+    let (content_type, canonical) = (Some(record.content_type.as_str()), Canonical::default());
+    Some(read(url, content_type, &[], &[], &body, &canonical, &Limits::default()))
+}
+
 /// Lists of one site that are read.
 const LISTS_MAX: usize = 1_000;
 
@@ -459,7 +530,10 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     row.simhash = visit.reading.as_ref().map(|reading| reading.simhash);
     row.last_modified = response.and_then(|response| web::dates::last_modified(&response.headers));
     match &visit.finding {
-        Finding::Changed(size) => row.change_size = Some(*size),
+        Finding::Changed(change) => {
+            row.change_size = Some(change.size);
+            row.change_kinds = Some(change.kinds.words());
+        }
         Finding::Moved { to, .. } => row.moved_to = Some(to.as_str().to_owned()),
         Finding::Failed(why) | Finding::Refused(why) => row.error = Some(why.clone()),
         _ => {}

@@ -24,8 +24,11 @@ use freshet_store::time::Timestamp;
 
 use super::absorb::{LIST_EVERY, retry_wait};
 use super::admission::Admission;
+use super::duplicates::Duplicates;
 use super::known::Known;
 use super::news::News;
+use crate::change::ephemeral::{TemplateLore, template_of};
+use crate::change::look::Lesson;
 use crate::crawler::Message;
 use crate::notes::Note;
 use crate::page::PageUrl;
@@ -55,6 +58,9 @@ pub struct Keeper {
     pending_pages: HashMap<PageNumber, PageRecord>,
     /// URLs as the next commit leaves them.
     pending_urls: HashMap<UrlId, UrlRecord>,
+    /// What was learned of templates, as the next commit leaves it.
+    pending_lore: HashMap<String, TemplateLore>,
+    pub(super) duplicates: Duplicates,
     pub(super) news: Vec<News>,
 }
 
@@ -86,6 +92,8 @@ impl Keeper {
             changes: Changes::default(),
             pending_pages: HashMap::new(),
             pending_urls: HashMap::new(),
+            pending_lore: HashMap::new(),
+            duplicates: Duplicates::default(),
             news: Vec::new(),
         };
         for entry in reader.sites() {
@@ -100,6 +108,12 @@ impl Keeper {
                 keeper.kept += 1;
             }
             keeper.admission.remember(&record);
+        }
+        for entry in reader.pages() {
+            let (page, record) = entry?;
+            if let (Some(simhash), None) = (record.simhash, record.discarded) {
+                keeper.duplicates.insert(page, simhash);
+            }
         }
         Ok(keeper)
     }
@@ -234,6 +248,7 @@ impl Keeper {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         record.discarded = Some(now);
+        self.duplicates.remove(page);
         if let Some(mut url) = self.url(record.url)? {
             if matches!(url.standing, Standing::Kept(_)) {
                 self.kept = self.kept.saturating_sub(1);
@@ -281,6 +296,21 @@ impl Keeper {
 
     pub(super) fn put_page(&mut self, page: PageNumber, record: PageRecord) {
         self.pending_pages.insert(page, record);
+    }
+
+    /// A visit taught something of the template of a page.
+    pub(super) fn learn(&mut self, url: &PageUrl, lesson: &Lesson) -> Result<(), StoreError> {
+        let name = template_of(url);
+        let mut lore = match self.pending_lore.remove(&name) {
+            Some(lore) => lore,
+            None => self
+                .reader
+                .note(&name)?
+                .map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes)),
+        };
+        lore.learn(lesson);
+        self.pending_lore.insert(name, lore);
+        Ok(())
     }
 
     pub(super) fn put_row(&mut self, row: VisitRow) {
@@ -336,6 +366,7 @@ impl Keeper {
                 self.site_mut(site).paused = paused;
                 self.tell_site(site);
             }
+            Message::Note(name, note) => self.changes.notes.push((name, Some(note))),
             Message::Pulse | Message::End => {}
         }
         Ok(false)
@@ -432,6 +463,8 @@ impl Keeper {
         let mut changes = std::mem::take(&mut self.changes);
         changes.urls.extend(self.pending_urls.drain());
         changes.pages.extend(self.pending_pages.drain());
+        let lore = self.pending_lore.drain().map(|(name, lore)| (name, Some(lore.encode())));
+        changes.notes.extend(lore);
         let touched = std::mem::take(&mut self.sites_touched);
         changes.sites.extend(touched.into_iter().map(|site| (site, self.sites[site.index()].clone())));
         self.store.commit(changes)?;

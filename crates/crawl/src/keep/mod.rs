@@ -4,11 +4,13 @@
 //! - [`keeper`]: the stores, and what is on its way into them;
 //! - `absorb`: how a visit becomes records;
 //! - [`admission`]: which URLs may become pages;
+//! - [`duplicates`]: pages that say the same as another;
 //! - [`known`]: which URLs are known, without asking the disk;
 //! - [`news`]: what was taken in, as the UpdateModule hears it.
 
 mod absorb;
 pub mod admission;
+pub mod duplicates;
 pub mod keeper;
 pub mod known;
 pub mod news;

@@ -61,6 +61,15 @@ pub enum News {
         /// When to try again.
         again: Timestamp,
     },
+    /// What a visit found is decided by a second look.
+    Held {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// When to look again.
+        again: Timestamp,
+    },
     /// A page has left the collection.
     Left {
         /// The page.

@@ -18,8 +18,11 @@ use std::ops::Range;
 
 use html5gum::{Emitter, Error, State, Tokenizer};
 
+use super::blocks::{Block, Blocks};
 use super::canonical::REFERENCE_BYTES_MAX;
+use super::open_elements::{OpenElements, Tag, is_void};
 use super::robots_meta::RobotsMeta;
+use super::selector::{self, Selector};
 use super::text::TextBuilder;
 
 /// The longest title that is kept, in bytes.
@@ -30,6 +33,9 @@ const TITLE_BYTES_MAX: usize = 500;
 pub(super) struct Markup {
     /// The visible text.
     pub(super) text: String,
+    /// Its blocks, and the names of the elements they stand in.
+    pub(super) blocks: Vec<Block>,
+    pub(super) labels: Vec<(u32, String)>,
     /// The title, if it is not empty.
     pub(super) title: Option<String>,
     /// The `href` of the first `<base>` that has one.
@@ -40,6 +46,8 @@ pub(super) struct Markup {
     pub(super) references_left_out: usize,
     /// What the document asks of robots.
     pub(super) robots: RobotsMeta,
+    /// Whether it has a field for a password.
+    pub(super) has_password: bool,
     /// The bytes of the references.
     written: Vec<u8>,
 }
@@ -100,9 +108,23 @@ fn is_feed_type(media_type: &str) -> bool {
 }
 
 impl Markup {
-    /// Reads a document. Text beyond `text_bytes_max` and references beyond `references_max` are left out.
+    /// Reads a document without selectors.
+    #[cfg(test)]
     pub(super) fn read(document: &str, is_xml: bool, text_bytes_max: usize, references_max: usize) -> Self {
-        let mut reader = Reader::new(is_xml, text_bytes_max, references_max);
+        Self::read_selecting(document, is_xml, text_bytes_max, references_max, [&[], &[]])
+    }
+
+    /// Reads a document. Text beyond `text_bytes_max` and references beyond `references_max` are left out. The blocks that the first selectors
+    /// include and the second exclude are marked.
+    pub(super) fn read_selecting(
+        document: &str,
+        is_xml: bool,
+        text_bytes_max: usize,
+        references_max: usize,
+        [include, exclude]: [&[Selector]; 2],
+    ) -> Self {
+        let mut reader =
+            Reader::new(is_xml, text_bytes_max, references_max, OpenElements::new(include, exclude));
         let Ok(()) = Tokenizer::new_with_emitter(document, Borrowed(&mut reader)).finish();
         reader.finish()
     }
@@ -110,6 +132,11 @@ impl Markup {
     /// The reference as it was written.
     pub(super) fn target(&self, reference: &Reference) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.written[indices(&reference.target)])
+    }
+
+    /// Where in the text the anchor of a reference stands.
+    pub(super) fn place(&self, reference: &Reference) -> u32 {
+        reference.anchor.start
     }
 
     /// The text of an anchor, or if it has none the alternative text of a picture in it.
@@ -136,6 +163,7 @@ enum Element {
     Frame,
     InlineFrame,
     Image,
+    Input,
     Link,
     Meta,
     Script,
@@ -165,6 +193,7 @@ impl Element {
             b"frame" => Self::Frame,
             b"iframe" => Self::InlineFrame,
             b"img" => Self::Image,
+            b"input" => Self::Input,
             b"link" => Self::Link,
             b"meta" => Self::Meta,
             b"script" => Self::Script,
@@ -186,25 +215,12 @@ impl Element {
         }
     }
 
-    /// Whether the attributes of its start tag are of interest.
-    fn has_attributes(self) -> bool {
-        matches!(
-            self,
-            Self::Anchor
-                | Self::Area
-                | Self::Base
-                | Self::Frame
-                | Self::InlineFrame
-                | Self::Image
-                | Self::Link
-                | Self::Meta
-                | Self::Template
-        )
-    }
-
     /// Whether words on both sides of its tags are separate.
     fn separates(self) -> bool {
-        matches!(self, Self::Block | Self::TextArea | Self::RawShown | Self::PlainText | Self::InlineFrame)
+        matches!(
+            self,
+            Self::Block | Self::Input | Self::TextArea | Self::RawShown | Self::PlainText | Self::InlineFrame
+        )
     }
 
     /// Whether its text is not part of the page.
@@ -286,9 +302,12 @@ enum Attribute {
     HttpEquiv,
     Alt,
     ShadowRootMode,
+    Class,
+    Id,
+    Role,
 }
 
-const ATTRIBUTES: usize = 9;
+const ATTRIBUTES: usize = 12;
 
 impl Attribute {
     fn named(name: &[u8]) -> Option<Self> {
@@ -302,6 +321,9 @@ impl Attribute {
             b"http-equiv" => Some(Self::HttpEquiv),
             b"alt" => Some(Self::Alt),
             b"shadowrootmode" => Some(Self::ShadowRootMode),
+            b"class" => Some(Self::Class),
+            b"id" => Some(Self::Id),
+            b"role" => Some(Self::Role),
             _ => None,
         }
     }
@@ -326,6 +348,11 @@ impl ShortName {
     fn get(&self) -> &[u8] {
         self.bytes.get(..self.length).unwrap_or(b"")
     }
+
+    /// A number that only this name has.
+    fn number(&self) -> u128 {
+        u128::from_le_bytes(self.bytes)
+    }
 }
 
 /// The attributes of one start tag.
@@ -338,6 +365,8 @@ struct Attributes {
     is_named: bool,
     present: [bool; ATTRIBUTES],
     values: [Vec<u8>; ATTRIBUTES],
+    /// All attributes with their values, where a user's selectors may ask for any.
+    all: Option<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Attributes {
@@ -345,10 +374,16 @@ impl Attributes {
         self.present = [false; ATTRIBUTES];
         self.current = None;
         self.is_named = true;
+        if let Some(all) = &mut self.all {
+            all.clear();
+        }
     }
 
     fn begin(&mut self) {
         self.settle();
+        if let Some(all) = &mut self.all {
+            all.push((Vec::new(), Vec::new()));
+        }
         self.name = ShortName::default();
         self.current = None;
         self.is_named = false;
@@ -368,8 +403,20 @@ impl Attributes {
         }
     }
 
+    fn push_name(&mut self, part: &[u8]) {
+        self.name.push(part);
+        if let Some((name, _)) = self.all.as_mut().and_then(|all| all.last_mut()) {
+            name.extend_from_slice(part);
+        }
+    }
+
     fn push_value(&mut self, part: &[u8]) {
         self.settle();
+        if let Some((_, value)) = self.all.as_mut().and_then(|all| all.last_mut())
+            && value.len() < REFERENCE_BYTES_MAX
+        {
+            value.extend_from_slice(part);
+        }
         if let Some(attribute) = self.current {
             let value = &mut self.values[attribute as usize];
             // One byte too many is enough for the reference to be refused.
@@ -387,17 +434,27 @@ impl Attributes {
     }
 }
 
+impl selector::Attributes for Attributes {
+    fn value(&self, name: &str) -> Option<&[u8]> {
+        let found = |(known, _): &&(Vec<u8>, Vec<u8>)| known == name.as_bytes();
+        self.all.as_ref()?.iter().find(found).map(|(_, value)| value.as_slice())
+    }
+}
+
 /// What is being read, and what was found so far.
 #[derive(Debug)]
-struct Reader {
+struct Reader<'a> {
     is_xml: bool,
     references_max: usize,
     text: TextBuilder,
+    open_elements: OpenElements<'a>,
+    blocks: Blocks,
     title: Option<TextBuilder>,
     base: Option<String>,
     references: Vec<Reference>,
     references_left_out: usize,
     robots: RobotsMeta,
+    has_password: bool,
     written: Vec<u8>,
 
     name: ShortName,
@@ -425,24 +482,33 @@ enum Sink {
     Nowhere,
 }
 
-impl Reader {
-    fn new(is_xml: bool, text_bytes_max: usize, references_max: usize) -> Self {
+impl<'a> Reader<'a> {
+    fn new(
+        is_xml: bool,
+        text_bytes_max: usize,
+        references_max: usize,
+        open_elements: OpenElements<'a>,
+    ) -> Self {
+        let all = open_elements.has_selectors().then(Vec::new);
         Self {
             is_xml,
             references_max,
             text: TextBuilder::new(text_bytes_max),
+            open_elements,
+            blocks: Blocks::default(),
             title: None,
             base: None,
             references: Vec::new(),
             references_left_out: 0,
             robots: RobotsMeta::default(),
+            has_password: false,
             written: Vec::new(),
             name: ShortName::default(),
             last_start: ShortName::default(),
             element: None,
             is_end_tag: false,
             is_self_closing: false,
-            attributes: Attributes::default(),
+            attributes: Attributes { all, ..Attributes::default() },
             sink: Sink::Page,
             hidden_by: None,
             template_depth: 0,
@@ -453,13 +519,18 @@ impl Reader {
 
     fn finish(mut self) -> Markup {
         self.close_anchor();
+        let text = self.text.finish();
+        let (blocks, labels) = self.blocks.finish(&text);
         Markup {
-            text: self.text.finish(),
+            text,
+            blocks,
+            labels,
             title: self.title.map(TextBuilder::finish).filter(|title| !title.is_empty()),
             base: self.base,
             references: self.references,
             references_left_out: self.references_left_out,
             robots: self.robots,
+            has_password: self.has_password,
             written: self.written,
         }
     }
@@ -470,8 +541,28 @@ impl Reader {
         *self.element.get_or_insert_with(|| Element::named(name.get()))
     }
 
-    fn keeps_attributes(&mut self) -> bool {
-        !self.is_end_tag && self.current_element().has_attributes()
+    /// Notes where the element stands that the start tag opens.
+    fn enter(&mut self, element: Element) {
+        let name = self.name.get();
+        if is_void(name) || self.is_self_closing && (self.is_xml || 0 < self.foreign_depth) {
+            return;
+        }
+        let attribute = |attribute| self.attributes.get(attribute).unwrap_or(b"");
+        let (id, class, role) =
+            (attribute(Attribute::Id), attribute(Attribute::Class), attribute(Attribute::Role));
+        let is_inline = !element.separates();
+        let tag = Tag { name, number: self.name.number(), is_inline, id, class, role };
+        self.open_elements.open(&tag, &self.attributes);
+    }
+
+    /// Adds a piece of visible text, and notes the block it belongs to.
+    fn push_text(&mut self, characters: &[u8]) {
+        let (start, begins_line) = (self.text.len(), self.text.begins_line());
+        self.text.push(characters);
+        if start < self.text.len() {
+            let open_elements = &self.open_elements;
+            self.blocks.push(open_elements.place(), start, begins_line, || open_elements.label());
+        }
     }
 
     fn open(&mut self) -> Option<State> {
@@ -483,6 +574,7 @@ impl Reader {
         if element.separates() {
             self.text.end_block();
         }
+        self.enter(element);
         if self.template_depth == 0 {
             self.note(element);
         }
@@ -510,6 +602,7 @@ impl Reader {
 
     fn close(&mut self) {
         let element = self.current_element();
+        self.open_elements.close(self.name.number());
         if element.separates() {
             self.text.end_block();
         }
@@ -548,6 +641,10 @@ impl Reader {
                     .map(|href| String::from_utf8_lossy(href).into_owned());
             }
             Element::Image => self.note_picture(),
+            Element::Input => {
+                let kind = self.attributes.get(Attribute::Type).unwrap_or(b"");
+                self.has_password |= kind.eq_ignore_ascii_case(b"password");
+            }
             _ => {}
         }
     }
@@ -643,9 +740,9 @@ fn refresh_target(content: &str) -> Option<&str> {
 }
 
 /// The tokenizer wants to own its emitter; this hands it a borrowed one.
-struct Borrowed<'a>(&'a mut Reader);
+struct Borrowed<'a, 'b>(&'a mut Reader<'b>);
 
-impl Emitter for Borrowed<'_> {
+impl Emitter for Borrowed<'_, '_> {
     type Token = Infallible;
 
     fn set_last_start_tag(&mut self, last_start_tag: Option<&[u8]>) {
@@ -670,7 +767,7 @@ impl Emitter for Borrowed<'_> {
     fn emit_string(&mut self, characters: &[u8]) {
         let reader = &mut *self.0;
         match (reader.sink, &mut reader.title) {
-            (Sink::Page, _) => reader.text.push(characters),
+            (Sink::Page, _) => reader.push_text(characters),
             (Sink::Title, Some(title)) => title.push(characters),
             _ => {}
         }
@@ -708,19 +805,19 @@ impl Emitter for Borrowed<'_> {
     }
 
     fn init_attribute(&mut self) {
-        if self.0.keeps_attributes() {
+        if !self.0.is_end_tag {
             self.0.attributes.begin();
         }
     }
 
     fn push_attribute_name(&mut self, part: &[u8]) {
-        if self.0.keeps_attributes() {
-            self.0.attributes.name.push(part);
+        if !self.0.is_end_tag {
+            self.0.attributes.push_name(part);
         }
     }
 
     fn push_attribute_value(&mut self, part: &[u8]) {
-        if self.0.keeps_attributes() {
+        if !self.0.is_end_tag {
             self.0.attributes.push_value(part);
         }
     }

@@ -10,6 +10,10 @@
 //! - `text`: visible text in canonical form.
 //! - [`robots_meta`]: what a page asks of robots.
 //! - `link_header`: links that a response carries outside of its body.
+//! - [`selector`]: which elements of a page a user means.
+//! - `zones`: which part of a page an element belongs to.
+//! - `open_elements`: where in a page a piece of text stands.
+//! - [`blocks`]: the text in pieces that can be named, and which of them are the main text.
 //! - `html`: what an HTML document says.
 //! - [`listed`]: a page that a sitemap or a feed names.
 //! - `dates`: dates as others write them.
@@ -23,6 +27,7 @@
 //! - [`traps`]: parts of a site that go on for ever.
 
 pub mod address;
+pub mod blocks;
 pub mod canonical;
 pub mod charset;
 mod dates;
@@ -32,16 +37,19 @@ mod html;
 pub mod kind;
 mod link_header;
 pub mod listed;
+mod open_elements;
 pub mod parameters;
 mod plain;
 pub mod reading;
 pub mod robots_meta;
 pub mod scope;
+pub mod selector;
 pub mod simhash;
 pub mod sitemap;
 mod text;
 pub mod traps;
 mod xml;
+mod zones;
 
 pub use address::PageUrl;
 pub use canonical::{Canonical, UrlRefused};

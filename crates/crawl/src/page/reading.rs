@@ -2,7 +2,7 @@
 //!
 //! # Promises
 //! - Any bytes can be read; what comes out is bounded by [`Limits`].
-//! - The digest of the text and its simhash depend on the words a reader sees, not on markup, scripts or line ends.
+//! - The digest of the text depends on the words a reader sees, not on markup, scripts or line ends; so does the simhash, on those of the main text.
 //! - Each URL stands once among the links, in the order of the page, with its first anchor that says something.
 //! - A page that asks not to be followed has no link without `nofollow`.
 
@@ -11,6 +11,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::address::PageUrl;
+use super::blocks::{self, Block};
 use super::canonical::{Base, Canonical};
 use super::charset::Charset;
 use super::digest::{self, Digest};
@@ -20,6 +21,7 @@ use super::kind::Kind;
 use super::link_header;
 use super::listed::Listed;
 use super::robots_meta::RobotsMeta;
+use super::selector::Selector;
 use super::simhash::simhash;
 use super::sitemap;
 use super::text::{TextBuilder, shortened};
@@ -56,11 +58,15 @@ pub struct Reading {
     /// The visible text in canonical form: words with single spaces, blocks on lines of their own. Of a feed or a sitemap,
     /// the entries, one a line.
     pub text: String,
+    /// The text in pieces that each stand in one element, in its order.
+    pub blocks: Vec<Block>,
+    /// What the elements of the blocks' paths are called.
+    pub labels: Vec<(u32, String)>,
     /// The digest of the body as it came.
     pub raw_digest: Digest,
     /// The digest of the text; of a document that is not text, that of its bytes.
     pub text_digest: Digest,
-    /// The simhash of the text.
+    /// The simhash of the main text.
     pub simhash: u64,
     /// The pages it refers a reader to.
     pub links: Vec<Link>,
@@ -74,6 +80,8 @@ pub struct Reading {
     pub feeds: Vec<PageUrl>,
     /// What the page asks of robots, in itself and in the header.
     pub robots: RobotsMeta,
+    /// Whether the page has a field for a password.
+    pub has_password: bool,
     /// Where the page sends its reader by itself.
     pub refresh: Option<PageUrl>,
     /// Pages that a feed or a sitemap lists.
@@ -93,6 +101,8 @@ pub struct Link {
     pub nofollow: bool,
     /// How it is made.
     pub kind: LinkKind,
+    /// Where in the text its anchor stands.
+    pub place: u32,
 }
 
 /// How a link is made.
@@ -120,13 +130,29 @@ pub fn read(
     canonical: &Canonical,
     limits: &Limits,
 ) -> Reading {
+    read_selecting(url, content_type, x_robots_tag, link_headers, body, canonical, limits, [&[], &[]])
+}
+
+/// The same, and marks the blocks that the first selectors include and the second exclude.
+#[expect(clippy::too_many_arguments, reason = "those of `read` and one more")]
+pub fn read_selecting(
+    url: &PageUrl,
+    content_type: Option<&str>,
+    x_robots_tag: &[&str],
+    link_headers: &[&str],
+    body: &[u8],
+    canonical: &Canonical,
+    limits: &Limits,
+    selectors: [&[Selector]; 2],
+) -> Reading {
     let raw_digest = digest::of_bytes(body);
     let body = &body[..body.len().min(limits.body_bytes)];
     let mut reading = Reading::empty(Kind::of(content_type, url.path(), body), raw_digest);
     for header in x_robots_tag {
         reading.robots.obey_header(header);
     }
-    let mut reader = Reader { url, content_type, body, canonical, limits, reading, seen: HashMap::new() };
+    let mut reader =
+        Reader { url, content_type, body, canonical, limits, selectors, reading, seen: HashMap::new() };
     match reader.reading.kind {
         Kind::Html | Kind::Xhtml => reader.read_html(),
         Kind::Text => reader.read_text(),
@@ -148,12 +174,26 @@ impl Reading {
         links.chain(named.chain(listed).filter(|_| self.robots.follow).map(|url| (url, "")))
     }
 
+    /// The main text: the visible text without what surrounds it on every page of the site.
+    pub fn main_text(&self) -> String {
+        let mut main = String::with_capacity(self.text.len());
+        for block in self.blocks.iter().filter(|block| block.is_main) {
+            if !main.is_empty() {
+                main.push('\n');
+            }
+            main.push_str(block.text(&self.text));
+        }
+        main
+    }
+
     fn empty(kind: Kind, raw_digest: Digest) -> Self {
         Self {
             kind,
             charset: None,
             title: None,
             text: String::new(),
+            blocks: Vec::new(),
+            labels: Vec::new(),
             raw_digest,
             text_digest: raw_digest,
             simhash: 0,
@@ -163,6 +203,7 @@ impl Reading {
             alternates: Vec::new(),
             feeds: Vec::new(),
             robots: RobotsMeta::default(),
+            has_password: false,
             refresh: None,
             listed: Vec::new(),
             sitemaps: Vec::new(),
@@ -177,6 +218,7 @@ struct Reader<'a> {
     body: &'a [u8],
     canonical: &'a Canonical,
     limits: &'a Limits,
+    selectors: [&'a [Selector]; 2],
     reading: Reading,
     /// Where each URL that was met stands in its list, by the list and the hash of its text.
     seen: HashMap<(List, u64), usize>,
@@ -194,22 +236,27 @@ impl Reader<'_> {
     fn read_html(&mut self) {
         let charset = Charset::of(self.content_type, self.url.host(), self.body);
         let is_xml = self.reading.kind == Kind::Xhtml;
-        let markup =
-            Markup::read(&charset.decode(self.body), is_xml, self.limits.text_bytes, self.limits.links);
+        let document = charset.decode(self.body);
+        let (text_bytes, links) = (self.limits.text_bytes, self.limits.links);
+        let markup = Markup::read_selecting(&document, is_xml, text_bytes, links, self.selectors);
         self.reading.charset = Some(charset);
         self.reading.links_left_out = markup.references_left_out;
         self.reading.robots.restrict(markup.robots);
+        self.reading.has_password = markup.has_password;
         let mut base = match &markup.base {
             Some(href) => Base::with_href(self.url, href),
             None => Base::of(self.url),
         };
         for reference in &markup.references {
             if let Ok(target) = self.canonical.resolve(&mut base, &markup.target(reference)) {
-                self.add(reference.kind, target, &markup.anchor(reference), reference.nofollow);
+                let place = markup.place(reference);
+                self.add(reference.kind, target, &markup.anchor(reference), reference.nofollow, place);
             }
         }
         self.reading.title = markup.title;
         self.reading.text = markup.text;
+        self.reading.blocks = markup.blocks;
+        self.reading.labels = markup.labels;
     }
 
     fn read_text(&mut self) {
@@ -262,7 +309,7 @@ impl Reader<'_> {
         for link in headers.iter().flat_map(|header| link_header::links(header)) {
             let Some(kind) = ReferenceKind::of_relations(link.relations, link.media_type) else { continue };
             if let Ok(target) = self.canonical.resolve(&mut base, link.target) {
-                self.add(kind, target, "", false);
+                self.add(kind, target, "", false, 0);
             }
         }
     }
@@ -273,19 +320,22 @@ impl Reader<'_> {
             reading.links.iter_mut().for_each(|link| link.nofollow = true);
         }
         if reading.kind != Kind::Other {
+            if !reading.kind.is_html() {
+                reading.blocks = blocks::of_lines(&reading.text);
+            }
             reading.text_digest = digest::of_text(&reading.text);
-            reading.simhash = simhash(&reading.text);
+            reading.simhash = simhash(&reading.main_text());
         }
         reading
     }
 
-    fn add(&mut self, kind: ReferenceKind, url: PageUrl, anchor: &str, nofollow: bool) {
+    fn add(&mut self, kind: ReferenceKind, url: PageUrl, anchor: &str, nofollow: bool, place: u32) {
         match kind {
-            ReferenceKind::Anchor => self.add_link(LinkKind::Anchor, url, anchor, nofollow),
-            ReferenceKind::Area => self.add_link(LinkKind::Area, url, anchor, nofollow),
-            ReferenceKind::Frame => self.add_link(LinkKind::Frame, url, anchor, nofollow),
-            ReferenceKind::Next => self.add_link(LinkKind::Next, url, anchor, nofollow),
-            ReferenceKind::Previous => self.add_link(LinkKind::Previous, url, anchor, nofollow),
+            ReferenceKind::Anchor => self.add_link(LinkKind::Anchor, url, anchor, nofollow, place),
+            ReferenceKind::Area => self.add_link(LinkKind::Area, url, anchor, nofollow, place),
+            ReferenceKind::Frame => self.add_link(LinkKind::Frame, url, anchor, nofollow, place),
+            ReferenceKind::Next => self.add_link(LinkKind::Next, url, anchor, nofollow, place),
+            ReferenceKind::Previous => self.add_link(LinkKind::Previous, url, anchor, nofollow, place),
             ReferenceKind::Canonical => _ = self.reading.canonical.get_or_insert(url),
             ReferenceKind::Refresh => _ = self.reading.refresh.get_or_insert(url),
             ReferenceKind::Alternate if self.is_new(List::Alternates, &url) => {
@@ -296,10 +346,10 @@ impl Reader<'_> {
         }
     }
 
-    fn add_link(&mut self, kind: LinkKind, url: PageUrl, anchor: &str, nofollow: bool) {
+    fn add_link(&mut self, kind: LinkKind, url: PageUrl, anchor: &str, nofollow: bool, place: u32) {
         let links = &mut self.reading.links;
-        let place = *self.seen.entry((List::Links, hash(&url))).or_insert(links.len());
-        match links.get_mut(place) {
+        let known = *self.seen.entry((List::Links, hash(&url))).or_insert(links.len());
+        match links.get_mut(known) {
             Some(known) if known.url == url => {
                 known.nofollow &= nofollow;
                 if known.anchor.is_empty() {
@@ -307,7 +357,10 @@ impl Reader<'_> {
                 }
             }
             // Two URLs with one hash: the second may then stand twice, which harms nobody.
-            _ => links.push(Link { url, anchor: shortened(anchor, ANCHOR_BYTES_MAX).into(), nofollow, kind }),
+            _ => {
+                let anchor = shortened(anchor, ANCHOR_BYTES_MAX).into();
+                links.push(Link { url, anchor, nofollow, kind, place });
+            }
         }
     }
 

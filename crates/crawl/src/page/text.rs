@@ -49,6 +49,11 @@ impl TextBuilder {
         self.gap = Gap::Line;
     }
 
+    /// Whether the next word begins a line.
+    pub(super) fn begins_line(&self) -> bool {
+        self.gap == Gap::Line || self.text.is_empty()
+    }
+
     /// Bytes of the text so far.
     pub(super) fn len(&self) -> usize {
         self.text.len()

@@ -263,6 +263,10 @@ impl UpdateModule {
                 let reason = if is_first { Reason::First } else { Reason::Retry };
                 self.calendar.add(again, Order::Page { page, site, reason });
             }
+            // The page stays out: nobody else is to visit it before the second look.
+            News::Held { page, site, again } => {
+                self.calendar.add(again, Order::Page { page, site, reason: Reason::Look });
+            }
             News::Left { page, time } => {
                 self.out.remove(&page);
                 self.pins.remove(&page);
@@ -281,6 +285,11 @@ impl UpdateModule {
                 self.calendar.add(due, Order::Page { page, site, reason: Reason::Pin });
             }
         }
+    }
+
+    /// An audit wants a page visited.
+    pub fn visit_for_audit(&mut self, page: PageNumber, site: SiteNumber, now: Timestamp) {
+        self.calendar.add(now, Order::Page { page, site, reason: Reason::Audit });
     }
 
     /// A site is visited no longer, or again.
@@ -344,8 +353,9 @@ impl UpdateModule {
                     continue;
                 }
             }
-            if let Order::Page { page, .. } = order
+            if let Order::Page { page, reason, .. } = order
                 && !self.out.insert(page)
+                && reason != Reason::Look
             {
                 continue;
             }

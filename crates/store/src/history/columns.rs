@@ -70,6 +70,12 @@ pub fn columns() -> Vec<Column> {
         ("offset", DataType::UInt64, true, "byte of the segment at which the record begins"),
         ("length", DataType::UInt32, true, "bytes of the record"),
         ("error", DataType::Utf8, true, "why the visit failed or was refused"),
+        (
+            "change_kinds",
+            DataType::Utf8,
+            true,
+            "what kinds of change it found, with spaces between them: title, text, links, numbers",
+        ),
     ]
 }
 
@@ -115,6 +121,7 @@ pub(crate) fn to_batch(visits: &[NumberedVisit]) -> RecordBatch {
         Arc::new(rows().map(|row| row.place.map(|place| place.offset)).collect::<UInt64Array>()),
         Arc::new(rows().map(|row| row.place.map(|place| place.length)).collect::<UInt32Array>()),
         optional_texts(|row| row.error.as_deref()),
+        optional_texts(|row| row.change_kinds.as_deref()),
     ];
     RecordBatch::try_new(schema(), columns).expect("the columns are those of the schema and have one length")
 }
@@ -132,6 +139,9 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
     let change_size = numbers::<Float32Type>(batch, "change_size")?;
     let last_modified = numbers::<TimestampMillisecondType>(batch, "last_modified")?;
     let (moved_to, error) = (texts(batch, "moved_to")?, texts(batch, "error")?);
+    // Files from before there was this column have none of it.
+    let change_kinds =
+        batch.column_by_name("change_kinds").map(|_| texts(batch, "change_kinds")).transpose()?;
     let segment = numbers::<UInt32Type>(batch, "segment")?;
     let (offset, length) = (numbers::<UInt64Type>(batch, "offset")?, numbers::<UInt32Type>(batch, "length")?);
     (0..batch.num_rows())
@@ -161,6 +171,7 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
                 moved_to: text(moved_to, at),
                 place: place(),
                 error: text(error, at),
+                change_kinds: change_kinds.and_then(|kinds| text(kinds, at)),
             };
             Ok(NumberedVisit { number: visit.value(at), row })
         })

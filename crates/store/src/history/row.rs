@@ -69,6 +69,8 @@ record! {
         place: Option<Place>,
         /// Why the visit failed or was refused.
         error: Option<String>,
+        /// What kinds of change it found, with spaces between them: title, text, links, numbers.
+        change_kinds: Option<String>,
     }
 }
 
@@ -92,6 +94,7 @@ impl VisitRow {
             moved_to: None,
             place: None,
             error: None,
+            change_kinds: None,
         }
     }
 }
@@ -112,7 +115,7 @@ pub(crate) mod tests {
             (raw_digest, text_digest, simhash) in any::<(Option<Digest>, Option<Digest>, Option<u64>)>(),
             change_size in prop::option::of(0_f32..=1.0),
             last_modified in prop::option::of(0_i64..4_000_000_000_000),
-            (moved_to, error) in any::<(Option<String>, Option<String>)>(),
+            (moved_to, error, change_kinds) in any::<(Option<String>, Option<String>, Option<String>)>(),
             place in any::<Option<(u32, u64, u32)>>(),
         ) -> VisitRow {
             VisitRow {
@@ -128,6 +131,7 @@ pub(crate) mod tests {
                 moved_to,
                 place: place.map(|(segment, offset, length)| Place { segment, offset, length }),
                 error,
+                change_kinds,
                 ..VisitRow::new(Timestamp::from_millis(millis), &format!("http://a.example/{path}"), kind)
             }
         }

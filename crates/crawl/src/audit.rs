@@ -1,0 +1,249 @@
+//! Audits: how fresh the copies really are, measured by visiting a random sample of them.
+//!
+//! What a crawl reports of its freshness is an estimate. An audit draws pages at random from all that are kept, visits each in its turn and as politely as ever, asks for the
+//! whole page whatever validators say, and counts those that are as our copy has them. The visits are visits like any other: what they find is kept, and
+//! they count in the budget.
+//!
+//! Past audits calibrate the estimate: on the scale of log odds it is moved by the mean distance that audits found, as far as there were enough of
+//! them, the newer ones counting more.
+//!
+//! # Promises
+//! - The measured freshness comes with Wilson's 95% interval.
+//! - Without audits the estimate is as the policy makes it, and a few visits move it little.
+//! - A page that could not be visited is not judged.
+
+use std::collections::HashMap;
+
+use freshet_store::error::StoreError;
+use freshet_store::history::{VisitKind, VisitQuery, VisitRow};
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::reader::Reader;
+use freshet_store::time::Timestamp;
+use freshet_theory::sample::interval::{Confidence, Method, changed_fraction_interval};
+use freshet_theory::sample::site::Sample;
+use rand::SeedableRng as _;
+use rand::seq::IteratorRandom as _;
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+/// The notes of audits begin with this; the moment in milliseconds follows, with 20 digits.
+pub const NOTES: &str = "audit ";
+/// The most pages of an audit.
+pub const SAMPLE_MAX: usize = 100_000;
+/// Visits of audits that weigh as much as the estimate itself.
+const BELIEF: f64 = 100.0;
+/// Days after which an audit counts half.
+const HALF_LIFE: f64 = 30.0;
+
+/// An audit that is under way.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    /// When it began.
+    pub started: Timestamp,
+    /// The pages that are visited, their sites, and when each was visited last before.
+    pub pages: Vec<(PageNumber, SiteNumber, Timestamp)>,
+    /// What the crawl believed when it began.
+    pub believed: Belief,
+}
+
+/// What a crawl believes of its copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Belief {
+    /// The part that is fresh, by the policy alone.
+    pub estimate: Option<f64>,
+    /// The same, calibrated by audits.
+    pub freshness: Option<f64>,
+    /// Mean days since copies went out of date.
+    pub age_days: Option<f64>,
+}
+
+/// What an audit found.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct AuditReport {
+    /// When it began, in milliseconds since 1970.
+    pub started_ms: i64,
+    /// Pages that were drawn.
+    pub sample: usize,
+    /// Of them, pages that were visited and could be judged.
+    pub judged: usize,
+    /// Of those, pages that were as our copy has them.
+    pub fresh: usize,
+    /// Pages that were visited and could not be judged.
+    pub failed: usize,
+    /// The part of the judged copies that is fresh, and its 95% interval.
+    pub freshness: Option<(f64, f64, f64)>,
+    /// What the crawl believed when the audit began, calibrated by the audits before.
+    pub believed_freshness: Option<f64>,
+    /// The same, by the policy alone.
+    pub estimated_freshness: Option<f64>,
+    /// Mean days since the judged copies went out of date, and its 95% interval. When a page changed is taken from its Last-Modified, or
+    /// else to be in the middle between the last visit and this one.
+    pub age_days: Option<(f64, f64, f64)>,
+    /// What the crawl believed of it when the audit began.
+    pub believed_age_days: Option<f64>,
+    /// Whether all pages were visited.
+    pub done: bool,
+}
+
+impl Audit {
+    /// Draws pages of which there is a copy.
+    pub fn draw(reader: &Reader, sample: usize, now: Timestamp) -> Result<Self, StoreError> {
+        let mut copies = Vec::new();
+        for entry in reader.pages() {
+            let (page, record) = entry?;
+            if let (Some(visited), Some(_)) = (record.last_visit, record.text_digest)
+                && record.discarded.is_none()
+                && !record.gone
+            {
+                copies.push((page, record.site, visited));
+            }
+        }
+        let mut chance = ChaCha8Rng::seed_from_u64(now.millis() as u64);
+        let pages = copies.into_iter().sample(&mut chance, sample.min(SAMPLE_MAX));
+        Ok(Self { started: now, pages, believed: Belief::default() })
+    }
+
+    /// What it has found so far.
+    pub fn report(&self, reader: &Reader) -> Result<AuditReport, StoreError> {
+        let drawn: HashMap<PageNumber, Timestamp> =
+            self.pages.iter().map(|(page, _, visited)| (*page, *visited)).collect();
+        let mut first: HashMap<PageNumber, VisitRow> = HashMap::new();
+        for visit in reader.visits(&VisitQuery::since(self.started))? {
+            if let Some(page) = visit.row.page.filter(|page| drawn.contains_key(page)) {
+                first.entry(page).or_insert(visit.row);
+            }
+        }
+        let ages: Vec<f64> = first.iter().filter_map(|(page, row)| age(row, drawn[page])).collect();
+        Ok(AuditReport {
+            started_ms: self.started.millis(),
+            sample: self.pages.len(),
+            judged: ages.len(),
+            fresh: ages.iter().filter(|age| **age == 0.0).count(),
+            failed: first.len() - ages.len(),
+            freshness: freshness(&ages),
+            believed_freshness: self.believed.freshness,
+            estimated_freshness: self.believed.estimate,
+            age_days: mean_age(&ages),
+            believed_age_days: self.believed.age_days,
+            done: first.len() == self.pages.len(),
+        })
+    }
+}
+
+/// Days since the copy went out of date, zero if it is fresh; none if the visit did not tell.
+fn age(row: &VisitRow, visited: Timestamp) -> Option<f64> {
+    match row.kind {
+        VisitKind::Unchanged | VisitKind::NotModified => Some(0.0),
+        VisitKind::Changed | VisitKind::Gone | VisitKind::Moved => {
+            let modified = row.last_modified.filter(|modified| visited < *modified && *modified < row.time);
+            let days = match modified {
+                Some(modified) => row.time.days_since(modified).get(),
+                None => row.time.days_since(visited.min(row.time)).get() / 2.0,
+            };
+            // Out of date, however briefly.
+            Some(days.max(f64::MIN_POSITIVE))
+        }
+        VisitKind::New | VisitKind::Back | VisitKind::Failed | VisitKind::Refused => None,
+    }
+}
+
+fn freshness(ages: &[f64]) -> Option<(f64, f64, f64)> {
+    let fresh = ages.iter().filter(|age| **age == 0.0).count();
+    (!ages.is_empty()).then(|| {
+        let sample = Sample::new(ages.len() as u64, (ages.len() - fresh) as u64);
+        let stale = changed_fraction_interval(sample, Confidence::new(0.95), Method::Wilson).cut();
+        (fresh as f64 / ages.len() as f64, 1.0 - stale.high, 1.0 - stale.low)
+    })
+}
+
+fn mean_age(ages: &[f64]) -> Option<(f64, f64, f64)> {
+    let count = ages.len() as f64;
+    let mean = ages.iter().sum::<f64>() / count;
+    let variance = ages.iter().map(|age| (age - mean).powi(2)).sum::<f64>() / (count - 1.0).max(1.0);
+    let error = 1.96 * (variance / count).sqrt();
+    (!ages.is_empty()).then(|| (mean, (mean - error).max(0.0), mean + error))
+}
+
+/// The audits that the stores keep, the oldest first. What cannot be read is left out.
+pub fn past(reader: &Reader) -> Result<Vec<AuditReport>, StoreError> {
+    let notes = reader.notes(NOTES)?;
+    Ok(notes.iter().filter_map(|(_, note)| serde_json::from_slice(note).ok()).collect())
+}
+
+/// The note of an audit: its name and its bytes.
+pub fn note(report: &AuditReport) -> (String, Vec<u8>) {
+    let bytes = serde_json::to_vec(report).unwrap_or_default();
+    (format!("{NOTES}{:020}", report.started_ms), bytes)
+}
+
+/// The estimate of freshness, moved by what audits found.
+pub fn calibrated(estimate: f64, audits: &[AuditReport], now: Timestamp) -> f64 {
+    let (mut weights, mut distance) = (0.0, 0.0);
+    for audit in audits {
+        let Some(estimated) = audit.estimated_freshness.filter(|_| audit.judged > 0) else { continue };
+        let days = now.days_since(Timestamp::from_millis(audit.started_ms).min(now)).get();
+        let weight = audit.judged as f64 * 0.5_f64.powf(days / HALF_LIFE);
+        // Half a page more of each kind keeps the odds finite.
+        let measured = (audit.fresh as f64 + 0.5) / (audit.judged as f64 + 1.0);
+        distance += weight * (log_odds(measured) - log_odds(estimated));
+        weights += weight;
+    }
+    if weights == 0.0 {
+        return estimate;
+    }
+    let odds = (log_odds(estimate) + distance / (weights + BELIEF)).exp();
+    odds / (1.0 + odds)
+}
+
+fn log_odds(share: f64) -> f64 {
+    let share = share.clamp(0.001, 0.999);
+    (share / (1.0 - share)).ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn audit(judged: usize, fresh: usize, estimate: f64) -> AuditReport {
+        AuditReport { judged, fresh, estimated_freshness: Some(estimate), ..AuditReport::default() }
+    }
+
+    #[track_caller]
+    fn check(audits: &[AuditReport], low: f64, high: f64) {
+        let moved = calibrated(0.8, audits, Timestamp::from_millis(0));
+        assert!((low..=high).contains(&moved), "{moved}");
+    }
+
+    #[test]
+    fn audits_move_the_estimate_as_far_as_there_are_enough_of_them() {
+        check(&[], 0.8, 0.8);
+        check(&[audit(200, 160, 0.8)], 0.795, 0.805);
+        check(&[audit(5, 0, 0.8)], 0.6, 0.799);
+        check(&[audit(10_000, 5_000, 0.8)], 0.49, 0.52);
+        check(&[audit(0, 0, 0.8)], 0.8, 0.8);
+    }
+
+    #[test]
+    fn freshness_has_wilsons_interval() {
+        let ages = [[0.0; 9].as_slice(), &[2.0]].concat();
+        let (share, low, high) = freshness(&ages).unwrap();
+        assert!(share == 0.9 && (low - 0.5958).abs() < 1e-3 && (high - 0.9821).abs() < 1e-3, "{low} {high}");
+        assert_eq!(freshness(&[]), None);
+        assert_eq!(mean_age(&ages).unwrap().0, 0.2);
+    }
+
+    #[test]
+    fn the_age_of_a_copy_is_told_by_dates_or_the_middle() {
+        let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
+        let mut row = VisitRow::new(day(10), "http://a.example/", VisitKind::Changed);
+        assert_eq!(age(&row, day(4)), Some(3.0));
+        row.last_modified = Some(day(9));
+        assert_eq!(age(&row, day(4)), Some(1.0));
+        row.last_modified = Some(day(3));
+        assert_eq!(age(&row, day(4)), Some(3.0));
+        row.kind = VisitKind::Unchanged;
+        assert_eq!(age(&row, day(4)), Some(0.0));
+        row.kind = VisitKind::Failed;
+        assert_eq!(age(&row, day(4)), None);
+    }
+}

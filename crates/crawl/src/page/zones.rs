@@ -1,0 +1,152 @@
+//! Which part of a page an element belongs to: what the page is about, or what surrounds it on every page of its site.
+//!
+//! The rules, in the order in which they are asked (HTML standard, 4.3 "Sections"; WAI-ARIA 1.2, 5.3.4 "Landmark roles"):
+//! 1. `<main>` and `role=main` hold what the page is about; so does `<article>`.
+//! 2. `<nav>` and `<aside>`, and the roles `navigation`, `complementary`, `banner`, `contentinfo`, `search` and `alert`, surround it.
+//! 3. `<header>` and `<footer>` surround it, unless they are those of an article or of the main part itself.
+//! 4. So do elements whose whole class or id is a name such as `footer` (outside of the main part) or `related` (anywhere); not those that merely
+//!    contain the word, such as `with-sidebar`, which is mostly the name of everything.
+//!
+//! # Promises
+//! - What surrounds is decided by the outermost element that says so: nothing inside of a navigation is main again.
+//!
+//! # Departures
+//! How dense the links of a part are does not count, as it does in most removers of boilerplate: a list of links is what a hub is about, and that
+//! it changed is what a crawler most wants to know.
+
+/// Classes and ids of what surrounds the main text.
+const SURROUNDING_NAMES: [&[u8]; 19] = [
+    b"banner",
+    b"breadcrumb",
+    b"breadcrumbs",
+    b"footer",
+    b"global-footer",
+    b"global-header",
+    b"header",
+    b"masthead",
+    b"menu",
+    b"nav",
+    b"navbar",
+    b"navigation",
+    b"page-footer",
+    b"site-footer",
+    b"site-header",
+    b"site-nav",
+    b"skip-link",
+    b"toolbar",
+    b"topbar",
+];
+
+/// Classes and ids of what is no part of the main text even within it.
+const BESIDE_NAMES: [&[u8]; 21] = [
+    b"ad",
+    b"ads",
+    b"advert",
+    b"adverts",
+    b"advertisement",
+    b"advertisements",
+    b"cookie-banner",
+    b"cookie-notice",
+    b"newsletter",
+    b"promo",
+    b"recommended",
+    b"related",
+    b"related-posts",
+    b"share",
+    b"share-buttons",
+    b"sharing",
+    b"sidebar",
+    b"sidebar-left",
+    b"sidebar-right",
+    b"social",
+    b"sponsored",
+];
+
+/// Where on a page an element stands.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Zone {
+    /// Inside of `<main>`.
+    pub(super) in_main: bool,
+    /// Inside of `<article>`.
+    pub(super) in_article: bool,
+    /// Inside of what surrounds the main text.
+    pub(super) surrounds: bool,
+}
+
+impl Zone {
+    /// The zone of an element within this one.
+    pub(super) fn of_child(self, name: &[u8], id: &[u8], class: &[u8], role: &[u8]) -> Self {
+        if self.surrounds {
+            return self;
+        }
+        let mut zone = self;
+        match role.trim_ascii() {
+            b"main" => zone.in_main = true,
+            b"article" => zone.in_article = true,
+            b"navigation" | b"complementary" | b"banner" | b"contentinfo" | b"search" | b"alert" => {
+                zone.surrounds = true;
+            }
+            _ => {}
+        }
+        match name {
+            b"main" => zone.in_main = true,
+            b"article" => zone.in_article = true,
+            b"nav" | b"aside" => zone.surrounds = true,
+            b"header" | b"footer" => zone.surrounds |= !self.in_main && !self.in_article,
+            _ if id.is_empty() && class.is_empty() => {}
+            _ => {
+                let is_inside = self.in_main || self.in_article;
+                let mut names = class.split(u8::is_ascii_whitespace).chain([id]);
+                zone.surrounds |= names.any(|name| {
+                    is_named(&BESIDE_NAMES, name) || !is_inside && is_named(&SURROUNDING_NAMES, name)
+                });
+            }
+        }
+        zone
+    }
+}
+
+fn is_named(names: &[&[u8]], name: &[u8]) -> bool {
+    !name.is_empty() && name.len() <= 16 && names.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(outside: Zone, tag: (&str, &str, &str, &str), in_main: bool, surrounds: bool) {
+        let (name, id, class, role) = tag;
+        let zone = outside.of_child(name.as_bytes(), id.as_bytes(), class.as_bytes(), role.as_bytes());
+        assert_eq!((zone.in_main, zone.surrounds), (in_main, surrounds), "{tag:?}");
+    }
+
+    #[test]
+    fn landmarks_and_names_decide() {
+        let page = Zone::default();
+        check(page, ("main", "", "", ""), true, false);
+        check(page, ("section", "", "", "main"), true, false);
+        check(page, ("nav", "", "", ""), false, true);
+        check(page, ("div", "", "", "navigation"), false, true);
+        check(page, ("header", "", "", ""), false, true);
+        check(page, ("div", "footer", "", ""), false, true);
+        check(page, ("div", "", "box related", ""), false, true);
+        check(page, ("div", "", "with-sidebar", ""), false, false);
+    }
+
+    #[test]
+    fn the_header_of_an_article_belongs_to_it() {
+        let main = Zone { in_main: true, ..Zone::default() };
+        check(main, ("header", "", "", ""), true, false);
+        check(Zone { in_article: true, ..Zone::default() }, ("footer", "", "", ""), false, false);
+        check(main, ("aside", "", "", ""), true, true);
+        check(main, ("div", "", "header", ""), true, false);
+        check(main, ("div", "related", "", ""), true, true);
+    }
+
+    #[test]
+    fn nothing_within_a_navigation_is_main() {
+        let navigation = Zone { surrounds: true, ..Zone::default() };
+        check(navigation, ("main", "", "", ""), false, true);
+    }
+}
