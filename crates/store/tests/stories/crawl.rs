@@ -47,6 +47,11 @@ impl Crawl {
         Self { store, directory: directory.to_path_buf(), settings }
     }
 
+    /// The crawl of a store that was opened again.
+    pub(crate) fn of(store: Store, directory: &Path, settings: Settings) -> Self {
+        Self { store, directory: directory.to_path_buf(), settings }
+    }
+
     /// Gives the store up without closing it, and opens it again.
     pub(crate) fn restart(self) -> Self {
         let Self { store, directory, settings } = self;
