@@ -102,7 +102,6 @@ pub struct Crawl {
 impl Crawl {
     /// Opens the directory of a crawl, or begins one.
     pub fn open(settings: Settings, clock: Arc<Clock>) -> Result<Self, CrawlError> {
-        let now = clock.now();
         // What a user got wrong is said before anything is written.
         let web = Web::new(settings.web.clone())?;
         let admission = Admission::new(&settings)?;
@@ -116,6 +115,10 @@ impl Crawl {
             .collect::<Result<Vec<_>, CrawlError>>()?;
         let store = Store::open(&settings.directory, settings.store())?;
         let reader = store.reader();
+        if let Some(latest) = reader.latest_moment()? {
+            clock.not_before(latest);
+        }
+        let now = clock.now();
         let mut keeper = Keeper::new(store, admission)?;
         for url in seeds.iter().chain(pins.iter().map(|(url, _)| url)) {
             keeper.add_seed(url, now).map_err(|why| CrawlError::Seed { url: url.to_string(), why })?;
@@ -126,6 +129,9 @@ impl Crawl {
         keeper.commit()?;
         let mut update_module = update_module(&settings, &reader, &clock)?;
         remember(&mut update_module, &reader, &keeper, now)?;
+        if reader.counters()?.visits > 0 {
+            update_module.begin(clock.now());
+        }
         let limits = Limits::default();
         let crawl_module = CrawlModule { web, reader, canonical, clock: Arc::clone(&clock), limits };
         let (crawler, messages) = Crawler::new(update_module, crawl_module, clock, settings.once);
