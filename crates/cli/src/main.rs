@@ -32,6 +32,9 @@ enum Command {
     Cat(crawl::ask::CatOptions),
     Pin(crawl::ask::PinOptions),
     Pause(crawl::ask::PauseOptions),
+    Fsck(crawl::fsck::FsckOptions),
+    Export(crawl::export::ExportOptions),
+    Import(crawl::import::ImportOptions),
     Demo(crawl::demo::DemoOptions),
     Init(crawl::init::InitOptions),
     CheckConfig(crawl::init::CheckOptions),
@@ -41,7 +44,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(CommandLine::parse()) {
+    let command_line = CommandLine::parse();
+    if let Command::Fsck(options) = &command_line.command {
+        return crawl::fsck::run(options);
+    }
+    match run(command_line) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -64,6 +71,9 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
         Command::Cat(options) => crawl::ask::cat(&options),
         Command::Pin(options) => crawl::ask::pin(&options),
         Command::Pause(options) => crawl::ask::pause(&options),
+        Command::Fsck(_) => Ok(()),
+        Command::Export(options) => crawl::export::run(&options),
+        Command::Import(options) => crawl::import::run(&options),
         Command::Demo(options) => crawl::demo::run(&options),
         Command::Init(options) => crawl::init::init(&options),
         Command::CheckConfig(options) => crawl::init::check(&options),

@@ -78,6 +78,12 @@ impl CrawlModule {
         visit(finding, Some(fetch), reading)
     }
 
+    /// What a response that somebody else fetched says beside our copy.
+    pub fn judge(&self, record: &PageRecord, url: &PageUrl, fetch: &Fetch) -> (Finding, Option<Reading>) {
+        let reading = whole_response(fetch).map(|response| self.read(url, response));
+        (self.compare(record, url, false, fetch, reading.as_ref()), reading)
+    }
+
     /// The rules of a site, which may be kept elsewhere (RFC 9309, 2.3.1.2).
     async fn ask_for_rules(&self, site: SiteNumber) -> Result<Visit, StoreError> {
         let time = self.clock.now();

@@ -8,6 +8,7 @@
 //! - [`keep`]: the one writer, that makes visits part of the stores;
 //! - [`ranking_module`]: RankingModule, what belongs in the collection;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
+//! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`]: how it is set, and its time;
 //! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it.
 
@@ -17,6 +18,7 @@ pub mod counter;
 pub mod crawl_module;
 pub mod crawler;
 pub mod desk;
+pub mod import;
 pub mod keep;
 pub mod opening;
 pub mod page;

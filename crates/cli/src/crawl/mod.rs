@@ -6,11 +6,15 @@
 //! - [`demo`]: `freshet demo`;
 //! - [`screen`]: what is shown while a crawl runs;
 //! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
+//! - [`fsck`]: `freshet fsck`; [`export`], [`import`]: `freshet export` and `freshet import`;
 //! - [`words`]: times, amounts and shares as people read them.
 
 pub(crate) mod ask;
 mod config;
 pub(crate) mod demo;
+pub(crate) mod export;
+pub(crate) mod fsck;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod run;
 mod screen;

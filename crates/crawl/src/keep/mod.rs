@@ -3,16 +3,21 @@
 //! In reading order:
 //! - [`keeper`]: the stores, and what is on its way into them;
 //! - `absorb`: how a visit becomes records;
+//! - [`met`]: what was met on a site: troubles, counted by kind;
+//! - [`imports`]: how what others collected does;
 //! - [`admission`]: which URLs may become pages;
 //! - [`known`]: which URLs are known, without asking the disk;
 //! - [`news`]: what was taken in, as the UpdateModule hears it.
 
 mod absorb;
 pub mod admission;
+pub mod imports;
 pub mod keeper;
 pub mod known;
+pub mod met;
 pub mod news;
 
 pub use admission::Admission;
+pub use imports::ToldVisit;
 pub use keeper::Keeper;
 pub use news::News;
