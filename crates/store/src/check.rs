@@ -291,12 +291,13 @@ impl Check<'_> {
             Err(error) => return self.findings.add_error(&name, &error),
         };
         let (mut versions, mut of_pages, mut lines) = (0, 0, 0_u64);
-        while let Some(entry) = records.next() {
+        loop {
+            let from = records.offset();
+            let Some(entry) = records.next() else { break };
             self.findings.records += 1;
             let (place, warc) = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    let from = records.offset();
                     self.findings.add_loss(&name, error.to_string(), self.held(number, from..from + 1));
                     return;
                 }
