@@ -34,6 +34,9 @@ enum Command {
     Audit(crawl::audit::AuditOptions),
     Pin(crawl::ask::PinOptions),
     Pause(crawl::ask::PauseOptions),
+    Fsck(crawl::fsck::FsckOptions),
+    Export(crawl::export::ExportOptions),
+    Import(crawl::import::ImportOptions),
     Demo(crawl::demo::DemoOptions),
     Init(crawl::init::InitOptions),
     CheckConfig(crawl::init::CheckOptions),
@@ -43,7 +46,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(CommandLine::parse()) {
+    let command_line = CommandLine::parse();
+    if let Command::Fsck(options) = &command_line.command {
+        return crawl::fsck::run(options);
+    }
+    match run(command_line) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if reader_went_away(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -68,6 +75,9 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
         Command::Audit(options) => crawl::audit::audit(&options),
         Command::Pin(options) => crawl::ask::pin(&options),
         Command::Pause(options) => crawl::ask::pause(&options),
+        Command::Fsck(_) => Ok(()),
+        Command::Export(options) => crawl::export::run(&options),
+        Command::Import(options) => crawl::import::run(&options),
         Command::Demo(options) => crawl::demo::run(&options),
         Command::Init(options) => crawl::init::init(&options),
         Command::CheckConfig(options) => crawl::init::check(&options),

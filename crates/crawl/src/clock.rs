@@ -3,19 +3,40 @@
 //! Everything that is stored or decided is in the crawl's time. Time-outs of connections are in the wall's.
 //!
 //! # Promises
-//! - Time never runs backwards, even if the clock on the wall is set back: it then stands still until the wall catches up.
+//! - Time never runs backwards and never stands still, whatever is done to the clock on the wall: when that is set ahead it is followed at
+//!   once, and when it is set back the crawl's time runs at half its speed until the wall has caught up.
+//! - A crawl that goes on never begins before the moment at which it ended.
 
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use freshet_store::time::Timestamp;
+
+/// The part of its speed at which the crawl's time runs while it is ahead of the wall.
+const SPEED_AHEAD: f64 = 0.5;
 
 /// Where a crawl reads the time.
 #[derive(Debug)]
 pub struct Clock {
     pace: Pace,
-    /// The latest moment told, in milliseconds.
-    latest: AtomicI64,
+    hand: Mutex<Hand>,
+}
+
+/// The latest moment told, and when it was.
+#[derive(Clone, Copy, Debug)]
+struct Hand {
+    /// In milliseconds of the crawl's time.
+    millis: f64,
+    told: Instant,
+}
+
+impl Hand {
+    /// The hand a while later, when the wall says that it is `wall`, in milliseconds of the crawl's time.
+    fn moved(self, wall: f64, elapsed_millis: f64, told: Instant) -> Self {
+        let millis =
+            if wall >= self.millis { wall } else { self.millis + SPEED_AHEAD * elapsed_millis.max(0.0) };
+        Self { millis, told }
+    }
 }
 
 /// How the crawl's time follows the wall's.
@@ -40,14 +61,26 @@ impl Clock {
     pub fn new(pace: Pace) -> Self {
         assert!(pace.speed.is_finite());
         assert!(pace.speed > 0.0);
-        Self { pace, latest: AtomicI64::new(i64::MIN) }
+        Self { pace, hand: Mutex::new(Hand { millis: f64::NEG_INFINITY, told: Instant::now() }) }
     }
 
     /// The moment it is now.
     pub fn now(&self) -> Timestamp {
         let elapsed = wall_now().millis_since(self.pace.wall_start) as f64 * self.pace.speed;
-        let now = self.pace.start.plus_millis(elapsed as i64).millis();
-        Timestamp::from_millis(self.latest.fetch_max(now, Ordering::Relaxed).max(now))
+        let wall = self.pace.start.plus_millis(elapsed as i64).millis() as f64;
+        let mut hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = Instant::now();
+        let elapsed = told.duration_since(hand.told).as_secs_f64() * 1000.0 * self.pace.speed;
+        *hand = hand.moved(wall, elapsed, told);
+        Timestamp::from_millis(hand.millis as i64)
+    }
+
+    /// Lets time go on from this moment at the earliest: the crawl has been there already.
+    pub fn not_before(&self, moment: Timestamp) {
+        let mut hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
+        if hand.millis < moment.millis() as f64 {
+            *hand = Hand { millis: moment.millis() as f64, told: Instant::now() };
+        }
     }
 
     /// Seconds of the crawl's time in one second of the wall's.
@@ -87,5 +120,29 @@ mod tests {
         assert!(clock.now() >= first);
         assert_eq!(clock.millis_in(Duration::from_millis(5)), 5000);
         assert_eq!(clock.wall_time_until(start), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_wall_that_jumps_is_followed_ahead_and_never_back() {
+        let told = Instant::now();
+        let hand = Hand { millis: 1000.0, told };
+        assert_eq!(hand.moved(1010.0, 10.0, told).millis, 1010.0);
+        assert_eq!(hand.moved(9_000_000.0, 10.0, told).millis, 9_000_000.0);
+        // Set back by an hour: time goes on, at half its speed, until the wall has caught up.
+        let mut ahead = hand;
+        for step in 1..=100 {
+            ahead = ahead.moved(1000.0 - 3_600_000.0 + 10.0 * f64::from(step), 10.0, told);
+        }
+        assert_eq!(ahead.millis, 1500.0);
+        assert_eq!(ahead.moved(1501.0, 10.0, told).millis, 1501.0);
+    }
+
+    #[test]
+    fn a_crawl_goes_on_no_earlier_than_it_ended() {
+        let clock = Clock::new(Pace::WALL);
+        let tomorrow = wall_now().plus_millis(86_400_000);
+        clock.not_before(tomorrow);
+        assert!(clock.now() >= tomorrow);
+        assert!(clock.now().millis_since(tomorrow) < 60_000);
     }
 }

@@ -170,6 +170,17 @@ impl CrawlModule {
         look::WITHIN.max(self.clock.millis_in(LOOK_WALL))
     }
 
+    /// What a response that somebody else fetched says beside our copy.
+    pub fn judge(
+        &self,
+        record: &PageRecord,
+        url: &PageUrl,
+        fetch: &Fetch,
+    ) -> Result<(Finding, Option<Reading>), StoreError> {
+        let reading = whole_response(fetch).map(|response| self.read(url, response));
+        Ok((self.compare(record, url, false, fetch, reading.as_ref())?.finding, reading))
+    }
+
     /// The rules of a site, which may be kept elsewhere (RFC 9309, 2.3.1.2).
     async fn ask_for_rules(&self, site: SiteNumber) -> Result<Visit, StoreError> {
         let time = self.clock.now();

@@ -39,6 +39,8 @@ const VISITS_MAX: usize = 256;
 const COMMIT_MAX: usize = 512;
 /// How often what was committed is made to survive a loss of power.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// How soon it is looked again whether a full disk has room.
+const ROOM_AGAIN: Duration = Duration::from_secs(1);
 /// The shortest that a fetch task sleeps.
 const NAP: Duration = Duration::from_millis(1);
 /// The longest that a fetch task sleeps before it looks again.
@@ -204,7 +206,7 @@ impl Crawler {
         mut messages: mpsc::Receiver<Message>,
     ) -> Result<Keeper, StoreError> {
         let mut synced = Instant::now();
-        let news = keeper.commit()?;
+        let news = self.commit(&mut keeper)?;
         self.spread(news, &keeper);
         let mut has_ended = false;
         while let Some(first) = messages.blocking_recv() {
@@ -214,7 +216,7 @@ impl Crawler {
                 has_ended |= matches!(message, Message::End);
                 visits += usize::from(keeper.take(message, self.clock.now())?);
             }
-            let news = keeper.commit()?;
+            let news = self.commit(&mut keeper)?;
             self.update_module().committed(visits);
             self.spread(news, &keeper);
             if synced.elapsed() >= SYNC_EVERY {
@@ -222,7 +224,11 @@ impl Crawler {
                 if moment.is_some() {
                     keeper.write_note(notes::see_until(moment));
                 }
-                keeper.sync(self.clock.now())?;
+                match keeper.sync(self.clock.now()) {
+                    // It is tried again; what is committed meanwhile says whether there is room for that.
+                    Err(StoreError::DiskFull { .. }) => {}
+                    done => done?,
+                }
                 self.board().disk = keeper.disk();
                 synced = Instant::now();
             }
@@ -231,6 +237,22 @@ impl Crawler {
             }
         }
         Ok(keeper)
+    }
+
+    /// Commits. While the disk is full it waits for room, and so do the visits behind it.
+    fn commit(&self, keeper: &mut Keeper) -> Result<Vec<News>, StoreError> {
+        loop {
+            match keeper.commit() {
+                Err(StoreError::DiskFull { path, .. }) if !self.is_stopping() => {
+                    self.board().no_room = path.display().to_string();
+                    std::thread::sleep(ROOM_AGAIN);
+                }
+                done => {
+                    self.board().no_room.clear();
+                    return done;
+                }
+            }
+        }
     }
 
     fn spread(&self, news: Vec<News>, keeper: &Keeper) {

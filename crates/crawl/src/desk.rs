@@ -375,6 +375,18 @@ pub fn site_named(reader: &Reader, name: &str) -> Result<Option<(SiteNumber, Str
     Ok(None)
 }
 
+/// The sites that a user means: of a host those of all its schemes and ports.
+pub fn sites_named(reader: &Reader, name: &str) -> Result<Vec<(SiteNumber, String)>, StoreError> {
+    let mut named = Vec::new();
+    for entry in reader.sites() {
+        let (site, record) = entry?;
+        if is_of_site(&format!("{}/", record.site), name) {
+            named.push((site, record.site));
+        }
+    }
+    Ok(named)
+}
+
 /// Whether a URL is of a site, given as `scheme://host`, `host:port` or `host`.
 fn is_of_site(url: &str, site: &str) -> bool {
     let site = site.trim_end_matches('/');

@@ -8,6 +8,7 @@
 //! - [`keep`]: the one writer, that makes visits part of the stores;
 //! - [`ranking_module`]: RankingModule, what belongs in the collection;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
+//! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
 //! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`]: how true what it says is.
 
@@ -20,6 +21,7 @@ pub mod crawl_module;
 pub mod crawler;
 pub mod desk;
 mod held;
+pub mod import;
 pub mod keep;
 pub mod notes;
 pub mod opening;

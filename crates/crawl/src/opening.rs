@@ -105,7 +105,6 @@ pub struct Crawl {
 impl Crawl {
     /// Opens the directory of a crawl, or begins one.
     pub fn open(settings: Settings, clock: Arc<Clock>) -> Result<Self, CrawlError> {
-        let now = clock.now();
         // What a user got wrong is said before anything is written.
         let web = Web::new(settings.web.clone())?;
         let admission = Admission::new(&settings)?;
@@ -119,6 +118,10 @@ impl Crawl {
             .map(|pin| Ok((checked(&pin.url)?, pin.every)))
             .collect::<Result<Vec<_>, CrawlError>>()?;
         let store = Store::open(&settings.directory, settings.store())?;
+        if let Some(latest) = store.reader().latest_moment()? {
+            clock.not_before(latest);
+        }
+        let now = clock.now();
         let mut keeper = Keeper::new(store, admission)?;
         keeper.write_note(LastRun::of(&settings, &clock).note());
         let visible = notes::visible_until(&keeper.reader())?;
@@ -145,10 +148,7 @@ impl Crawl {
             run.restore(&mut settings);
         }
         let keeper = Keeper::new(store, Admission::new(&settings)?)?;
-        let mut last_visit = None;
-        for entry in reader.pages() {
-            last_visit = last_visit.max(entry?.1.last_visit);
-        }
+        let last_visit = reader.latest_moment()?;
         let clock = Clock::new(run.map_or(Pace::WALL, |run| run.pace(last_visit)));
         let web = Web::new(settings.web.clone())?;
         Self::join(settings, Arc::new(clock), web, keeper)
@@ -159,6 +159,9 @@ impl Crawl {
         let reader = keeper.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
         remember(&mut update_module, &reader, &keeper, clock.now())?;
+        if reader.counters()?.visits > 0 {
+            update_module.begin(clock.now());
+        }
         let (canonical, limits, definitions) =
             (settings.canonical(), Limits::default(), settings.change.clone());
         let clock_of_visits = Arc::clone(&clock);

@@ -63,14 +63,31 @@ pub struct Status {
     pub sites_closed: u64,
     /// Sites with trouble, and what it is.
     pub troubles: Vec<(String, String)>,
+    /// What was met on sites, the most often met first.
+    #[serde(default)]
+    pub met: Vec<MetLine>,
     /// URLs that were cut as traps, by reason.
     pub traps: Vec<(String, u64)>,
     /// Bytes on disk: state, Collection, History.
     pub disk: (u64, u64, u64),
+    /// The file for which the disk has no room; empty if it has.
+    #[serde(default)]
+    pub no_room: String,
     /// What was found changed last, the newest first.
     pub last_changes: VecDeque<ChangeLine>,
     /// What limits the crawl, in a sentence; empty if nothing does.
     pub limit: String,
+}
+
+/// A trouble that was met on a site.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct MetLine {
+    /// The site.
+    pub site: String,
+    /// The kind of trouble.
+    pub what: String,
+    /// How often it was met.
+    pub count: u64,
 }
 
 /// A change, in a line.
@@ -96,6 +113,9 @@ impl Status {
     pub fn limiting(&self) -> String {
         let closed = self.sites_closed;
         match self.budget_used {
+            _ if !self.no_room.is_empty() => {
+                format!("the disk is full: nothing is visited until there is room for {}", self.no_room)
+            }
             _ if self.pages_kept == 0 && self.visits > 0 => {
                 "nothing is kept: every page was refused, gone or failing".to_owned()
             }

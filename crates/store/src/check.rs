@@ -1,14 +1,16 @@
 //! Whether everything on disk is as `docs/FORMAT.md` says, and fits together.
 //!
 //! Every record of the key-value store is decoded, every member of every segment unfolded and its digest computed, every file of the History
-//! read; and what refers to another thing is followed. Each fault is named with the file or the record it is in.
+//! read; and what refers to another thing is followed. Each fault is named with the file or the record it is in, and with what is lost by it.
 //!
 //! # Promises
 //! - A byte that was flipped, a file that was cut and a file that is missing are found.
-//! - Nothing is altered.
+//! - Nothing is altered. What a crash may leave is no fault, and is left to the next start.
 
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -22,12 +24,14 @@ use crate::collection::segment::{self, SegmentRecord};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::{StoreError, hexadecimal};
-use crate::history::files::{checksum, read_file, registered};
+use crate::history::files::{FileRecord, checksum, read_file, registered};
+use crate::history::lost_visits;
 use crate::history::{VisitKind, VisitQuery};
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
+use crate::inspect::{Inspected, inspect};
 use crate::key_value::{Direction, KeyRange, Space, View};
 use crate::reader::{Reader, Shared};
-use crate::store::{place_key, segments};
+use crate::store::{COUNTERS, place_key, segments};
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key};
 
 /// The most faults that are listed; the others are only counted.
@@ -40,11 +44,14 @@ pub struct Fault {
     pub place: String,
     /// What is wrong.
     pub problem: String,
+    /// What it holds that cannot be read; empty if nothing is lost by it.
+    pub holds: String,
 }
 
 impl std::fmt::Display for Fault {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}: {}", self.place, self.problem)
+        write!(formatter, "{}: {}", self.place, self.problem)?;
+        if self.holds.is_empty() { Ok(()) } else { write!(formatter, " (it holds {})", self.holds) }
     }
 }
 
@@ -55,6 +62,8 @@ pub struct Findings {
     pub faults: Vec<Fault>,
     /// All faults.
     pub fault_count: u64,
+    /// What is there because a process was killed, and goes at the next start: no fault.
+    pub leftovers: Vec<String>,
     /// URLs that were looked at.
     pub urls: u64,
     /// Pages that were looked at.
@@ -66,10 +75,19 @@ pub struct Findings {
 }
 
 impl Findings {
-    fn add(&mut self, place: impl Into<String>, problem: impl Into<String>) {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.fault_count == 0
+    }
+
+    pub(crate) fn add(&mut self, place: impl Into<String>, problem: impl Into<String>) {
+        self.add_loss(place, problem, String::new());
+    }
+
+    pub(crate) fn add_loss(&mut self, place: impl Into<String>, problem: impl Into<String>, holds: String) {
         self.fault_count += 1;
         if self.faults.len() < FAULTS_MAX {
-            self.faults.push(Fault { place: place.into(), problem: problem.into() });
+            self.faults.push(Fault { place: place.into(), problem: problem.into(), holds });
         }
     }
 
@@ -78,12 +96,40 @@ impl Findings {
     }
 }
 
-/// Checks everything. It reads all that is there, and takes as long as that.
+/// Checks everything in a directory that no process has open. It reads all that is there, and takes as long as that.
+pub fn check_directory(directory: &Path) -> Result<Findings, StoreError> {
+    let Inspected { findings, shared } = inspect(directory)?;
+    match shared {
+        Some(shared) => check_into(&Reader { shared: Arc::new(shared) }, findings),
+        None => Ok(findings),
+    }
+}
+
+/// Checks everything in an open store.
 pub fn check(reader: &Reader) -> Result<Findings, StoreError> {
+    check_into(reader, Findings::default())
+}
+
+pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings, StoreError> {
     let shared = reader.shared.as_ref();
     let snapshot = shared.state.snapshot();
-    let mut check = Check { shared, view: snapshot.as_ref(), findings: Findings::default() };
-    let counters = crate::all_urls::read(check.view, Space::Meta, b"counters")?.unwrap_or_default();
+    let mut check = Check { shared, view: snapshot.as_ref(), findings };
+    if let Some(problem) = unreadable_space(check.view) {
+        // What stands in one keyspace is looked for from the others: with one unreadable, every finding would repeat it.
+        check.findings.add_loss(
+            format!("state ({})", problem.0.name()),
+            problem.1,
+            problem.0.holds().to_owned(),
+        );
+        return Ok(check.findings);
+    }
+    let counters = match crate::all_urls::read(check.view, Space::Meta, COUNTERS) {
+        Ok(counters) => counters.unwrap_or_default(),
+        Err(error) => {
+            check.findings.add_error("meta", &error);
+            Counters::default()
+        }
+    };
     check.urls(&counters);
     check.pages(&counters);
     check.sites(&counters);
@@ -92,6 +138,16 @@ pub fn check(reader: &Reader) -> Result<Findings, StoreError> {
     check.versions(&counters);
     check.history(reader, &counters);
     Ok(check.findings)
+}
+
+/// The first keyspace that cannot be read to its end, and why.
+pub(crate) fn unreadable_space(view: &dyn View) -> Option<(Space, String)> {
+    Space::ALL.iter().find_map(|space| {
+        let error = view.scan(*space, KeyRange::all(), Direction::Forward).find_map(Result::err)?;
+        let error = StoreError::from(error);
+        let cause = std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
+        Some((*space, format!("{error}{cause}")))
+    })
 }
 
 struct Check<'a> {
@@ -216,23 +272,34 @@ impl Check<'_> {
         let name = relative(&path, &self.shared.directory);
         let length = match fs::metadata(&path) {
             Ok(metadata) => metadata.len(),
-            Err(error) => return self.findings.add(name, format!("it cannot be read: {error}")),
+            Err(error) => {
+                let holds = self.held(number, 0..u64::MAX);
+                return self.findings.add_loss(name, format!("it cannot be read: {error}"), holds);
+            }
         };
-        if length < record.bytes || record.closed && length > record.bytes {
-            self.findings.add(&name, format!("it has {length} bytes, and {} count", record.bytes));
+        if length < record.bytes {
+            let problem = format!("it has {length} bytes, and {} count", record.bytes);
+            self.findings.add_loss(&name, problem, self.held(number, length..u64::MAX));
+        } else if record.closed && length > record.bytes {
+            self.findings.add(&name, format!("it has {length} bytes, and only {} count", record.bytes));
+        } else if length > record.bytes {
+            let surplus = length - record.bytes;
+            self.findings.leftovers.push(format!("{name}: {surplus} bytes that no commit knows of"));
         }
-        let records = match SegmentRecords::open(&directory, number, record.bytes) {
+        let mut records = match SegmentRecords::open(&directory, number, record.bytes) {
             Ok(records) => records,
             Err(error) => return self.findings.add_error(&name, &error),
         };
         let (mut versions, mut of_pages, mut lines) = (0, 0, 0_u64);
-        for entry in records {
+        loop {
+            let from = records.offset();
+            let Some(entry) = records.next() else { break };
             self.findings.records += 1;
             let (place, warc) = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.findings.add_error(&name, &error);
-                    break;
+                    self.findings.add_loss(&name, error.to_string(), self.held(number, from..from + 1));
+                    return;
                 }
             };
             if matches!(warc.kind(), "response" | "revisit") {
@@ -251,6 +318,54 @@ impl Check<'_> {
         self.compare(&name, "versions of pages", of_pages, known.count() as u64);
         if record.indexed {
             self.index(number, lines);
+        } else {
+            self.kept_lines(number, lines);
+        }
+    }
+
+    /// The versions that stand in these bytes of a segment, in words.
+    fn held(&self, number: u32, bytes: Range<u64>) -> String {
+        const NAMED: usize = 3;
+        let from = place_key(Place { segment: number, offset: bytes.start, length: 0 }).to_vec();
+        let to = match bytes.end {
+            u64::MAX => KeyRange::prefix(&number.to_be_bytes()).to,
+            end => Some(place_key(Place { segment: number, offset: end, length: 0 }).to_vec()),
+        };
+        let mut versions = 0_u64;
+        let mut named = Vec::new();
+        for entry in self.view.scan(Space::Places, KeyRange { from, to }, Direction::Forward) {
+            let Ok((_, key)) = entry else { break };
+            versions += 1;
+            if named.len() < NAMED {
+                named.extend(parse_version_key(&key).and_then(|(page, time)| self.version_name(page, time)));
+            }
+        }
+        match versions {
+            0 => "no version of a page".to_owned(),
+            1 => format!("1 version: {}", named.join(", ")),
+            _ => format!("{versions} versions: {}, ...", named.join(", ")),
+        }
+    }
+
+    fn version_name(&self, page: PageNumber, time: crate::time::Timestamp) -> Option<String> {
+        let record: PageRecord = crate::all_urls::read(self.view, Space::Pages, &page.key()).ok()??;
+        let url: UrlRecord = crate::all_urls::read(self.view, Space::Urls, &record.url.key()).ok()??;
+        Some(format!("{} of {}", url.url, time.iso()))
+    }
+
+    /// Whether the lines that are kept of a segment are those that its records give: their hashes have the same sum.
+    fn kept_lines(&mut self, number: u32, expected: u64) {
+        let mut sum = 0_u64;
+        for entry in self.view.scan(Space::Index, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward)
+        {
+            match entry {
+                Ok((key, _)) => sum = sum.wrapping_add(xxh3_64(key.get(4..).unwrap_or_default())),
+                Err(error) => return self.findings.add_error("index", &error.into()),
+            }
+        }
+        if sum != expected {
+            let problem = format!("the lines of segment {number} are not those of its records");
+            self.findings.add("index", problem);
         }
     }
 
@@ -287,8 +402,9 @@ impl Check<'_> {
         let name = relative(&path, &self.shared.directory);
         match fs::read(&path) {
             Ok(bytes) => {
-                let lines: Vec<&[u8]> =
-                    bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|byte| *byte == b'\n').collect();
+                let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+                // What stands after the last line feed is no line.
+                lines.pop_if(|last| last.is_empty());
                 let sum = lines.iter().fold(0_u64, |sum, line| sum.wrapping_add(xxh3_64(line)));
                 if sum != expected || !lines.is_sorted() {
                     self.findings
@@ -331,6 +447,10 @@ impl Check<'_> {
         };
         let mut whole = true;
         let mut settled = 0;
+        let lost = match lost_visits::read(self.view) {
+            Ok(lost) => lost,
+            Err(error) => return self.findings.add_error("notes", &error),
+        };
         for (name, record) in files {
             let path = directory.join(&name);
             match read_file(&path) {
@@ -338,7 +458,8 @@ impl Check<'_> {
                     let name = relative(&path, &self.shared.directory);
                     self.compare(&name, "rows", summary.rows, record.rows);
                     if checksum(&path).ok() != Some(record.checksum) {
-                        self.findings.add(&name, "it is damaged: its checksum is another one");
+                        let problem = "it is damaged: its checksum is another one";
+                        self.findings.add_loss(&name, problem, held_by_file(&record));
                     }
                     if !summary.sorted {
                         self.findings.add(name, "it is not sorted");
@@ -347,14 +468,18 @@ impl Check<'_> {
                 }
                 Err(error) => {
                     whole = false;
-                    self.findings.add_error(&relative(&path, &self.shared.directory), &error);
+                    let name = relative(&path, &self.shared.directory);
+                    let cause =
+                        std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
+                    self.findings.add_loss(name, format!("{error}{cause}"), held_by_file(&record));
                 }
             }
         }
         if !whole {
             return;
         }
-        self.compare("files", "visits in files", settled, counters.settled);
+        let lost_count: u64 = lost.iter().map(|range| range.end - range.start).sum();
+        self.compare("files", "visits in files", settled + lost_count, counters.settled);
         let mut seen = vec![false; usize::try_from(counters.visits).unwrap_or(0)];
         let (mut doubled, mut kinds) = (Vec::new(), vec![0; VisitKind::ALL.len()]);
         let read = reader.for_each_visit(&VisitQuery::all(), |visit| {
@@ -371,7 +496,7 @@ impl Check<'_> {
         doubled
             .iter()
             .for_each(|number| self.findings.add("visits", format!("visit {number} is there twice")));
-        self.compare("visits", "visits", self.findings.visits, counters.visits);
+        self.compare("visits", "visits", self.findings.visits + lost_count, counters.visits);
         for kind in VisitKind::ALL {
             self.compare("visits", kind.word(), kinds[*kind as usize], counters.of_kind(*kind));
         }
@@ -384,6 +509,11 @@ impl Check<'_> {
     }
 }
 
+/// What a file of the History holds, in words.
+fn held_by_file(record: &FileRecord) -> String {
+    format!("{} visits from {} to {}", record.rows, record.first.iso(), record.last.iso())
+}
+
 /// The hash of the line that a record has in the index; 0 if it has none.
 fn line_hash(record: &WarcRecord, place: Place) -> u64 {
     let (Some(time), Some(digest)) = (record.time(), record.payload_digest()) else {
@@ -393,7 +523,7 @@ fn line_hash(record: &WarcRecord, place: Place) -> u64 {
     if line.len() <= LINE_BYTES_MAX { xxh3_64(line.as_bytes()) } else { 0 }
 }
 
-fn relative(path: &Path, directory: &Path) -> String {
+pub(crate) fn relative(path: &Path, directory: &Path) -> String {
     let path: PathBuf = path.strip_prefix(directory).unwrap_or(path).to_path_buf();
     path.display().to_string()
 }

@@ -31,15 +31,25 @@ impl Store {
     /// # Panics
     /// If a number was given out and its record is not among the changes.
     pub fn commit(&mut self, mut changes: Changes) -> Result<Committed, StoreError> {
+        let committed = self.try_commit(&mut changes);
+        if committed.is_err() {
+            self.take_numbers_back();
+        }
+        committed
+    }
+
+    /// The same, but after an error the numbers that were given out stay so: the changes can be tried again, as they are or with more.
+    ///
+    /// # Panics
+    /// If a number was given out and its record is not among the changes.
+    pub fn try_commit(&mut self, changes: &mut Changes) -> Result<Committed, StoreError> {
         let mut step = Step {
             batch: Batch::new(),
             counters: self.counters.clone(),
             committed: Committed { first_visit: self.counters.visits, ..Committed::default() },
         };
-        if let Err(error) =
-            self.prepare(&mut changes, &mut step).and_then(|()| self.finish(changes, &mut step))
-        {
-            self.take_back()?;
+        if let Err(error) = self.prepare(changes, &mut step).and_then(|()| self.finish(changes, &mut step)) {
+            self.cut_tail_back()?;
             return Err(error);
         }
         self.counters = step.counters;
@@ -59,8 +69,8 @@ impl Store {
     }
 
     /// Makes everything true.
-    fn finish(&self, changes: Changes, step: &mut Step) -> Result<(), StoreError> {
-        self.put_urls(&changes, step)?;
+    fn finish(&self, changes: &Changes, step: &mut Step) -> Result<(), StoreError> {
+        self.put_urls(changes, step)?;
         self.put_rest(changes, step);
         assert_eq!(step.counters.urls, self.next_url, "every URL that got a number has a record");
         assert_eq!(step.counters.pages, self.next_page, "every page that got a number has a record");
@@ -69,16 +79,19 @@ impl Store {
         Ok(self.shared.state.commit(std::mem::take(&mut step.batch), Durability::Buffered)?)
     }
 
-    /// Makes the store what it was after the last commit.
-    fn take_back(&mut self) -> Result<(), StoreError> {
+    /// Makes the segment that is appended to what it was after the last commit.
+    fn cut_tail_back(&mut self) -> Result<(), StoreError> {
         let key = self.tail_number.to_be_bytes();
         self.tail_record = read(self.shared.state.as_ref(), Space::Segments, &key)?.unwrap_or_default();
-        self.tail.cut_back(self.tail_record.bytes)?;
+        self.tail.cut_back(self.tail_record.bytes)
+    }
+
+    /// Gives the numbers that were given out since the last commit to others.
+    fn take_numbers_back(&mut self) {
         let Counters { urls, pages, sites, .. } = self.counters;
         (self.next_url, self.next_page, self.next_site) = (urls, pages, sites);
         self.recent.forget_new();
         self.new_sites.clear();
-        Ok(())
     }
 
     /// Closes the segment that is appended to and begins another, if it is large enough.
@@ -238,29 +251,29 @@ impl Store {
         Ok(())
     }
 
-    fn put_rest(&self, changes: Changes, step: &mut Step) {
-        for (page, record) in changes.pages {
+    fn put_rest(&self, changes: &Changes, step: &mut Step) {
+        for (page, record) in &changes.pages {
             step.counters.pages = step.counters.pages.max(u64::from(page.0) + 1);
             step.batch.put(Space::Pages, page.key(), record.encode());
         }
-        for (site, record) in changes.sites {
+        for (site, record) in &changes.sites {
             if u64::from(site.0) >= step.counters.sites {
                 step.counters.sites = u64::from(site.0) + 1;
                 step.batch.put(Space::SiteNames, record.site.as_bytes(), site.key());
             }
             step.batch.put(Space::Sites, site.key(), record.encode());
         }
-        for (page, targets) in changes.links {
-            step.batch.put(Space::Links, page.key(), crate::links::encode(targets));
+        for (page, targets) in &changes.links {
+            step.batch.put(Space::Links, page.key(), crate::links::encode(targets.clone()));
         }
-        for visit in changes.visits {
+        for visit in &changes.visits {
             step.batch.put(Space::Visits, step.counters.visits.to_be_bytes(), visit.encode());
             step.counters.count_visit(visit.kind, visit.bytes);
         }
-        for (name, value) in changes.notes {
+        for (name, value) in &changes.notes {
             match value {
-                Some(value) => step.batch.put(Space::Notes, name, value),
-                None => step.batch.remove(Space::Notes, name),
+                Some(value) => step.batch.put(Space::Notes, name.as_bytes(), value.as_slice()),
+                None => step.batch.remove(Space::Notes, name.as_bytes()),
             }
         }
         step.counters.commits += 1;

@@ -19,7 +19,9 @@
 //!   `lock` keeps others out, `mend` repairs what a loss of power left.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
-//! - [`check`]: whether all of it is as `docs/FORMAT.md` says.
+//! - [`export`]: parts of it as files that others read.
+//! - [`check`]: whether all of it is as `docs/FORMAT.md` says; `inspect` opens a store without altering it.
+//! - [`repair`]: a damaged store made sound, with everything in it that is intact.
 //!
 //! `docs/FORMAT.md` describes every file to the byte.
 
@@ -32,14 +34,17 @@ pub mod collection;
 mod commit;
 pub mod counters;
 pub mod error;
+pub mod export;
 pub mod history;
 pub mod ids;
+mod inspect;
 pub mod key_value;
 pub mod links;
 mod lock;
 mod mend;
 pub mod reader;
 mod recent_urls;
+pub mod repair;
 pub mod sites;
 pub mod store;
 mod sweep;

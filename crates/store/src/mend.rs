@@ -6,6 +6,7 @@
 //! # Promises
 //! - After mending, every version that is left can be read.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::all_urls::read;
@@ -15,11 +16,11 @@ use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::SegmentRecord;
 use crate::counters::Counters;
 use crate::error::StoreError;
-use crate::ids::{PageNumber, Place};
+use crate::ids::PageNumber;
 use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, Space};
 use crate::store::{COUNTERS, place_key};
 use crate::time::Timestamp;
-use crate::versions::{VersionKind, Versions, parse_version_key};
+use crate::versions::{VersionKind, Versions, parse_version_key, version_key};
 
 /// Forgets the versions of the last segment whose records are not there; gives what the segment then is, and how many versions were lost.
 pub(crate) fn mend_tail(
@@ -35,7 +36,7 @@ pub(crate) fn mend_tail(
         mended.bytes = records.offset();
     }
     let mut batch = Batch::new();
-    let lost = forget_from(state, number, mended.bytes, &mut batch)?;
+    let lost = forget(state, number, &|offset| offset >= mended.bytes, &mut batch)?;
     let mut counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
     counters.versions = counters.versions.saturating_sub(lost);
     counters.collection_bytes = counters.collection_bytes.saturating_sub(record.bytes - mended.bytes);
@@ -45,57 +46,79 @@ pub(crate) fn mend_tail(
     Ok((mended, lost))
 }
 
-/// Forgets the versions and the lines of the index from this byte of a segment on.
-fn forget_from(state: &dyn KeyValue, number: u32, bytes: u64, batch: &mut Batch) -> Result<u64, StoreError> {
-    let first = place_key(Place { segment: number, offset: bytes, length: 0 });
-    let after = KeyRange::prefix(&number.to_be_bytes()).to;
-    let mut lost = 0;
-    let range = KeyRange { from: first.to_vec(), to: after };
-    for entry in state.scan(Space::Places, range, Direction::Forward) {
+/// Forgets the versions of a segment whose records are lost, and their lines of the index; gives how many versions were forgotten. A
+/// revisit goes with the full response whose bytes it says are still there.
+pub(crate) fn forget(
+    state: &dyn KeyValue,
+    number: u32,
+    is_lost: &dyn Fn(u64) -> bool,
+    batch: &mut Batch,
+) -> Result<u64, StoreError> {
+    let mut gone: BTreeSet<(PageNumber, Timestamp)> = BTreeSet::new();
+    for entry in state.scan(Space::Places, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward) {
         let (place, version) = entry?;
-        let (page, _) = parse_version_key(&version)
-            .ok_or(Malformed::Short)
-            .map_err(StoreError::corrupt(Space::Places, &place))?;
-        put_back_page(state, page, number, bytes, batch)?;
-        batch.remove(Space::Versions, version);
-        batch.remove(Space::Places, place);
-        lost += 1;
+        let corrupt = |malformed| StoreError::corrupt(Space::Places, &place)(malformed);
+        let offset = place.get(4..).and_then(|offset| Some(u64::from_be_bytes(offset.try_into().ok()?)));
+        if is_lost(offset.ok_or_else(|| corrupt(Malformed::Short))?) {
+            gone.insert(parse_version_key(&version).ok_or_else(|| corrupt(Malformed::Short))?);
+            batch.remove(Space::Places, place);
+        }
     }
+    for (page, time) in gone.clone() {
+        let is_full = Versions(state).get(page, time)?.is_none_or(|lost| lost.kind == VersionKind::Full);
+        for version in Versions(state).after(page, time).filter(|_| is_full) {
+            let version = version?;
+            if version.record.kind == VersionKind::Full {
+                break;
+            }
+            batch.remove(Space::Places, place_key(version.record.place));
+            gone.insert((page, version.time));
+        }
+    }
+    let pages: BTreeSet<PageNumber> = gone.iter().map(|(page, _)| *page).collect();
+    for page in pages {
+        put_back_page(state, page, &|time| gone.contains(&(page, time)), batch)?;
+    }
+    gone.iter().for_each(|(page, time)| batch.remove(Space::Versions, version_key(*page, *time)));
     for entry in state.scan(Space::Index, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward) {
         let key = entry?.0;
-        if offset_of_line(&key[4..]).is_none_or(|offset| offset >= bytes) {
+        if offset_of_line(&key[4..]).is_none_or(is_lost) {
             batch.remove(Space::Index, key);
         }
     }
-    Ok(lost)
+    Ok(gone.len() as u64)
 }
 
 /// Lets a page whose response was lost stand at the newest that is left, without validators.
 fn put_back_page(
     state: &dyn KeyValue,
     page: PageNumber,
-    number: u32,
-    bytes: u64,
+    is_gone: &dyn Fn(Timestamp) -> bool,
     batch: &mut Batch,
 ) -> Result<(), StoreError> {
     let Some(record) = read::<PageRecord>(state, Space::Pages, &page.key())? else {
         return Ok(());
     };
-    let is_lost = |place: Place| place.segment == number && place.offset >= bytes;
-    if !record.place.is_some_and(is_lost) {
-        return Ok(());
-    }
+    let mut is_lost = false;
     let mut place = None;
     for version in Versions(state).before(page, Timestamp::from_millis(i64::MAX)) {
-        let version = version?.record;
-        if version.kind == VersionKind::Full && !is_lost(version.place) {
-            place = Some(version.place);
-            break;
+        let version = version?;
+        is_lost |= is_gone(version.time) && record.place == Some(version.record.place);
+        if place.is_none() && version.record.kind == VersionKind::Full && !is_gone(version.time) {
+            place = Some(version.record.place);
         }
     }
-    let record =
-        PageRecord { place, etag: None, last_modified: None, raw_digest: None, text_digest: None, ..record };
-    batch.put(Space::Pages, page.key(), record.encode());
+    if is_lost {
+        let record = PageRecord {
+            place,
+            etag: None,
+            last_modified: None,
+            raw_digest: None,
+            text_digest: None,
+            ..record
+        };
+        batch.put(Space::Pages, page.key(), record.encode());
+    }
     Ok(())
 }
 

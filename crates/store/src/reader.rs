@@ -15,6 +15,7 @@ use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::columns::NumberedVisit;
+use crate::history::files::{decode, registered};
 use crate::history::{VisitQuery, query};
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, KeyValue, Space};
@@ -188,6 +189,24 @@ impl Reader {
         mut each: impl FnMut(NumberedVisit),
     ) -> Result<(), StoreError> {
         query::for_each(self.shared.state.as_ref(), &self.shared.history(), query, &mut each)
+    }
+
+    /// The latest moment that the store tells of: of an exchange or a visit. None if it tells of none.
+    pub fn latest_moment(&self) -> Result<Option<Timestamp>, StoreError> {
+        /// Visits that may have been committed out of the order of their times.
+        const VISITS: usize = 1000;
+        let state = self.shared.state.as_ref();
+        let mut latest = None;
+        for entry in crate::store::segments(state) {
+            let (_, segment) = entry?;
+            latest = latest.max((segment.versions > 0).then_some(segment.last));
+        }
+        latest = latest.max(registered(state)?.values().map(|file| file.last).max());
+        for entry in state.scan(Space::Visits, KeyRange::all(), Direction::Backward).take(VISITS) {
+            let (key, value) = entry?;
+            latest = latest.max(Some(decode(&key, &value)?.row.time));
+        }
+        Ok(latest)
     }
 
     /// What was kept under a name by [`crate::changes::Changes::notes`].

@@ -38,10 +38,10 @@ use crate::time::Timestamp;
 pub const FORMAT: u32 = 1;
 
 /// The file that says what the directory is.
-const FORMAT_FILE: &str = "FORMAT";
+pub(crate) const FORMAT_FILE: &str = "FORMAT";
 
 /// The name under which the store keeps its identity.
-const IDENTITY: &[u8] = b"store";
+pub(crate) const IDENTITY: &[u8] = b"store";
 
 /// The name under which the store keeps its counters.
 pub(crate) const COUNTERS: &[u8] = b"counters";
@@ -314,10 +314,15 @@ pub(crate) fn place_key(place: Place) -> [u8; 12] {
     key
 }
 
+/// What the file says that says what the directory is.
+pub(crate) fn format_text() -> String {
+    format!("freshet store {FORMAT}\n")
+}
+
 /// Checks what the directory says it is; a new one is told.
 fn check_format(directory: &Path) -> Result<(), StoreError> {
     let path = directory.join(FORMAT_FILE);
-    let ours = format!("freshet store {FORMAT}\n");
+    let ours = format_text();
     match fs::read_to_string(&path) {
         Ok(found) if found == ours => Ok(()),
         Ok(found) => {
@@ -338,7 +343,7 @@ fn check_format(directory: &Path) -> Result<(), StoreError> {
 }
 
 /// Who the store is; a new one is given an identity.
-fn identity(state: &dyn KeyValue) -> Result<Identity, StoreError> {
+pub(crate) fn identity(state: &dyn KeyValue) -> Result<Identity, StoreError> {
     if let Some(identity) = read(state, Space::Meta, IDENTITY)? {
         return Ok(identity);
     }

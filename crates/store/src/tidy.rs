@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use crate::all_urls::read;
 use crate::codec::Record as _;
-use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
-use crate::collection::reading::SegmentRecords;
+use crate::collection::index;
 use crate::collection::segment::{self, SegmentRecord};
 use crate::error::StoreError;
 use crate::history::files;
@@ -69,7 +68,7 @@ impl Store {
         let key = number.to_be_bytes();
         let record: SegmentRecord = read(state, Space::Segments, &key)?.unwrap_or_default();
         if record.indexed {
-            let lines = self.lines_of_records(number, record.bytes)?;
+            let lines = index::lines_of_records(&self.shared.collection(), number, record.bytes)?;
             index::write(&self.index_path(number), lines.into_iter().map(Ok))?;
         } else {
             self.write_kept_lines(number)?;
@@ -93,21 +92,6 @@ impl Store {
 
     fn index_path(&self, number: u32) -> PathBuf {
         self.shared.collection().join(segment::index_name(number))
-    }
-
-    /// The lines of the index as the records of the segment give them, sorted.
-    fn lines_of_records(&self, number: u32, bytes: u64) -> Result<Vec<Vec<u8>>, StoreError> {
-        let mut lines = Vec::new();
-        for entry in SegmentRecords::open(&self.shared.collection(), number, bytes)? {
-            let (place, record) = entry?;
-            let stated = (record.time(), record.payload_digest());
-            if let ("response" | "revisit", (Some(time), Some(digest))) = (record.kind(), stated) {
-                let line = IndexLine::of(&record, time, &digest, place).text();
-                lines.extend((line.len() <= LINE_BYTES_MAX).then_some(line.into_bytes()));
-            }
-        }
-        lines.sort_unstable();
-        Ok(lines)
     }
 
     /// Moves visits into a file of the History, or merges files.

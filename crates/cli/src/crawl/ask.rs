@@ -297,9 +297,12 @@ pub(super) fn parse_moment(text: &str) -> Result<i64> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(moment.as_millisecond());
     }
-    let civil = text.replace(' ', "T").parse::<jiff::civil::DateTime>();
-    let civil =
-        civil.or_else(|_| text.parse::<jiff::civil::Date>().map(|date| date.at(23, 59, 59, 999_000_000)));
+    // A day without a time means its end: what the page said on that day last.
+    let civil = if text.contains(':') {
+        text.replace(' ', "T").parse::<jiff::civil::DateTime>()
+    } else {
+        text.parse::<jiff::civil::Date>().map(|date| date.at(23, 59, 59, 999_000_000))
+    };
     let zoned = civil.ok().and_then(|civil| civil.to_zoned(jiff::tz::TimeZone::UTC).ok());
     match zoned {
         Some(zoned) => Ok(zoned.timestamp().as_millisecond()),
@@ -433,4 +436,17 @@ fn explained(account: &Account) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_means_its_end() {
+        let day = parse_moment("2026-11-16").unwrap();
+        assert_eq!(day, parse_moment("2026-11-16 23:59:59.999").unwrap());
+        assert_eq!(day - parse_moment("2026-11-16T00:00:00Z").unwrap(), 86_399_999);
+        assert!(parse_moment("soon").is_err());
+    }
 }

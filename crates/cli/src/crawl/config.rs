@@ -285,7 +285,13 @@ impl Config {
         let size = self.limits.page_bytes.as_deref().unwrap_or(DEFAULT_PAGE_BYTES);
         web.sizes.body_bytes = parse_bytes(size).context("limits.page_bytes")? as usize;
         if let Some(time) = &self.limits.visit_time {
-            web.times.body_total = span(time).context("limits.visit_time")?;
+            let longest = span(time).context("limits.visit_time")?;
+            web.times.body_total = longest;
+            // No part of a visit may take longer than the whole.
+            let times = &mut web.times;
+            for part in [&mut times.connect, &mut times.tls, &mut times.head, &mut times.body_idle] {
+                *part = longest.min(*part);
+            }
         }
         Ok(web)
     }
@@ -467,9 +473,12 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64> {
 
 /// A span of time: `1s`, `30s`, `2h`, or a number of seconds.
 pub(super) fn span(text: &str) -> Result<Duration> {
-    let seconds = match text.trim().parse::<f64>() {
-        Ok(seconds) => seconds,
-        Err(_) => parse_days(text).map_err(anyhow::Error::msg)? * 86_400.0,
+    let text = text.trim();
+    let millis = text.strip_suffix("ms").and_then(|millis| millis.trim().parse::<f64>().ok());
+    let seconds = match (millis, text.parse::<f64>()) {
+        (Some(millis), _) => millis / 1000.0,
+        (None, Ok(seconds)) => seconds,
+        (None, Err(_)) => parse_days(text).map_err(anyhow::Error::msg)? * 86_400.0,
     };
     Duration::try_from_secs_f64(seconds).with_context(|| format!("`{text}` is not a span of time"))
 }
@@ -564,6 +573,7 @@ mod tests {
         assert_eq!(parse_bytes("1.5 GB").unwrap(), 1_500_000_000);
         assert_eq!(bytes_per_day("24MB/h").unwrap(), Some(576e6));
         assert_eq!(span("0").unwrap(), Duration::ZERO);
+        assert_eq!(span("500ms").unwrap(), Duration::from_millis(500));
         assert_eq!(budget("unlimited").unwrap(), None);
     }
 }

@@ -8,6 +8,7 @@
 //! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
 //! - [`diff`]: `freshet diff`, what differs between two versions of a page;
 //! - [`audit`]: `freshet audit`, how true what a crawl says of itself is;
+//! - [`fsck`]: `freshet fsck`; [`export`], [`import`]: `freshet export` and `freshet import`;
 //! - [`words`]: times, amounts and shares as people read them.
 
 pub(crate) mod ask;
@@ -15,6 +16,9 @@ pub(crate) mod audit;
 mod config;
 pub(crate) mod demo;
 pub(crate) mod diff;
+pub(crate) mod export;
+pub(crate) mod fsck;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod run;
 mod screen;

@@ -130,6 +130,9 @@ pub(super) fn screen(status: &Status) -> String {
     for (site, trouble) in status.troubles.iter().take(5) {
         lines.push(format!("trouble   {site}: {trouble}"));
     }
+    for met in status.met.iter().take(8) {
+        lines.push(format!("met       {}: {}, {} times", met.site, met.what, count(met.count)));
+    }
     for (reason, cut) in status.traps.iter().take(5) {
         lines.push(format!("trap      {}: {} URLs cut", reason, count(*cut)));
     }

@@ -11,7 +11,8 @@ use freshet_store::reader::Reader;
 use freshet_store::sites::{ListCopy, RobotsCopy};
 use freshet_store::time::Timestamp;
 
-use super::keeper::{Discovery, Keeper};
+use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
+use super::met::Trouble;
 use super::news::News;
 use crate::change::ephemeral::PageLore;
 use crate::page::kind::Kind;
@@ -64,6 +65,7 @@ impl Keeper {
         site.visits += 1;
         site.bytes += bytes;
         site.failures += u64::from(matches!(visit.finding, Finding::Failed(_)));
+        self.meet(visit.site, visit.fetch.as_ref().and_then(Trouble::of).or(trouble_of(visit)));
         self.judge_signal(visit);
         self.put_row(row(visit, bytes));
         self.tell_change_of(visit);
@@ -143,6 +145,7 @@ impl Keeper {
         record.etag = header(response, "etag");
         record.last_modified = header(response, "last-modified");
         record.validators_lied += u16::from(same_validators);
+        self.meet(visit.site, same_validators.then_some(Trouble::LyingValidators));
         record.raw_digest = Some(reading.raw_digest);
         record.text_digest = Some(reading.text_digest);
         record.simhash = Some(reading.simhash);
@@ -273,6 +276,8 @@ impl Keeper {
         let depth = self.url(record.url)?.map_or(0, |url| url.depth);
         let found = Discovery { depth, ..found(to, Some(record.url), Source::Redirect) };
         record.moved_to = self.discover(&found, visit.time)?;
+        let is_endless = record.moved_to.is_none() && self.redirects_before(&found)? > REDIRECTS_MAX;
+        self.meet(visit.site, is_endless.then_some(Trouble::RedirectLoop));
         self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, None));
         if for_good {
             return self.dismiss(
@@ -369,6 +374,7 @@ impl Keeper {
             200..=299 => Robots::parse(&body, PRODUCT_TOKEN).sitemaps().to_vec(),
             _ => Vec::new(),
         };
+        self.meet(site, Trouble::of(fetch));
         let record = self.site_mut(site);
         record.bytes += fetches.iter().map(|fetch| fetch.bytes_received).sum::<u64>();
         record.trouble = if failure.is_empty() { String::new() } else { format!("robots.txt: {failure}") };
@@ -396,6 +402,7 @@ impl Keeper {
     ) -> Result<(), StoreError> {
         let status = response(Some(fetch)).map_or(0, |response| response.status);
         let entries = reading.map_or(0, |reading| reading.listed.len() + reading.sitemaps.len());
+        self.meet(site, Trouble::of(fetch));
         let record = self.site_mut(site);
         record.bytes += fetch.bytes_received;
         let Some(list) = record.lists.iter_mut().find(|list| list.url == url.as_str()) else { return Ok(()) };
@@ -501,6 +508,17 @@ fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
     // A running mean that follows the last few visits.
     record.transfer_bytes =
         if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
+}
+
+/// The trouble of a visit whose exchange had none.
+fn trouble_of(visit: &PageVisit) -> Option<Trouble> {
+    match (&visit.finding, &visit.reading) {
+        (Finding::Failed(why), _) if why.contains("redirects to itself") || why.contains("place to go") => {
+            Some(Trouble::RedirectLoop)
+        }
+        (_, Some(reading)) if reading.links_left_out > 0 => Some(Trouble::TooManyLinks),
+        _ => None,
+    }
 }
 
 fn kind(finding: &Finding) -> VisitKind {

@@ -61,6 +61,11 @@ impl Admission {
         self.hosts.insert(url.host().to_owned());
     }
 
+    /// Whether the site of this URL was named.
+    pub fn is_seeded(&self, url: &PageUrl) -> bool {
+        self.hosts.contains(url.host())
+    }
+
     /// What was admitted before counts for what is admitted next.
     pub fn remember(&mut self, record: &UrlRecord) {
         if let Some(url) = PageUrl::stored(&record.url) {

@@ -39,8 +39,10 @@ use crate::status::{ChangeLine, LAST_CHANGES, Status};
 const IMPORTANCE_MOVED: f32 = 0.05;
 /// Sites with trouble that a status names.
 const TROUBLES: usize = 20;
+/// Lines of a status that tell what was met.
+const MET_LINES: usize = 100;
 /// Redirects that may lead from one URL to another, one after the other.
-const REDIRECTS_MAX: usize = 5;
+pub(super) const REDIRECTS_MAX: usize = 5;
 
 /// The stores, and what is on its way into them.
 pub struct Keeper {
@@ -338,7 +340,7 @@ impl Keeper {
     }
 
     /// Redirects that led to where the URL was found.
-    fn redirects_before(&self, found: &Discovery<'_>) -> Result<usize, StoreError> {
+    pub(super) fn redirects_before(&self, found: &Discovery<'_>) -> Result<usize, StoreError> {
         let (mut redirects, mut at) = (usize::from(found.source == Source::Redirect), found.found_on);
         while found.source == Source::Redirect
             && redirects <= REDIRECTS_MAX
@@ -439,6 +441,7 @@ impl Keeper {
         status.gone = of(VisitKind::Gone);
         status.bytes = counters.bytes_received;
         status.traps = self.admission.traps_cut();
+        status.met = self.met(MET_LINES);
         status.last_changes = self.last_changes.clone();
         let troubled = self.sites.iter().filter(|site| !site.trouble.is_empty());
         status.troubles =
@@ -458,16 +461,17 @@ impl Keeper {
         Ok(())
     }
 
-    /// Makes all of it part of the stores in one step, and says what became known.
+    /// Makes all of it part of the stores in one step, and says what became known. After an error it can be tried again.
     pub fn commit(&mut self) -> Result<Vec<News>, StoreError> {
-        let mut changes = std::mem::take(&mut self.changes);
-        changes.urls.extend(self.pending_urls.drain());
-        changes.pages.extend(self.pending_pages.drain());
+        self.changes.urls.extend(self.pending_urls.drain());
+        self.changes.pages.extend(self.pending_pages.drain());
         let lore = self.pending_lore.drain().map(|(name, lore)| (name, Some(lore.encode())));
-        changes.notes.extend(lore);
+        self.changes.notes.extend(lore);
         let touched = std::mem::take(&mut self.sites_touched);
-        changes.sites.extend(touched.into_iter().map(|site| (site, self.sites[site.index()].clone())));
-        self.store.commit(changes)?;
+        let sites = touched.into_iter().map(|site| (site, self.sites[site.index()].clone()));
+        self.changes.sites.extend(sites);
+        self.store.try_commit(&mut self.changes)?;
+        self.changes = Changes::default();
         Ok(std::mem::take(&mut self.news))
     }
 

@@ -3,6 +3,8 @@
 //! In reading order:
 //! - [`keeper`]: the stores, and what is on its way into them;
 //! - `absorb`: how a visit becomes records;
+//! - [`met`]: what was met on a site: troubles, counted by kind;
+//! - [`imports`]: how what others collected does;
 //! - [`admission`]: which URLs may become pages;
 //! - [`duplicates`]: pages that say the same as another;
 //! - [`known`]: which URLs are known, without asking the disk;
@@ -11,10 +13,13 @@
 mod absorb;
 pub mod admission;
 pub mod duplicates;
+pub mod imports;
 pub mod keeper;
 pub mod known;
+pub mod met;
 pub mod news;
 
 pub use admission::Admission;
+pub use imports::ToldVisit;
 pub use keeper::Keeper;
 pub use news::News;

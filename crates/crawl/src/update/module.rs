@@ -447,6 +447,11 @@ impl UpdateModule {
         heeded
     }
 
+    /// The crawl begins, or goes on: no site is asked before its pause is over.
+    pub fn begin(&mut self, now: Timestamp) {
+        self.politeness.hold_all(now);
+    }
+
     fn know_site(&mut self, site: SiteNumber, record: &SiteRecord, now: Timestamp) {
         while self.sites.len() <= site.index() {
             self.sites.push(Site::new(&record.site));

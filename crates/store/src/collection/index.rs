@@ -12,6 +12,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use crate::collection::digest::{Sha1Digest, base32};
+use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::file_name;
 use crate::collection::surt::surt;
 use crate::collection::warc::WarcRecord;
@@ -44,6 +45,11 @@ impl<'a> IndexLine<'a> {
 
     /// The line, without its end.
     pub fn text(&self) -> String {
+        self.text_in(&file_name(self.place.segment))
+    }
+
+    /// The line in the index of a file of this name.
+    pub(crate) fn text_in(&self, file_name: &str) -> String {
         let mut line = String::with_capacity(200 + 2 * self.url.len());
         line.push_str(&surt(self.url).replace([' ', '\n'], "%20"));
         line.push(' ');
@@ -59,7 +65,7 @@ impl<'a> IndexLine<'a> {
             ", \"status\": \"{status}\", \"digest\": \"{digest}\", \"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
         )
         .expect("writing to a text cannot fail");
-        quote(&file_name(self.place.segment), &mut line);
+        quote(file_name, &mut line);
         line.push('}');
         line
     }
@@ -71,6 +77,25 @@ pub(crate) const LINE_BYTES_MAX: usize = 1 << 15;
 /// The key of a line: the segment, and the line itself, so that the lines of a segment come sorted.
 pub(crate) fn line_key(segment: u32, line: &str) -> Vec<u8> {
     [&segment.to_be_bytes(), line.as_bytes()].concat()
+}
+
+/// The lines of the index as the records of a segment give them, sorted.
+pub(crate) fn lines_of_records(
+    directory: &Path,
+    number: u32,
+    bytes: u64,
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut lines = Vec::new();
+    for entry in SegmentRecords::open(directory, number, bytes)? {
+        let (place, record) = entry?;
+        let stated = (record.time(), record.payload_digest());
+        if let ("response" | "revisit", (Some(time), Some(digest))) = (record.kind(), stated) {
+            let line = IndexLine::of(&record, time, &digest, place).text();
+            lines.extend((line.len() <= LINE_BYTES_MAX).then_some(line.into_bytes()));
+        }
+    }
+    lines.sort_unstable();
+    Ok(lines)
 }
 
 /// Writes the index file of a segment from its lines, which must be sorted: whole or not at all.
@@ -90,7 +115,7 @@ pub(crate) fn write(
 }
 
 /// A text as JSON.
-fn quote(text: &str, output: &mut String) {
+pub(crate) fn quote(text: &str, output: &mut String) {
     output.push('"');
     for one in text.chars() {
         match one {

@@ -5,7 +5,8 @@
 //! - Reading never waits for the writer: committed bytes do not change.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom};
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
@@ -83,9 +84,16 @@ pub struct SegmentRecords {
 impl SegmentRecords {
     /// The records in the first `bytes` bytes of a segment.
     pub fn open(directory: &Path, segment: u32, bytes: u64) -> Result<Self, StoreError> {
+        Self::open_at(directory, segment, 0..bytes)
+    }
+
+    /// The records in these bytes of a segment.
+    pub(crate) fn open_at(directory: &Path, segment: u32, bytes: Range<u64>) -> Result<Self, StoreError> {
         let path = directory.join(file_name(segment));
-        let file = File::open(&path).map_err(StoreError::file("open", &path))?;
-        let reader = Counted::new(BufReader::with_capacity(BUFFER_BYTES, file.take(bytes)), 0);
+        let mut file = File::open(&path).map_err(StoreError::file("open", &path))?;
+        file.seek(SeekFrom::Start(bytes.start)).map_err(StoreError::file("read", &path))?;
+        let file = file.take(bytes.end.saturating_sub(bytes.start));
+        let reader = Counted::new(BufReader::with_capacity(BUFFER_BYTES, file), bytes.start);
         Ok(Self { path, segment, reader, failed: false })
     }
 

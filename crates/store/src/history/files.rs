@@ -36,7 +36,7 @@ pub(crate) const ROWS_PER_MOVE: usize = 1 << 17;
 const ROWS_PER_GROUP: usize = 1 << 16;
 
 /// Rows that are read or written at once.
-const ROWS_PER_BATCH: usize = 1 << 12;
+pub(crate) const ROWS_PER_BATCH: usize = 1 << 12;
 
 /// The most files that are merged at once, each of which is held open.
 const FILES_PER_MERGE: usize = 64;
@@ -109,13 +109,8 @@ pub(crate) fn move_rows(
         return Ok(None);
     };
     visits.iter().for_each(|visit| batch.remove(Space::Visits, visit.number.to_be_bytes()));
-    visits.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
     let name = format!("day-{day}-{serial:012}.parquet");
-    let mut writer = FileWriter::create(directory, &name)?;
-    for rows in visits.chunks(ROWS_PER_BATCH) {
-        writer.write(rows)?;
-    }
-    let record = writer.finish(directory)?;
+    let record = write_file(directory, &name, visits)?;
     batch.put(Space::Files, name.as_bytes(), record.encode());
     Ok(Some(Settled { name, record, replaced_bytes: 0, moved: true, replaced: Vec::new() }))
 }
@@ -219,7 +214,7 @@ fn next_group(files: &BTreeMap<String, FileRecord>, today: &str) -> Option<(Stri
 }
 
 /// A file in the making.
-struct FileWriter {
+pub(crate) struct FileWriter {
     name: String,
     path: PathBuf,
     writer: ArrowWriter<File>,
@@ -227,7 +222,7 @@ struct FileWriter {
 }
 
 impl FileWriter {
-    fn create(directory: &Path, name: &str) -> Result<Self, StoreError> {
+    pub(crate) fn create(directory: &Path, name: &str) -> Result<Self, StoreError> {
         let path = directory.join(format!("{name}.unfinished"));
         let file = File::create(&path).map_err(StoreError::file("create", &path))?;
         let level = ZstdLevel::try_new(ZSTD_LEVEL).expect("the level is one of the allowed");
@@ -240,7 +235,7 @@ impl FileWriter {
         Ok(Self { name: name.to_owned(), path, writer, record: FileRecord::default() })
     }
 
-    fn write(&mut self, visits: &[NumberedVisit]) -> Result<(), StoreError> {
+    pub(crate) fn write(&mut self, visits: &[NumberedVisit]) -> Result<(), StoreError> {
         for visit in visits {
             let time = visit.row.time;
             let first = self.record.rows == 0;
@@ -251,7 +246,7 @@ impl FileWriter {
         self.writer.write(&to_batch(visits)).map_err(parquet_error(&self.path))
     }
 
-    fn finish(mut self, directory: &Path) -> Result<FileRecord, StoreError> {
+    pub(crate) fn finish(mut self, directory: &Path) -> Result<FileRecord, StoreError> {
         let file = self.writer.into_inner().map_err(parquet_error(&self.path))?;
         file.sync_all().map_err(StoreError::file("sync", &self.path))?;
         self.record.bytes =
@@ -341,6 +336,38 @@ pub(crate) fn read_file(path: &Path) -> Result<FileSummary, StoreError> {
         before = Some(visit);
     }
     Ok(summary)
+}
+
+/// The rows of a damaged file that can still be read, row group by row group.
+pub(crate) fn readable_rows(path: &Path) -> Vec<NumberedVisit> {
+    let open = || ParquetRecordBatchReaderBuilder::try_new(File::open(path).ok()?).ok();
+    let Some(groups) = open().map(|builder| builder.metadata().num_row_groups()) else {
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    for group in 0..groups {
+        let Some(builder) = open() else { break };
+        let Ok(reader) = builder.with_row_groups(vec![group]).with_batch_size(ROWS_PER_BATCH).build() else {
+            continue;
+        };
+        // A batch that cannot be read ends its group: the columns are no longer at the same row.
+        rows.extend(reader.map_while(Result::ok).map_while(|batch| from_batch(&batch).ok()).flatten());
+    }
+    rows
+}
+
+/// Writes a file of these visits in place of one of the same name.
+pub(crate) fn write_file(
+    directory: &Path,
+    name: &str,
+    mut visits: Vec<NumberedVisit>,
+) -> Result<FileRecord, StoreError> {
+    visits.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
+    let mut writer = FileWriter::create(directory, name)?;
+    for rows in visits.chunks(ROWS_PER_BATCH) {
+        writer.write(rows)?;
+    }
+    writer.finish(directory)
 }
 
 /// The next row of a source, ordered so that the heap gives the smallest first.

@@ -51,6 +51,25 @@ impl Space {
     pub const fn name(self) -> &'static str {
         self.word()
     }
+
+    /// What is lost with it, in words.
+    pub(crate) const fn holds(self) -> &'static str {
+        match self {
+            Self::Meta => "the store's identity and counters",
+            Self::Notes => "what the crawler noted",
+            Self::Urls => "the known URLs",
+            Self::UrlKeys => "the numbers of URLs, which can be made again",
+            Self::Pages => "what is known of each page",
+            Self::Sites => "what is known of each site",
+            Self::SiteNames => "the numbers of sites, which can be made again",
+            Self::Links => "the links between pages",
+            Self::Versions | Self::Places => "where the versions of pages stand, which can be made again",
+            Self::Index => "lines of an index, which can be made again",
+            Self::Segments => "the segments of the Collection, which can be made again",
+            Self::Visits => "visits that are not in a file of the History yet",
+            Self::Files => "the files of the History, which can be made again",
+        }
+    }
 }
 
 /// What a commit survives.

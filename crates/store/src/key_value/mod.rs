@@ -4,10 +4,12 @@
 //! - [`engine`]: what it promises: get, atomic batch, ordered scan, snapshot.
 //! - [`on_disk`]: on disk, a log-structured merge tree (fjall).
 //! - [`in_memory`]: in memory, for tests.
+//! - `journal`: the engine's journal, looked at before the engine does.
 //! - `conformance`: the promises as tests, run on both.
 
 pub mod engine;
 pub mod in_memory;
+pub(crate) mod journal;
 pub mod on_disk;
 
 #[cfg(test)]

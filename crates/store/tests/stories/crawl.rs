@@ -47,6 +47,11 @@ impl Crawl {
         Self { store, directory: directory.to_path_buf(), settings }
     }
 
+    /// The crawl of a store that was opened again.
+    pub(crate) fn of(store: Store, directory: &Path, settings: Settings) -> Self {
+        Self { store, directory: directory.to_path_buf(), settings }
+    }
+
     /// Gives the store up without closing it, and opens it again.
     pub(crate) fn restart(self) -> Self {
         let Self { store, directory, settings } = self;
@@ -73,6 +78,18 @@ impl Crawl {
         kind: ExchangeKind,
         body: &[u8],
     ) -> Result<(), StoreError> {
+        let changes = self.changes_of_visit(page, seconds, kind, body)?;
+        self.store.commit(changes).map(|_| ())
+    }
+
+    /// What a visit changes.
+    pub(crate) fn changes_of_visit(
+        &self,
+        page: PageNumber,
+        seconds: i64,
+        kind: ExchangeKind,
+        body: &[u8],
+    ) -> Result<Changes, StoreError> {
         let record = self.store.reader().page(page)?.expect("it is kept");
         let mut changes = Changes::default();
         changes.pages.push((page, PageRecord { visits: record.visits + 1, site: SiteNumber(0), ..record }));
@@ -98,7 +115,7 @@ impl Crawl {
             text_digest: None,
             simhash: None,
         });
-        self.store.commit(changes).map(|_| ())
+        Ok(changes)
     }
 }
 

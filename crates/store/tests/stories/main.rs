@@ -1,13 +1,14 @@
 //! What the store promises, told as stories, one file each.
 //!
 //! - [`crawl`]: a crawl of one site, as the stories need it.
-//! - [`a_crawl_is_kept`], [`killed_at_any_instant`], [`the_disk_is_full`], [`damage_is_found`], [`old_versions_are_dropped`]: stories.
+//! - [`a_crawl_is_kept`], [`killed_at_any_instant`], [`the_disk_is_full`], [`damage_is_found`], [`damage_is_repaired`], [`old_versions_are_dropped`]: stories.
 //! - [`format_document`]: `docs/FORMAT.md` says what the code does.
 
 mod crawl;
 
 mod a_crawl_is_kept;
 mod damage_is_found;
+mod damage_is_repaired;
 mod format_document;
 mod killed_at_any_instant;
 mod old_versions_are_dropped;

@@ -32,6 +32,13 @@ fn body(seed: u64) -> Vec<u8> {
     .collect()
 }
 
+/// Limits the size of files that this process may write.
+fn set_limit(limit: &str) {
+    let pid = std::process::id().to_string();
+    let set = Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={limit}")]).status();
+    assert!(set.expect("prlimit is there").success());
+}
+
 /// The process with little room: it writes until it is told that there is none, and says so.
 #[test]
 fn writer() {
@@ -40,15 +47,20 @@ fn writer() {
     };
     let settings = Settings { gzip_level: 0, ..Settings::default() };
     let mut crawl = Crawl::begin(Path::new(&directory), settings, 1);
-    let pid = std::process::id().to_string();
-    let limit = Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={LIMIT}")]).status();
-    assert!(limit.expect("prlimit is there").success());
+    set_limit(&format!("{LIMIT}:unlimited"));
     for seconds in 0..100 {
         match crawl.try_visit(PageNumber(0), seconds, ExchangeKind::Full, &body(seconds as u64)) {
             Ok(()) => {}
             Err(error @ StoreError::DiskFull { .. }) => {
                 // The store goes on with what there is room for.
                 let small = crawl.try_visit(PageNumber(0), 1000, ExchangeKind::Full, b"small");
+                // What found no room finds it when there is some again.
+                let changes = crawl.changes_of_visit(PageNumber(0), 2000, ExchangeKind::Full, &body(2000));
+                let mut changes = changes.expect("they are made");
+                let tried = crawl.store.try_commit(&mut changes);
+                assert!(matches!(tried, Err(StoreError::DiskFull { .. })), "{tried:?}");
+                set_limit("unlimited");
+                crawl.store.try_commit(&mut changes).expect("there is room");
                 let said = format!("\nfull after {seconds}: {error}; then {small:?}\n");
                 std::io::stdout().write_all(said.as_bytes()).expect("somebody listens");
                 return;
@@ -79,9 +91,11 @@ fn a_full_disk_is_named_and_nothing_is_corrupt() {
     assert!(kept >= 4, "{said}");
     let store = Store::open(place.path(), Settings::default()).expect("it opens");
     assert_eq!(check(&store.reader()).expect("checked").faults, []);
-    assert_eq!(store.counters().visits, kept + 1);
+    assert_eq!(store.counters().visits, kept + 2);
     let last = store.reader().response_at(PageNumber(0), moment(999)).expect("read").expect("there");
     assert_eq!(last.body, body(kept - 1));
     let small = store.reader().response_at(PageNumber(0), moment(1000)).expect("read").expect("there");
     assert_eq!(small.body, b"small");
+    let late = store.reader().response_at(PageNumber(0), moment(2000)).expect("read").expect("there");
+    assert_eq!(late.body, body(2000));
 }

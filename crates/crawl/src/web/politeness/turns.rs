@@ -327,6 +327,19 @@ impl Politeness {
         self.requeue(id, now);
     }
 
+    /// Holds every known host for its pause from now on: a process that was killed may have visited it a moment ago, and could not tell.
+    pub fn hold_all(&mut self, now: Timestamp) {
+        let pause = millis(self.settings.delay).max(self.settings.host_interval());
+        for number in 0..self.hosts.len() {
+            let id = HostId(number as u32);
+            let crawl_delay = self.settings.crawl_delay_of(self.host(id).manners.crawl_delay_millis);
+            let host = self.host_mut(id);
+            hold(host, now, pause, Why::Delay);
+            hold(host, now, crawl_delay, Why::CrawlDelay);
+            self.requeue(id, now);
+        }
+    }
+
     fn host_id(&mut self, name: &str) -> HostId {
         if let Some(&id) = self.names.get(name) {
             return id;
@@ -533,6 +546,21 @@ mod tests {
 
     fn seconds(seconds: u64) -> Duration {
         Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn after_a_restart_every_known_host_waits_for_its_pause() {
+        let settings = PolitenessSettings { delay: seconds(2), ..PolitenessSettings::default() };
+        let mut politeness = Politeness::new(settings);
+        politeness.import("a", SiteManners::default(), at(1000));
+        politeness.set_crawl_delay("b", Some(seconds(5)));
+        politeness.enlist("a", at(1000));
+        politeness.enlist("b", at(1000));
+        politeness.hold_all(at(1000));
+        assert_eq!(politeness.may_visit_at("a", None), at(3000));
+        assert_eq!(politeness.may_visit_at("b", None), at(6000));
+        assert_eq!(politeness.next_ready(at(2999)), None);
+        assert_eq!(politeness.next_ready(at(3000)).as_deref(), Some("a"));
     }
 
     /// What one visit from 0 to `took` means for the next.

@@ -1,0 +1,171 @@
+//! A crawl that is taken care of, through the real program: checked, repaired, exported, imported, and short of files, room and rights.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn freshet() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_freshet"))
+}
+
+/// A living web, ended with the test.
+struct Web {
+    server: Child,
+    seeds: Vec<String>,
+}
+
+impl Drop for Web {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn web(place: &Path) -> Web {
+    let seeds = place.join("seeds");
+    let mut server = freshet()
+        .args([
+            "lab", "web", "--sites", "4", "--pages", "80", "--seed", "5", "--speed", "1x", "--for", "120s",
+            "--seeds",
+        ])
+        .arg(&seeds)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(server.stdout.take().expect("it has an output")).lines();
+    while let Some(Ok(line)) = lines.next()
+        && !line.contains("/-/clock")
+    {}
+    std::thread::spawn(move || lines.for_each(drop));
+    let seeds = fs::read_to_string(&seeds).expect("the seeds are written");
+    Web { server, seeds: seeds.lines().map(str::to_owned).collect() }
+}
+
+impl Web {
+    /// Visits everything once.
+    fn crawl(&self, directory: &Path) -> Command {
+        let mut command = freshet();
+        command.arg("crawl").args(&self.seeds).arg("--dir").arg(directory);
+        command.args(["--allow-private", "--once", "--budget", "unlimited", "--host-delay", "0", "--quiet"]);
+        command
+    }
+}
+
+#[track_caller]
+fn run(command: &mut Command) -> Output {
+    let output = command.output().expect("the program starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn fsck(directory: &Path, options: &[&str]) -> (Option<i32>, String) {
+    let output = freshet().arg("fsck").arg(directory).args(options).output().expect("the program starts");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&text).into_owned())
+}
+
+fn status(directory: &Path) -> Value {
+    let output = run(freshet().args(["status", "--json", "--dir"]).arg(directory));
+    serde_json::from_slice(&output.stdout).expect("the answer is JSON")
+}
+
+#[test]
+fn a_damaged_crawl_is_named_repaired_and_goes_on() {
+    let place = tempfile::tempdir().expect("a place");
+    let (web, directory) = (web(place.path()), place.path().join("crawl"));
+    let (code, said) = fsck(&directory, &[]);
+    assert_eq!(code, Some(2), "{said}");
+    run(&mut web.crawl(&directory));
+    let (code, said) = fsck(&directory, &[]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("is whole"), "{said}");
+    let before = status(&directory)["pages_kept"].as_u64();
+
+    let segment = directory.join("collection/segment-00000001.warc.gz");
+    let mut bytes = fs::read(&segment).expect("it is read");
+    // Within the first response, which follows the record that every segment begins with.
+    bytes[700] ^= 0x40;
+    fs::write(&segment, bytes).expect("it is written");
+    let (code, said) = fsck(&directory, &["--json"]);
+    assert_eq!(code, Some(1), "{said}");
+    let found: Value = serde_json::from_str(&said).expect("it is JSON");
+    assert_eq!(found["faults"][0]["place"], "collection/segment-00000001.warc.gz", "{found}");
+    assert!(found["faults"][0]["holds"].as_str().is_some_and(|holds| holds.contains("http://")), "{found}");
+
+    let (code, said) = fsck(&directory, &["--repair"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("whole again") && said.contains("damaged"), "{said}");
+    assert_eq!(fsck(&directory, &[]).0, Some(0));
+    run(&mut web.crawl(&directory));
+    assert_eq!(status(&directory)["pages_kept"].as_u64(), before);
+    assert_eq!(fsck(&directory, &[]).0, Some(0));
+}
+
+#[test]
+fn what_is_exported_is_imported_elsewhere_the_same() {
+    let place = tempfile::tempdir().expect("a place");
+    let (web, directory) = (web(place.path()), place.path().join("crawl"));
+    run(&mut web.crawl(&directory));
+    for name in ["all.warc.gz", "all.wacz", "all.parquet", "all.jsonl"] {
+        run(freshet().args(["export", "--dir"]).arg(&directory).arg("--out").arg(place.path().join(name)));
+        assert!(fs::metadata(place.path().join(name)).expect("it is there").len() > 100, "{name}");
+    }
+    let copy = place.path().join("copy");
+    let output = run(freshet()
+        .arg("import")
+        .arg(place.path().join("all.warc.gz"))
+        .args(["--json", "--dir"])
+        .arg(&copy));
+    let imported: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    let versions = imported["with_content"].as_u64().expect("a number");
+    assert!(versions > 40, "{imported}");
+    assert_eq!(imported["faults"].as_array().map(Vec::len), Some(0), "{imported}");
+    let said = |directory: &Path| run(freshet().args(["cat", &web.seeds[0], "--dir"]).arg(directory)).stdout;
+    assert_eq!(said(&directory), said(&copy));
+    assert_eq!(fsck(&copy, &[]).0, Some(0));
+    let wrong =
+        freshet().args(["export", "--out", "x.zip", "--dir"]).arg(&directory).output().expect("it runs");
+    assert!(String::from_utf8_lossy(&wrong.stderr).contains(".wacz"), "{wrong:?}");
+}
+
+#[test]
+fn a_url_list_and_a_sitemap_begin_a_crawl() {
+    let place = tempfile::tempdir().expect("a place");
+    let (list, sitemap, directory) =
+        (place.path().join("list"), place.path().join("sitemap.xml"), place.path().join("crawl"));
+    fs::write(&list, "http://127.0.0.1/a\n# no\nhttp://127.0.0.1/b\nftp://127.0.0.1/\n")
+        .expect("it is written");
+    fs::write(&sitemap, "<urlset><url><loc>http://127.0.0.1/c</loc></url></urlset>").expect("it is written");
+    let output =
+        run(freshet().arg("import").arg(&list).arg(&sitemap).args(["--json", "--dir"]).arg(&directory));
+    let imported: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!((&imported["urls"], &imported["visits"]), (&3.into(), &0.into()), "{imported}");
+    assert_eq!(status(&directory)["pages_kept"], 3);
+}
+
+#[test]
+fn with_few_files_a_crawl_says_so_and_keeps_what_it_can() {
+    let place = tempfile::tempdir().expect("a place");
+    let (web, directory) = (web(place.path()), place.path().join("crawl"));
+    run(&mut web.crawl(&directory));
+    let output = Command::new("sh")
+        .args([
+            "-c",
+            "ulimit -n 64; exec \"$@\"",
+            "sh",
+            env!("CARGO_BIN_EXE_freshet"),
+            "crawl",
+            "--allow-private",
+            "--quiet",
+        ])
+        .args(["--budget", "unlimited", "--host-delay", "0", "--for", "2s", "--connections", "200", "--dir"])
+        .arg(&directory)
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() || said.contains("open"), "{said}");
+    assert_eq!(fsck(&directory, &[]).0, Some(0));
+}

@@ -1,0 +1,224 @@
+//! What was met on a site: the troubles of its answers, counted by kind.
+//!
+//! The counts are kept with the record of the site: two varints for each kind, its number and how often it was met.
+//!
+//! # Promises
+//! - What is written is read back; bytes that are no counts are none met, never a panic.
+
+use std::collections::BTreeMap;
+
+use freshet_store::codec::{Input, Opaque, put_number, take_number};
+use freshet_store::ids::SiteNumber;
+
+use super::keeper::Keeper;
+use crate::status::MetLine;
+use crate::web::{Answer, Failure, Fetch, Refusal, Truncation};
+
+/// A kind of trouble.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Trouble {
+    /// The host has no address.
+    NoAddress,
+    /// Nobody answers there.
+    CannotConnect,
+    /// TLS failed.
+    Tls,
+    /// The answer did not come in time.
+    TimeOut,
+    /// The connection broke.
+    Broken,
+    /// Headers beyond the limit.
+    HugeHeaders,
+    /// What came is not HTTP, or is framed wrongly.
+    BadHttp,
+    /// A body beyond the limit.
+    HugeBody,
+    /// A body that decodes to a bomb.
+    Bomb,
+    /// A body that came too slowly.
+    SlowBody,
+    /// A content encoding that is broken or unknown.
+    BadEncoding,
+    /// It led to an address that is closed to us.
+    ClosedAddress,
+    /// It asked us to slow down (429, 503).
+    AskedToSlowDown,
+    /// It failed (5xx).
+    ServerError,
+    /// A redirect that leads nowhere: to itself, without a place, or on and on.
+    RedirectLoop,
+    /// Validators that said that nothing had changed when something had.
+    LyingValidators,
+    /// More links than are looked at.
+    TooManyLinks,
+}
+
+impl Trouble {
+    /// All of them, in the order of their numbers on disk.
+    const ALL: [Self; 17] = [
+        Self::NoAddress,
+        Self::CannotConnect,
+        Self::Tls,
+        Self::TimeOut,
+        Self::Broken,
+        Self::HugeHeaders,
+        Self::BadHttp,
+        Self::HugeBody,
+        Self::Bomb,
+        Self::SlowBody,
+        Self::BadEncoding,
+        Self::ClosedAddress,
+        Self::AskedToSlowDown,
+        Self::ServerError,
+        Self::RedirectLoop,
+        Self::LyingValidators,
+        Self::TooManyLinks,
+    ];
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoAddress => "no address",
+            Self::CannotConnect => "no connection",
+            Self::Tls => "TLS failure",
+            Self::TimeOut => "time-out",
+            Self::Broken => "broken connection",
+            Self::HugeHeaders => "huge headers",
+            Self::BadHttp => "bad HTTP",
+            Self::HugeBody => "huge body",
+            Self::Bomb => "decompression bomb",
+            Self::SlowBody => "slow body",
+            Self::BadEncoding => "bad encoding",
+            Self::ClosedAddress => "closed address",
+            Self::AskedToSlowDown => "asked to slow down",
+            Self::ServerError => "server error",
+            Self::RedirectLoop => "redirect loop",
+            Self::LyingValidators => "lying validators",
+            Self::TooManyLinks => "too many links",
+        }
+    }
+
+    /// The trouble of an exchange, if it had one.
+    pub fn of(fetch: &Fetch) -> Option<Self> {
+        match &fetch.answer {
+            Answer::Failed(failure) => Some(Self::of_failure(failure)),
+            Answer::Refused(Refusal::PrivateAddress { .. }) => Some(Self::ClosedAddress),
+            Answer::Refused(_) => None,
+            Answer::Response(response) => match (response.truncated, response.status) {
+                (Some(cut), _) => Some(Self::of_truncation(cut)),
+                (None, 429 | 503) => Some(Self::AskedToSlowDown),
+                (None, 500..) => Some(Self::ServerError),
+                (None, _) => None,
+            },
+        }
+    }
+
+    fn of_failure(failure: &Failure) -> Self {
+        match failure {
+            Failure::Dns(_) => Self::NoAddress,
+            Failure::Connect(_) => Self::CannotConnect,
+            Failure::Tls(_) => Self::Tls,
+            Failure::Timeout(_) => Self::TimeOut,
+            Failure::Closed => Self::Broken,
+            Failure::HeadTooLarge => Self::HugeHeaders,
+            Failure::Protocol(_) => Self::BadHttp,
+        }
+    }
+
+    fn of_truncation(cut: Truncation) -> Self {
+        match cut {
+            Truncation::Size | Truncation::DecodedSize => Self::HugeBody,
+            Truncation::Bomb => Self::Bomb,
+            Truncation::Idle | Truncation::Slow => Self::SlowBody,
+            Truncation::Closed => Self::Broken,
+            Truncation::Framing => Self::BadHttp,
+            Truncation::Undecodable | Truncation::UnknownEncoding => Self::BadEncoding,
+        }
+    }
+}
+
+/// How often each trouble was met.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+struct Met(BTreeMap<Trouble, u64>);
+
+impl Met {
+    fn decode(bytes: &Opaque) -> Self {
+        let mut input = Input::new(&bytes.0);
+        let mut met = BTreeMap::new();
+        while input.left() > 0 {
+            let (Ok(number), Ok(count)) = (take_number(&mut input), take_number(&mut input)) else {
+                return Self::default();
+            };
+            let trouble = usize::try_from(number).ok().and_then(|number| Trouble::ALL.get(number));
+            met.extend(trouble.map(|trouble| (*trouble, count)));
+        }
+        Self(met)
+    }
+
+    fn encode(&self) -> Opaque {
+        let mut output = Vec::new();
+        for (trouble, count) in &self.0 {
+            put_number(*trouble as u64, &mut output);
+            put_number(*count, &mut output);
+        }
+        Opaque(output)
+    }
+}
+
+impl Keeper {
+    /// Counts a trouble that was met on a site, if there was one.
+    pub(super) fn meet(&mut self, site: SiteNumber, trouble: Option<Trouble>) {
+        let Some(trouble) = trouble else { return };
+        let record = self.site_mut(site);
+        let mut met = Met::decode(&record.evidence);
+        *met.0.entry(trouble).or_default() += 1;
+        record.evidence = met.encode();
+    }
+
+    /// What was met, the most often met first, at most so many lines.
+    pub(super) fn met(&self, limit: usize) -> Vec<MetLine> {
+        let mut lines: Vec<MetLine> = self
+            .sites
+            .iter()
+            .filter(|record| !record.evidence.0.is_empty())
+            .flat_map(|record| {
+                let line = |(trouble, count): (Trouble, u64)| MetLine {
+                    site: record.site.clone(),
+                    what: trouble.words().to_owned(),
+                    count,
+                };
+                Met::decode(&record.evidence).0.into_iter().map(line)
+            })
+            .collect();
+        lines.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.site.cmp(&other.site)));
+        lines.truncate(limit);
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_trouble_stands_at_its_number() {
+        for (number, trouble) in Trouble::ALL.into_iter().enumerate() {
+            assert_eq!(trouble as usize, number);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn counts_come_back(counts in prop::collection::btree_map(0..Trouble::ALL.len(), any::<u64>(), 0..9)) {
+            let met = Met(counts.into_iter().map(|(number, count)| (Trouble::ALL[number], count)).collect());
+            prop_assert_eq!(Met::decode(&met.encode()), met);
+        }
+
+        #[test]
+        fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+            Met::decode(&Opaque(bytes));
+        }
+    }
+}

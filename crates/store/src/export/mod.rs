@@ -1,0 +1,20 @@
+//! Parts of a store as files that others read: WARC, WACZ, Parquet.
+//!
+//! In reading order:
+//! - [`selection`]: which versions: of some sites, of a span of time.
+//! - [`warc`]: one WARC file.
+//! - [`wacz`]: one WACZ package: the WARC, its index, the pages.
+//! - `zip`, `sha256`: what a package is made of.
+//! - [`visits`]: the History as one Parquet file.
+
+pub mod selection;
+mod sha256;
+pub mod visits;
+pub mod wacz;
+pub mod warc;
+mod zip;
+
+pub use selection::{Exported, Selection};
+pub use visits::export_visits;
+pub use wacz::export_wacz;
+pub use warc::export_warc;

@@ -1,0 +1,39 @@
+//! The History, or a part of it, as one Parquet file with the columns of its own files.
+//!
+//! # Promises
+//! - Memory does not grow with the visits: rows stand in the order in which they are read, file by file.
+//! - The file is there whole or not at all.
+
+use std::path::Path;
+
+use super::selection::Exported;
+use crate::error::StoreError;
+use crate::history::VisitQuery;
+use crate::history::columns::NumberedVisit;
+use crate::history::files::{FileWriter, ROWS_PER_BATCH};
+use crate::reader::Reader;
+
+/// Writes the visits that one of the queries asks for to a Parquet file.
+pub fn export_visits(reader: &Reader, queries: &[VisitQuery], output: &Path) -> Result<Exported, StoreError> {
+    let directory = match output.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let name = output.file_name().and_then(|name| name.to_str()).unwrap_or("visits.parquet");
+    let mut writer = FileWriter::create(directory, name)?;
+    let mut rows: Vec<NumberedVisit> = Vec::with_capacity(ROWS_PER_BATCH);
+    for query in queries {
+        let mut written = Ok(());
+        reader.for_each_visit(query, |visit| {
+            rows.push(visit);
+            if rows.len() >= ROWS_PER_BATCH && written.is_ok() {
+                written = writer.write(&rows);
+                rows.clear();
+            }
+        })?;
+        written?;
+    }
+    writer.write(&rows)?;
+    let record = writer.finish(directory)?;
+    Ok(Exported { entries: record.rows, bytes: record.bytes })
+}

@@ -1,0 +1,210 @@
+//! A store opened to be looked at: nothing is mended, and what would make the engine drop anything is found before it is opened.
+//!
+//! # Promises
+//! - A directory that holds no crawl, is in use, or cannot be read is an error; a damaged one is not, and its faults are named.
+//! - The engine is not let near files that it would silently drop batches or tables from.
+
+use std::fs;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use crate::all_urls::read;
+use crate::check::{Findings, relative};
+use crate::error::StoreError;
+use crate::key_value::{KeyValue, OnDisk, Space, View, journal};
+use crate::lock::Lock;
+use crate::reader::Shared;
+use crate::store::{FORMAT, FORMAT_FILE, IDENTITY, Identity, format_text, segments};
+
+/// Bytes of memory for what was read last, while a store is looked at.
+pub(crate) const CACHE_BYTES: u64 = 64 << 20;
+
+/// A store as it was found.
+pub(crate) struct Inspected {
+    /// What is wrong so far.
+    pub(crate) findings: Findings,
+    /// The store, if its key-value store can be opened without loss.
+    pub(crate) shared: Option<Shared>,
+}
+
+/// Opens the store in this directory without altering it.
+pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
+    let lock = take_lock(directory)?;
+    let mut findings = Findings::default();
+    inspect_format(directory, &mut findings)?;
+    let before = findings.fault_count;
+    inspect_state(directory, &mut findings)?;
+    if findings.fault_count > before {
+        return Ok(Inspected { findings, shared: None });
+    }
+    let state = match open_state(directory)? {
+        Ok(state) => state,
+        Err(problem) => {
+            let holds = "all that is known of URLs, pages and sites".to_owned();
+            findings.add_loss("state", problem, holds);
+            return Ok(Inspected { findings, shared: None });
+        }
+    };
+    let seed = match read::<Identity>(state.as_ref(), Space::Meta, IDENTITY) {
+        Ok(Some(identity)) => u64::from_le_bytes(identity.seed),
+        Ok(None) => {
+            findings.add("meta", "the store has no identity");
+            0
+        }
+        Err(error) => {
+            findings.add("meta", error.to_string());
+            0
+        }
+    };
+    inspect_names(directory, state.as_ref(), &mut findings);
+    let shared = Shared { directory: directory.to_path_buf(), state, seed, _lock: lock };
+    Ok(Inspected { findings, shared: Some(shared) })
+}
+
+/// Takes the lock of a directory that holds a crawl.
+pub(crate) fn take_lock(directory: &Path) -> Result<Lock, StoreError> {
+    let is_there = |name: &str| directory.join(name).exists();
+    if !is_there(FORMAT_FILE) && !is_there("state") && !is_there("collection") {
+        let reason = "it has none of `FORMAT`, `state` and `collection`".to_owned();
+        return Err(StoreError::NotAStore { directory: directory.to_path_buf(), reason });
+    }
+    Lock::take(directory)
+}
+
+/// Opens the engine; why it cannot, if that is no refusal of the system.
+pub(crate) fn open_state(directory: &Path) -> Result<Result<Box<dyn KeyValue>, String>, StoreError> {
+    let path = directory.join("state");
+    // The engine asserts what it expects of its own files: a panic of it is a fault of the files.
+    match catch_unwind(AssertUnwindSafe(|| OnDisk::open(&path, CACHE_BYTES))) {
+        Ok(Ok(state)) => Ok(Ok(Box::new(state))),
+        Ok(Err(error)) => match StoreError::from(error) {
+            StoreError::File { source, .. } if is_damage(&source) => {
+                Ok(Err(format!("it cannot be opened: {source}")))
+            }
+            StoreError::State { reason, .. } => Ok(Err(format!("it cannot be opened: {reason}"))),
+            refusal => Err(refusal),
+        },
+        Err(_) => Ok(Err("it cannot be opened: the engine gave up".to_owned())),
+    }
+}
+
+/// Whether the system was asked in vain because of what is in the files.
+fn is_damage(error: &io::Error) -> bool {
+    !matches!(
+        error.kind(),
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::StorageFull
+    ) && !is_out_of_files(error)
+}
+
+/// Whether the process may not open another file.
+fn is_out_of_files(error: &io::Error) -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
+}
+
+fn inspect_format(directory: &Path, findings: &mut Findings) -> Result<(), StoreError> {
+    let path = directory.join(FORMAT_FILE);
+    match fs::read(&path) {
+        Ok(found) if found == format_text().as_bytes() => {}
+        Ok(found) => {
+            let text = String::from_utf8_lossy(&found).into_owned();
+            let number = text.trim().strip_prefix("freshet store ").and_then(|rest| rest.parse::<u32>().ok());
+            if let Some(number) = number.filter(|number| *number != FORMAT) {
+                let (directory, found) = (directory.to_path_buf(), number.to_string());
+                return Err(StoreError::Format { directory, found, known: FORMAT });
+            }
+            findings.add(FORMAT_FILE, format!("it says {text:?}, not {:?}", format_text()));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => findings.add(FORMAT_FILE, "it is missing"),
+        Err(error) => return Err(StoreError::file("read", &path)(error)),
+    }
+    Ok(())
+}
+
+/// What would make the engine drop batches or tables without a word.
+fn inspect_state(directory: &Path, findings: &mut Findings) -> Result<(), StoreError> {
+    let state = directory.join("state");
+    if !state.is_dir() {
+        let holds = "all that is known of URLs, pages and sites".to_owned();
+        findings.add_loss("state", "it is missing", holds);
+        return Ok(());
+    }
+    let journals = journals(&state)?;
+    if journals.is_empty() {
+        let holds = "the commits that are in no table yet".to_owned();
+        findings.add_loss("state/*.jnl", "the journal is missing", holds);
+    }
+    for path in journals {
+        let bytes = fs::read(&path).map_err(StoreError::file("read", &path))?;
+        let reading = journal::read(&bytes);
+        let name = relative(&path, directory);
+        for range in &reading.damaged {
+            let problem = format!("bytes {} to {} are damaged", range.start, range.end);
+            let holds = format!("at least one commit; {} others in it are whole", reading.batches);
+            findings.add_loss(&name, problem, holds);
+        }
+        if reading.torn > 0 {
+            findings.leftovers.push(format!("{name}: {} bytes of a commit without its end", reading.torn));
+        }
+    }
+    for folder in keyspace_folders(&state)? {
+        let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());
+        if has_tables && !folder.join("current").exists() {
+            let name = format!("{}/current", relative(&folder, directory));
+            findings.add_loss(name, "it is missing", "which tables of the keyspace count".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The journals of the engine.
+pub(crate) fn journals(state: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let mut journals = listed(state)?;
+    journals.retain(|path| path.extension().is_some_and(|extension| extension == "jnl"));
+    Ok(journals)
+}
+
+fn keyspace_folders(state: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let folder = state.join("keyspaces");
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut folders = listed(&folder)?;
+    folders.retain(|path| path.is_dir());
+    Ok(folders)
+}
+
+/// What stands in a folder, sorted.
+pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = fs::read_dir(folder).map_err(StoreError::file("list", folder))?;
+    let mut paths = entries
+        .map(|entry| Ok(entry.map_err(StoreError::file("list", folder))?.path()))
+        .collect::<Result<Vec<_>, StoreError>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Files of which no commit knows: what a crash leaves.
+fn inspect_names(directory: &Path, state: &dyn View, findings: &mut Findings) {
+    let known_segments: Vec<u32> = segments(state).filter_map(|entry| Some(entry.ok()?.0)).collect();
+    let known_files = crate::history::files::registered(state).unwrap_or_default();
+    for folder in ["collection", "history"] {
+        let path = directory.join(folder);
+        if !path.is_dir() {
+            findings.add(folder, "it is missing");
+            continue;
+        }
+        for path in listed(&path).unwrap_or_default() {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let segment = crate::collection::segment::number_of(name);
+            let is_unknown = name.ends_with(".unfinished")
+                || folder == "collection" && segment.is_some_and(|number| !known_segments.contains(&number))
+                || folder == "history" && name.ends_with(".parquet") && !known_files.contains_key(name);
+            if is_unknown {
+                findings.leftovers.push(format!("{folder}/{name}: no commit knows of it"));
+            }
+        }
+    }
+}

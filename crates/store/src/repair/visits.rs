@@ -1,0 +1,186 @@
+//! The History made sound: damaged files are put aside and their rows that can be read written anew; the numbers of the others are noted as lost.
+//!
+//! # Promises
+//! - A visit that can be read is kept, once.
+//! - Afterwards every number of a visit is that of a row, of one file, or noted as lost.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+
+use super::aside::Aside;
+use super::segments::Ground;
+use crate::all_urls::{read, site_of};
+use crate::codec::Record as _;
+use crate::counters::Counters;
+use crate::error::StoreError;
+use crate::history::VisitKind;
+use crate::history::columns::NumberedVisit;
+use crate::history::files::{self, FileRecord, checksum, read_file, readable_rows, registered};
+use crate::history::lost_visits;
+use crate::inspect::listed;
+use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
+use crate::store::COUNTERS;
+
+/// Visits that may have been made after the last commit that is known, if commits were lost.
+const NUMBERS_BEYOND: usize = 1 << 28;
+
+/// Which visits are there, and how many of each kind.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// By number, whether it was seen.
+    seen: Vec<bool>,
+    /// Numbers from this on were never given.
+    most: usize,
+    /// By kind.
+    pub(super) kinds: Vec<u64>,
+    /// Bytes that they received.
+    pub(super) bytes: u64,
+    /// Visits that are rows of the key-value store.
+    pub(super) rows: u64,
+    /// Bytes of the files.
+    pub(super) file_bytes: u64,
+    /// Visits lost.
+    pub(super) lost: u64,
+}
+
+impl Tally {
+    /// Counts a visit, unless it was counted before.
+    fn count(&mut self, visit: &NumberedVisit) -> bool {
+        let number = usize::try_from(visit.number).unwrap_or(usize::MAX);
+        if number >= self.most {
+            return false;
+        }
+        if number >= self.seen.len() {
+            self.seen.resize(number + 1, false);
+        }
+        if std::mem::replace(&mut self.seen[number], true) {
+            return false;
+        }
+        self.kinds.resize(VisitKind::ALL.len(), 0);
+        self.kinds[visit.row.kind as usize] += 1;
+        self.bytes = self.bytes.saturating_add(visit.row.bytes);
+        true
+    }
+
+    /// The number that the next visit gets.
+    pub(super) fn visits(&self) -> u64 {
+        self.seen.len() as u64
+    }
+
+    fn missing(&self) -> Vec<Range<u64>> {
+        let mut missing: Vec<Range<u64>> = Vec::new();
+        for (number, _) in self.seen.iter().enumerate().filter(|(_, seen)| !**seen) {
+            let number = number as u64;
+            match missing.last_mut() {
+                Some(last) if last.end == number => last.end += 1,
+                _ => missing.push(number..number + 1),
+            }
+        }
+        missing
+    }
+}
+
+/// Makes the History sound, and gives every visit in it to `each`.
+pub(super) fn repair_visits(
+    ground: &Ground<'_>,
+    aside: &mut Aside,
+    said: &mut Vec<String>,
+    each: &mut dyn FnMut(&NumberedVisit),
+) -> Result<Tally, StoreError> {
+    let history = ground.directory.join("history");
+    fs::create_dir_all(&history).map_err(StoreError::file("make", &history))?;
+    let mut tally = Tally::default();
+    let counters: Option<Counters> = read(ground.state, Space::Meta, COUNTERS).ok().flatten();
+    let visits = counters.map_or(0, |counters| usize::try_from(counters.visits).unwrap_or(0));
+    tally.seen.resize(visits, false);
+    tally.most = if ground.lost_commits { visits + NUMBERS_BEYOND } else { visits };
+    let mut batch = Batch::new();
+    for entry in ground.state.scan(Space::Visits, KeyRange::all(), Direction::Forward) {
+        let (key, value) = entry?;
+        match files::decode(&key, &value) {
+            Ok(visit) => {
+                tally.count(&visit);
+                tally.rows += 1;
+                each(&visit);
+            }
+            Err(_) => batch.remove(Space::Visits, key),
+        }
+    }
+    for (name, record) in candidates(ground)? {
+        let is_known = record.is_some();
+        let kept = take_file(ground, &name, record, &mut tally, aside, said, each)?;
+        match kept {
+            Some(record) => {
+                tally.file_bytes += record.bytes;
+                batch.put(Space::Files, name.as_bytes(), record.encode());
+            }
+            None if is_known => batch.remove(Space::Files, name.as_bytes()),
+            None => {}
+        }
+    }
+    let missing = tally.missing();
+    tally.lost = missing.iter().map(|range| range.end - range.start).sum();
+    lost_visits::put(&missing, &mut batch);
+    ground.state.commit(batch, Durability::Buffered)?;
+    Ok(tally)
+}
+
+/// The files that count; if commits were lost, also those that are there, for the commits that knew of them may be lost.
+fn candidates(ground: &Ground<'_>) -> Result<BTreeMap<String, Option<FileRecord>>, StoreError> {
+    let mut files: BTreeMap<String, Option<FileRecord>> =
+        registered(ground.state)?.into_iter().map(|(name, record)| (name, Some(record))).collect();
+    if ground.lost_commits {
+        for path in listed(&ground.directory.join("history"))? {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_ours = name.starts_with("day-") || name.starts_with("month-");
+            if is_ours && name.ends_with(".parquet") {
+                files.entry(name.to_owned()).or_insert(None);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Counts the visits of a file; writes it anew if it is damaged, or if visits in it stand elsewhere too. None if nothing is left of it.
+fn take_file(
+    ground: &Ground<'_>,
+    name: &str,
+    record: Option<FileRecord>,
+    tally: &mut Tally,
+    aside: &mut Aside,
+    said: &mut Vec<String>,
+    each: &mut dyn FnMut(&NumberedVisit),
+) -> Result<Option<FileRecord>, StoreError> {
+    let history = ground.directory.join("history");
+    let path = history.join(name);
+    let shown = ground.name(&path);
+    if !path.exists() {
+        said.push(format!("{shown}: it is missing, with {} visits", record.map_or(0, |record| record.rows)));
+        return Ok(None);
+    }
+    let is_whole = match &record {
+        Some(record) => {
+            checksum(&path)? == record.checksum
+                && read_file(&path).is_ok_and(|summary| summary.sorted && summary.rows == record.rows)
+        }
+        None => read_file(&path).is_ok_and(|summary| summary.sorted),
+    };
+    let mut rows = readable_rows(&path);
+    let readable = rows.len();
+    rows.retain(|visit| visit.row.site == site_of(&visit.row.url) && tally.count(visit));
+    rows.iter().for_each(&mut *each);
+    if let (true, Some(record)) = (is_whole && rows.len() == readable, record) {
+        return Ok(Some(record));
+    }
+    aside.copy(&shown)?;
+    if rows.is_empty() {
+        fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
+        said.push(format!("{shown}: nothing in it can be kept"));
+        return Ok(None);
+    }
+    let kept = rows.len();
+    let record = files::write_file(&history, name, rows)?;
+    said.push(format!("{shown}: written anew with the {kept} visits that can be read"));
+    Ok(Some(record))
+}

@@ -1,0 +1,230 @@
+//! A damaged store is made sound: what is intact stays, what must go is put aside, and the crawl goes on.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::crawl::{Crawl, moment};
+use freshet_store::changes::Changes;
+use freshet_store::check::check_directory;
+use freshet_store::history::VisitQuery;
+use freshet_store::ids::PageNumber;
+use freshet_store::repair::{Repaired, repair};
+use freshet_store::store::{Settings, Store};
+
+const PAGES: u32 = 3;
+const VISITS: i64 = 30;
+
+/// A store of three pages and several segments, closed, with some visits of a later run that was killed.
+fn stored() -> tempfile::TempDir {
+    let place = tempfile::tempdir().expect("a directory");
+    let mut crawl = Crawl::begin(place.path(), settings(), PAGES);
+    for hour in 0..VISITS {
+        let page = PageNumber(hour as u32 % PAGES);
+        if hour % 5 == 4 {
+            crawl.visit_identical(page, hour * 3600, &format!("<p>hour {}", hour - 3));
+        } else {
+            crawl.visit(page, hour * 3600, &format!("<p>hour {hour}"));
+        }
+        while crawl.store.tidy(moment(hour * 3600)).expect("it is tidied").is_some() {}
+        if hour == VISITS - 5 {
+            crawl.store.close(moment(hour * 3600)).expect("it is closed");
+            let store = Store::open(place.path(), settings()).expect("it opens");
+            crawl = Crawl::of(store, place.path(), settings());
+        }
+    }
+    place
+}
+
+fn settings() -> Settings {
+    Settings { segment_bytes: 5000, ..Settings::default() }
+}
+
+/// The versions of all pages that can be read, as page, moment and body; and the visits.
+fn held(place: &Path) -> (Vec<(u32, i64, String)>, usize) {
+    let store = Store::open(place, settings()).expect("it opens");
+    let reader = store.reader();
+    let mut versions = Vec::new();
+    for page in 0..PAGES {
+        for version in reader.versions(PageNumber(page)).expect("they are read") {
+            let response = reader.response_at(PageNumber(page), version.time).expect("read").expect("there");
+            let body = String::from_utf8(response.body).expect("text");
+            versions.push((page, version.time.millis(), body));
+        }
+    }
+    (versions, reader.visits(&VisitQuery::all()).expect("they are read").len())
+}
+
+fn files(place: &Path, folder: &str, end: &str) -> Vec<PathBuf> {
+    let entries = fs::read_dir(place.join(folder)).expect("listed");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.to_string_lossy().ends_with(end));
+    paths.sort();
+    paths
+}
+
+fn flip(path: &Path, part: f64) {
+    let mut bytes = fs::read(path).expect("it is read");
+    // Journals end in zeros that hold nothing.
+    let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+    let at = (end as f64 * part) as usize;
+    bytes[at] ^= 0x55;
+    fs::write(path, bytes).expect("it is written");
+}
+
+fn cut(path: &Path, part: f64) {
+    let bytes = fs::read(path).expect("it is read");
+    fs::write(path, &bytes[..(bytes.len() as f64 * part) as usize]).expect("it is written");
+}
+
+fn remove(path: &Path) {
+    fs::remove_file(path).expect("it is removed");
+}
+
+/// Damages a store, repairs it, goes on with it; gives what the repair did, and the versions that were held before and after.
+#[track_caller]
+fn check_repair(damage: impl Fn(&Path)) -> (Repaired, usize, usize) {
+    let (repaired, before, after, vanished) = repair_and_go_on(damage);
+    assert_eq!(vanished, 0, "every visit is there or known to be lost");
+    (repaired, before, after)
+}
+
+/// The same, and the visits of which nobody knows any more.
+#[track_caller]
+fn repair_and_go_on(damage: impl Fn(&Path)) -> (Repaired, usize, usize, usize) {
+    let place = stored();
+    let (before, visits_before) = held(place.path());
+    assert_eq!(check_directory(place.path()).expect("checked").faults, []);
+    damage(place.path());
+    assert!(!check_directory(place.path()).expect("checked").is_clean(), "the damage is found");
+
+    let repaired = repair(place.path(), moment(1_000_000)).expect("it is repaired");
+    assert_eq!(repaired.findings.faults, [], "{:#?}", repaired.done);
+    assert_eq!(check_directory(place.path()).expect("checked").faults, []);
+    let (after, visits_after) = held(place.path());
+    assert!(after.iter().all(|version| before.contains(version)), "nothing is there that was not");
+    let vanished = visits_before - visits_after - repaired.visits_lost as usize;
+
+    // The crawl goes on.
+    let store = Store::open(place.path(), settings()).expect("it opens");
+    let mut crawl = Crawl::of(store, place.path(), settings());
+    crawl.visit(PageNumber(1), 2_000_000, "<p>afterwards");
+    crawl.store.close(moment(2_000_000)).expect("it is closed");
+    assert_eq!(check_directory(place.path()).expect("checked").faults, []);
+    assert_eq!(held(place.path()).1, visits_after + 1);
+    (repaired, before.len(), after.len(), vanished)
+}
+
+#[test]
+fn a_flipped_byte_in_a_segment_costs_one_record() {
+    let (repaired, before, after) =
+        check_repair(|place| flip(&files(place, "collection", ".warc.gz")[0], 0.5));
+    assert!(repaired.versions_lost <= 2, "{repaired:#?}");
+    assert_eq!(before - after, repaired.versions_lost as usize);
+    assert!(repaired.aside.is_some(), "what must go is put aside");
+    // The last segment, which is appended to.
+    let (repaired, before, after) =
+        check_repair(|place| flip(files(place, "collection", ".warc.gz").last().expect("one"), 0.4));
+    assert_eq!(before - after, repaired.versions_lost as usize);
+}
+
+#[test]
+fn a_segment_that_was_cut_keeps_what_stands_before_the_cut() {
+    let (repaired, before, after) =
+        check_repair(|place| cut(&files(place, "collection", ".warc.gz")[0], 0.7));
+    assert!((1..before as u64 / 2).contains(&repaired.versions_lost), "{repaired:#?}");
+    assert_eq!(before - after, repaired.versions_lost as usize);
+}
+
+#[test]
+fn a_segment_that_is_missing_costs_its_versions_alone() {
+    let (repaired, before, after) = check_repair(|place| remove(&files(place, "collection", ".warc.gz")[1]));
+    assert!(repaired.versions_lost > 0);
+    assert!(after > before / 3, "{before} {after}");
+    assert_eq!(repaired.visits_lost, 0, "the visits were made");
+}
+
+#[test]
+fn an_index_is_written_anew() {
+    for damage in [|path: &Path| flip(path, 0.5), |path: &Path| cut(path, 0.5), remove] {
+        let (repaired, before, after) = check_repair(|place| damage(&files(place, "collection", ".cdxj")[0]));
+        assert_eq!((before, repaired.visits_lost), (after, 0));
+    }
+}
+
+#[test]
+fn a_damaged_file_of_the_history_costs_its_rows_alone() {
+    for damage in [|path: &Path| flip(path, 0.4), |path: &Path| cut(path, 0.8), remove] {
+        let (repaired, before, after) = check_repair(|place| damage(&files(place, "history", ".parquet")[0]));
+        assert_eq!(before, after);
+        assert!(repaired.visits_lost <= 28, "{repaired:#?}");
+    }
+}
+
+#[test]
+fn a_damaged_commit_is_cut_out_of_the_journal_and_the_others_stay() {
+    for part in [0.1, 0.3, 0.5, 0.9, 0.999] {
+        let (repaired, before, after) = check_repair(|place| flip(&files(place, "state", ".jnl")[0], part));
+        assert!(before - after <= 1, "{part}: {before} {after} {repaired:#?}");
+        assert!(repaired.visits_lost <= 1, "{part}: {repaired:#?}");
+    }
+}
+
+#[test]
+fn without_its_state_a_store_is_made_again_from_its_files() {
+    for name in ["state", "journal", "keyspaces"] {
+        let (repaired, before, after, vanished) = repair_and_go_on(|place| match name {
+            "state" => fs::remove_dir_all(place.join("state")).expect("removed"),
+            "journal" => files(place, "state", ".jnl").iter().for_each(|path| remove(path)),
+            _ => fs::remove_dir_all(place.join("state/keyspaces")).expect("removed"),
+        });
+        // What was visited after the last clean stop is in no file of the History; the pages are in the Collection.
+        assert!(after >= before - 5, "{name}: {before} {after} {repaired:#?}");
+        assert!(vanished <= 5, "{name}: {vanished} {repaired:#?}");
+    }
+}
+
+#[test]
+fn the_file_that_says_what_the_directory_is_is_written_anew() {
+    check_repair(|place| flip(&place.join("FORMAT"), 0.2));
+    check_repair(|place| remove(&place.join("FORMAT")));
+}
+
+#[test]
+fn a_damaged_table_of_the_state_costs_what_stood_in_its_block() {
+    let place = stored();
+    let (before, visits) = held(place.path());
+    let mut store = Store::open(place.path(), settings()).expect("it opens");
+    let note = |number: u32| (format!("note {number:05}"), Some(vec![number as u8; 1000]));
+    for hundred in 0..80 {
+        let notes = (0..100).map(|one| note(hundred * 100 + one)).collect();
+        store.commit(Changes { notes, ..Changes::default() }).expect("it is committed");
+    }
+    let tables = || -> Vec<PathBuf> {
+        let folders = fs::read_dir(place.path().join("state/keyspaces")).expect("listed");
+        let folders = folders.map(|folder| folder.expect("a folder").path().join("tables"));
+        let tables = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten();
+        tables.map(|table| table.expect("a table").path()).collect()
+    };
+    while tables().is_empty() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    drop(store);
+    let table = tables().into_iter().max_by_key(|path| fs::metadata(path).map_or(0, |file| file.len()));
+    flip(&table.expect("a table"), 0.3);
+    let findings = check_directory(place.path()).expect("checked");
+    assert!(findings.faults.iter().any(|fault| fault.place.contains("state")), "{findings:#?}");
+    let repaired = repair(place.path(), moment(1_000_000)).expect("it is repaired");
+    assert_eq!(repaired.findings.faults, [], "{:#?}", repaired.done);
+    assert_eq!(held(place.path()), (before, visits));
+}
+
+#[test]
+fn what_holds_no_crawl_cannot_be_checked() {
+    let place = tempfile::tempdir().expect("a directory");
+    let error = check_directory(place.path()).expect_err("there is nothing").to_string();
+    assert!(error.contains("is not a crawl's directory"), "{error}");
+    let store = Store::open(&place.path().join("crawl"), settings()).expect("it opens");
+    let error = check_directory(&place.path().join("crawl")).expect_err("it is in use").to_string();
+    assert!(error.contains("in use by process"), "{error}");
+    drop(store);
+}
