@@ -1,9 +1,7 @@
 //! How many of the hot pages a crawl has brought home, over its course: the curves of the **thesis**, chapter 2.
 //!
-//! The models are those of [`freshet_theory::rank::quality`]. The area under a curve is its mean over the course of the
+//! The models are those of [`freshet_theory::rank::quality`], followed along a whole crawl instead of asked at each place. The area under a curve is its mean over the course of the
 //! crawl: what a crawler has found when it is stopped at any time.
-
-use freshet_theory::rank::quality::{crawl_and_stop, crawl_and_stop_with_threshold};
 
 use crate::figure::chart::{Axis, Chart, Series};
 use crate::figure::scale::Scale;
@@ -17,15 +15,24 @@ pub(super) type Curve = Vec<(f64, f64)>;
 
 /// P_ST of a crawl: the part of the pages of importance `target` or more that were visited.
 pub(super) fn with_threshold(importance: &[f64], order: &[u32], target: f64) -> Curve {
-    over_course(order.len(), |visits| {
-        crawl_and_stop_with_threshold(importance, &order[..visits], target).unwrap_or(0.0)
-    })
+    let hot = importance.iter().filter(|importance| **importance >= target).count().max(1);
+    let mut found = vec![0.0];
+    for page in order {
+        let is_hot = importance[*page as usize] >= target;
+        found.push(found[found.len() - 1] + f64::from(u8::from(is_hot)));
+    }
+    over_course(order.len(), |visits| found[visits] / hot as f64)
 }
 
 /// P_CS of a crawl: the part of its first pages that are among as many of the most important ones.
 pub(super) fn and_stop(importance: &[f64], order: &[u32]) -> Curve {
-    let mut curve =
-        over_course(order.len(), |visits| crawl_and_stop(importance, order, visits).unwrap_or(0.0));
+    let mut falling = importance.to_vec();
+    falling.sort_unstable_by(|a, b| b.total_cmp(a));
+    let mut curve = over_course(order.len(), |visits| {
+        let Some(threshold) = visits.checked_sub(1).map(|last| falling[last]) else { return 0.0 };
+        let is_hot = |page: &&u32| importance[**page as usize] >= threshold;
+        order[..visits].iter().filter(is_hot).count() as f64 / visits as f64
+    });
     // Without a visit there is no performance.
     curve.remove(0);
     curve
@@ -95,6 +102,8 @@ pub(crate) fn number_of_another_web(
 
 #[cfg(test)]
 mod tests {
+    use freshet_theory::rank::quality::{crawl_and_stop, crawl_and_stop_with_threshold};
+
     use super::*;
 
     #[test]
@@ -106,5 +115,17 @@ mod tests {
         assert!((area(&curve) - 0.75).abs() < 1e-9);
         assert!((area(&ideal(hot_share(&importance, 100.0))) - 0.75).abs() < 1e-9);
         assert!(and_stop(&importance, &falling).iter().all(|(_, performance)| *performance == 1.0));
+    }
+
+    #[test]
+    fn a_curve_passes_through_what_the_models_say() {
+        let importance: Vec<f64> = (0..300).map(|page| f64::from(page * 37 % 101)).collect();
+        let order: Vec<u32> = (0..300).map(|visit| visit * 7 % 300).collect();
+        let (found, stopped) = (with_threshold(&importance, &order, 60.0), and_stop(&importance, &order));
+        for (share, visits) in [(0.1, 30), (0.5, 150), (1.0, 300)] {
+            let threshold = crawl_and_stop_with_threshold(&importance, &order[..visits], 60.0);
+            assert_eq!(Some(at(&found, share)), threshold);
+            assert_eq!(Some(at(&stopped, share)), crawl_and_stop(&importance, &order, visits));
+        }
     }
 }

@@ -42,7 +42,8 @@ pub(super) fn crawl(plan: &Exchange<'_>, downloads: usize) -> ExchangeCrawl {
             }
         }
         let is_due = state.crawl.visited.len() as f64 >= every * (exchanged + 1) as f64;
-        if exchanged < plan.exchanges && (is_due || is_idle) {
+        let is_over = state.crawl.visited.len() >= downloads;
+        if exchanged < plan.exchanges && !is_over && (is_due || is_idle) {
             exchanged += 1;
             state.exchange();
         } else if is_idle {
