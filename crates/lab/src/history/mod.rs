@@ -8,7 +8,8 @@
 //! - [`recording`]: a history in the making, and the files it is written to;
 //! - `in_memory`: a recording as tables, without files between;
 //! - [`git`]: histories from clones of content repositories;
-//! - [`synthetic`]: histories from a model.
+//! - [`synthetic`]: histories from a model;
+//! - [`web_graph`]: links of a web graph, which has no history.
 
 mod columns;
 pub mod git;
@@ -17,6 +18,7 @@ pub mod recording;
 pub mod synthetic;
 pub mod tables;
 pub mod texts;
+pub mod web_graph;
 pub mod world;
 
 pub use recording::Recording;

@@ -21,6 +21,8 @@ pub mod page;
 mod replays;
 mod sample;
 pub mod sources;
+mod thesis_2;
+mod thesis_3;
 mod thesis_4;
 mod thesis_5;
 mod thesis_6;

@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
-use crate::history::Tables;
+use crate::history::{Tables, web_graph};
 
 /// What an exhibit cannot be made without.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -49,7 +49,7 @@ impl Need {
         match self {
             Self::Nothing => &[],
             Self::Histories => &["sites.parquet", "pages.parquet", "changes.parquet"],
-            Self::WebGraph => &["webgraph/cnr-2000.parquet"],
+            Self::WebGraph => &[web_graph::FILE],
             Self::Words => &["sites.parquet", "text/df.parquet", "text/weeks.parquet"],
         }
     }

@@ -6,15 +6,17 @@
 //!
 //! # Promises
 //! - A page stands in at most one cell, and cells keep the order in which pages joined.
-//! - A page leaves its cell in constant time, wherever it stands, but for the look through its group's cells when it is first or
-//!   last.
-//! - Eight bytes a page, twelve a cell.
+//! - A page leaves its cell in constant time, wherever it stands, but for the look through its group's cells when it is first.
+//! - Eight bytes a page, eight a cell.
 
 /// No page.
 const NONE: u32 = u32::MAX;
 
 /// Pages that a page may pass when it is put back in its order: beyond them order matters little.
 const PASSED_MAX: usize = 64;
+
+/// Room for new cells that a group is given at a time: groups are many, and each has its own.
+const CELLS_AT_A_TIME: usize = 4;
 
 /// The queues of all groups.
 #[derive(Debug, Default)]
@@ -23,7 +25,7 @@ pub(super) struct Cells {
     by_group: Vec<Vec<Cell>>,
 }
 
-/// The neighbours of a page in its queue.
+/// The neighbours of a page in its queue, which is a ring: the head is behind the tail.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     next: u32,
@@ -37,9 +39,8 @@ impl Link {
 /// One queue.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    class: u16,
     head: u32,
-    tail: u32,
+    class: u16,
 }
 
 impl Cells {
@@ -55,76 +56,62 @@ impl Cells {
         self.by_group[group].len()
     }
 
-    /// The page of a group's cell that was visited longest ago, and the class of the cell.
-    pub(super) fn head(&self, group: usize, cell: usize) -> Option<(u32, u16)> {
-        let Cell { class, head, .. } = self.by_group[group][cell];
-        (head != NONE).then_some((head, class))
+    /// The page of a group's cell that was visited longest ago.
+    pub(super) fn head(&self, group: usize, cell: usize) -> Option<u32> {
+        Some(self.by_group[group][cell].head).filter(|head| *head != NONE)
     }
 
-    /// The page behind another.
-    pub(super) fn after(&self, page: u32) -> Option<u32> {
-        Some(self.links[page as usize].next).filter(|next| *next != NONE)
-    }
-
-    /// Takes the head out.
-    pub(super) fn pop(&mut self, group: usize, cell: usize) {
-        let head = self.by_group[group][cell].head;
-        if head != NONE {
-            let after = std::mem::replace(&mut self.links[head as usize].next, NONE);
-            let cell = &mut self.by_group[group][cell];
-            cell.head = after;
-            match after {
-                NONE => cell.tail = NONE,
-                after => self.links[after as usize].previous = NONE,
-            }
-        }
+    /// The page behind another in the queue with this head.
+    pub(super) fn after(&self, page: u32, head: u32) -> Option<u32> {
+        Some(self.links[page as usize].next).filter(|next| *next != head)
     }
 
     /// Takes a page out of its cell.
     pub(super) fn remove(&mut self, group: usize, page: u32) {
         let Link { next, previous } = std::mem::replace(&mut self.links[page as usize], Link::NONE);
-        let cells = &mut self.by_group[group];
-        match previous {
-            NONE => cells.iter_mut().filter(|cell| cell.head == page).for_each(|cell| cell.head = next),
-            previous => self.links[previous as usize].next = next,
+        debug_assert_ne!(next, NONE, "the page stands in a cell");
+        if let Some(cell) = self.by_group[group].iter_mut().find(|cell| cell.head == page) {
+            cell.head = if next == page { NONE } else { next };
         }
-        match next {
-            NONE => cells.iter_mut().filter(|cell| cell.tail == page).for_each(|cell| cell.tail = previous),
-            next => self.links[next as usize].previous = previous,
+        if next != page {
+            self.links[previous as usize].next = next;
+            self.links[next as usize].previous = previous;
         }
     }
 
     /// Puts a page into the cell of its group and class, from the front: behind the first few for which `is_older` holds.
     pub(super) fn put_back(&mut self, group: usize, class: u16, page: u32, is_older: impl Fn(u32) -> bool) {
         let cell = self.cell_of(group, class);
-        let (mut previous, mut next) = (NONE, self.by_group[group][cell].head);
-        for _ in 0..PASSED_MAX {
-            if next == NONE || !is_older(next) {
-                break;
-            }
-            (previous, next) = (next, self.links[next as usize].next);
+        let head = self.by_group[group][cell].head;
+        let mut next = Some(head).filter(|head| *head != NONE);
+        let mut passed = 0;
+        while let Some(other) = next.filter(|other| passed < PASSED_MAX && is_older(*other)) {
+            next = self.after(other, head);
+            passed += 1;
         }
-        self.link(group, cell, page, previous, next);
+        self.link(group, cell, page, next.unwrap_or(head));
+        if passed == 0 {
+            self.by_group[group][cell].head = page;
+        }
     }
 
     /// Appends a page to the cell of its group and class.
     pub(super) fn append(&mut self, group: usize, class: u16, page: u32) {
         let cell = self.cell_of(group, class);
-        let tail = self.by_group[group][cell].tail;
-        self.link(group, cell, page, tail, NONE);
+        let head = self.by_group[group][cell].head;
+        self.link(group, cell, page, head);
     }
 
-    fn link(&mut self, group: usize, cell: usize, page: u32, previous: u32, next: u32) {
+    /// Links a page into a cell before another, or as its only one.
+    fn link(&mut self, group: usize, cell: usize, page: u32, next: u32) {
+        if next == NONE {
+            self.links[page as usize] = Link { next: page, previous: page };
+            self.by_group[group][cell].head = page;
+            return;
+        }
+        let previous = std::mem::replace(&mut self.links[next as usize].previous, page);
+        self.links[previous as usize].next = page;
         self.links[page as usize] = Link { next, previous };
-        let cell = &mut self.by_group[group][cell];
-        match previous {
-            NONE => cell.head = page,
-            previous => self.links[previous as usize].next = page,
-        }
-        match next {
-            NONE => cell.tail = page,
-            next => self.links[next as usize].previous = page,
-        }
     }
 
     /// The cell of a class. An emptied cell serves again before a new one is made.
@@ -133,10 +120,13 @@ impl Cells {
         if let Some(cell) = cells.iter().position(|cell| cell.class == class && cell.head != NONE) {
             return cell;
         }
-        let new = Cell { class, head: NONE, tail: NONE };
+        let new = Cell { class, head: NONE };
         if let Some(empty) = cells.iter().position(|cell| cell.head == NONE) {
             cells[empty] = new;
             return empty;
+        }
+        if cells.len() == cells.capacity() {
+            cells.reserve_exact(CELLS_AT_A_TIME);
         }
         cells.push(new);
         cells.len() - 1
@@ -158,7 +148,7 @@ mod tests {
     fn pages(cells: &Cells) -> Vec<Vec<u32>> {
         let heads = (0..cells.of_group(0)).filter_map(|cell| cells.head(0, cell));
         heads
-            .map(|(head, _)| std::iter::successors(Some(head), |page| cells.after(*page)).collect())
+            .map(|head| std::iter::successors(Some(head), |page| cells.after(*page, head)).collect())
             .collect()
     }
 
@@ -169,20 +159,20 @@ mod tests {
             cells.append(0, class, page);
         }
         assert_eq!(pages(&cells), [vec![0, 1, 3], vec![2]]);
-        cells.pop(0, 0);
-        cells.pop(0, 0);
+        cells.remove(0, 0);
+        cells.remove(0, 1);
         cells.put_back(0, 7, 1, |other| other < 1);
         cells.append(0, 7, 0);
         assert_eq!(pages(&cells), [vec![1, 3, 0], vec![2]]);
-        cells.put_back(0, 7, 2, |other| other < 2);
+        cells.put_back(0, 7, 4, |other| other < 4);
+        assert_eq!(pages(&cells), [vec![1, 3, 0, 4], vec![2]]);
     }
 
     #[test]
     fn an_emptied_cell_serves_again() {
         let mut cells = cells(3);
         cells.append(0, 1, 0);
-        cells.pop(0, 0);
-        cells.pop(0, 0);
+        cells.remove(0, 0);
         cells.append(0, 2, 1);
         cells.append(0, 2, 2);
         cells.put_back(0, 2, 0, |_| false);

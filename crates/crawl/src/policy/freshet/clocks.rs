@@ -43,15 +43,35 @@ pub(super) struct Evidence {
 /// The clocks of all levels.
 #[derive(Debug)]
 pub(super) struct Clocks {
-    window: u32,
-    now: u32,
+    ring: Ring,
     all: Level,
     sites: Level,
     groups: Level,
     site_of_group: Vec<u32>,
 }
 
-/// The clocks of one level, each a row of `window` slots; a tick stands in the slot `tick % window`.
+/// The ticks that are kept: a tick stands in the slot `tick % window`.
+#[derive(Clone, Copy, Debug)]
+struct Ring {
+    window: u32,
+    now: u32,
+    /// The slot of the current tick.
+    slot: u32,
+}
+
+impl Ring {
+    fn new(window: u32, now: u32) -> Self {
+        Self { window, now, slot: now % window }
+    }
+
+    /// The slot of a tick so many ticks ago, fewer than the window.
+    fn slot(&self, age: u32) -> usize {
+        // Divisions are slow, and this is asked for every page that is weighed.
+        (if age <= self.slot { self.slot - age } else { self.slot + self.window - age }) as usize
+    }
+}
+
+/// The clocks of one level, each a row of `window` slots.
 #[derive(Debug, Default)]
 struct Level {
     num: Vec<f32>,
@@ -65,8 +85,7 @@ impl Clocks {
     pub(super) fn new(window: u32) -> Self {
         assert!(window > 0);
         let mut clocks = Self {
-            window,
-            now: 0,
+            ring: Ring::new(window, 0),
             all: Level::default(),
             sites: Level::default(),
             groups: Level::default(),
@@ -78,33 +97,32 @@ impl Clocks {
 
     /// Adds clocks for new groups; `site_of_group` names the site of every group, old and new.
     pub(super) fn grow(&mut self, sites: usize, site_of_group: &[u32]) {
-        self.sites.grow(sites, self.window);
-        self.groups.grow(site_of_group.len(), self.window);
+        self.sites.grow(sites, self.ring.window);
+        self.groups.grow(site_of_group.len(), self.ring.window);
         self.site_of_group.clear();
         self.site_of_group.extend_from_slice(site_of_group);
     }
 
     /// Begins ticks until this one is the current one.
     pub(super) fn advance(&mut self, tick: u32) {
-        if tick <= self.now {
+        let Ring { window, now, .. } = self.ring;
+        if tick <= now {
             return;
         }
         // What lies a window back is overwritten anyway.
-        self.now = self.now.max(tick.saturating_sub(self.window));
-        while self.now < tick {
-            self.now += 1;
-            let slot = (self.now % self.window) as usize;
+        for begun in now.max(tick.saturating_sub(window)) + 1..=tick {
             for level in [&mut self.all, &mut self.sites, &mut self.groups] {
-                level.clear(slot, self.window);
+                level.clear((begun % window) as usize, window);
             }
         }
+        self.ring = Ring::new(window, tick);
         self.settle();
     }
 
     /// Recomputes all heights from what was observed, from the top down.
     pub(super) fn settle(&mut self) {
-        let window = self.window as usize;
-        let oldest = (self.now as usize + 1) % window;
+        let window = self.ring.window as usize;
+        let oldest = self.ring.slot(self.ring.window - 1);
         let mut all = vec![1.0; window];
         self.all.settle_row(0, oldest, SHRINKAGE_ALL, &mut all);
         let mut sites = vec![0.0; self.sites.num.len()];
@@ -120,39 +138,41 @@ impl Clocks {
         }
     }
 
-    /// What a group's clock shows at the end of the current tick, counted from the oldest tick of the window.
-    pub(super) fn group_clock(&self, group: usize) -> f32 {
-        self.groups.shown_at(group, Moment::end_of(self.now), self.now, self.window)
+    /// Clock time of a group over the last `ticks`, the current one among them.
+    pub(super) fn recent_time(&self, group: usize, ticks: u32) -> f32 {
+        let now = self.ring.now;
+        self.group_time(group, Moment::end_of(now.saturating_sub(ticks)), Moment::end_of(now))
     }
 
     /// Clock time of a group between two moments.
     pub(super) fn group_time(&self, group: usize, from: Moment, to: Moment) -> f32 {
-        self.groups.time(group, from, to, self.now, self.window)
+        self.groups.time(group, from, to, self.ring)
     }
 
     /// Clock time of a site between two moments.
     pub(super) fn site_time(&self, site: usize, from: Moment, to: Moment) -> f32 {
-        self.sites.time(site, from, to, self.now, self.window)
+        self.sites.time(site, from, to, self.ring)
     }
 
     /// Takes the evidence of one visit into the clocks of its group, its site and all. The heights follow at the next
     /// [`Clocks::settle`].
     pub(super) fn absorb(&mut self, evidence: &Evidence) {
-        let window = self.window as usize;
+        let Ring { window, now, .. } = self.ring;
+        let window_slots = window as usize;
         let Evidence { group, site, last, time, rate, changed } = *evidence;
         let expected = rate * self.group_time(group, last, time);
         // Times the height of a tick: the changes expected in it, given at least one since the last visit.
         let changes_per_height = if changed { rate / -(-expected.max(1e-9)).exp_m1() } else { 0.0 };
-        let mut from = last.max(Moment::end_of(self.now.saturating_sub(self.window)));
-        let mut before = self.groups.shown_at(group, from, self.now, self.window);
+        let mut from = last.max(Moment::end_of(now.saturating_sub(window)));
+        let mut before = self.groups.shown_at(group, from, self.ring);
         while from < time {
             let tick = from.tick() + u32::from(from == Moment::end_of(from.tick()));
             let until = Moment::end_of(tick).min(time);
-            let shown = self.groups.shown_at(group, until, self.now, self.window);
-            let slot = tick as usize % window;
+            let shown = self.groups.shown_at(group, until, self.ring);
+            let slot = self.ring.slot(now.saturating_sub(tick));
             let (num, den) = (changes_per_height * (shown - before), rate * until.since(from));
-            self.groups.add(group * window + slot, num, den);
-            self.sites.add(site * window + slot, num, den);
+            self.groups.add(group * window_slots + slot, num, den);
+            self.sites.add(site * window_slots + slot, num, den);
             self.all.add(slot, num, den);
             (from, before) = (until, shown);
         }
@@ -199,24 +219,23 @@ impl Level {
     }
 
     /// What a clock shows at a moment: 0 at the edge of the window, below 0 before it.
-    fn shown_at(&self, row: usize, moment: Moment, now: u32, window: u32) -> f32 {
-        let tick = moment.tick();
-        let age = now.saturating_sub(tick);
-        if age >= window {
-            return -Moment::end_of(now - window).since(moment);
+    fn shown_at(&self, row: usize, moment: Moment, ring: Ring) -> f32 {
+        let age = ring.now.saturating_sub(moment.tick());
+        if age >= ring.window {
+            return -Moment::end_of(ring.now - ring.window).since(moment);
         }
-        let row = row * window as usize;
-        let end = self.cumulated[row + (tick % window) as usize];
+        let row = row * ring.window as usize;
+        let end = self.cumulated[row + ring.slot(age)];
         let part = moment.part_of_tick();
         if part == 1.0 {
             return end;
         }
-        let start = if age + 1 < window { self.cumulated[row + ((tick - 1) % window) as usize] } else { 0.0 };
+        let start = if age + 1 < ring.window { self.cumulated[row + ring.slot(age + 1)] } else { 0.0 };
         end - (1.0 - part) * (end - start)
     }
 
-    fn time(&self, row: usize, from: Moment, to: Moment, now: u32, window: u32) -> f32 {
-        self.shown_at(row, to, now, window) - self.shown_at(row, from, now, window)
+    fn time(&self, row: usize, from: Moment, to: Moment, ring: Ring) -> f32 {
+        self.shown_at(row, to, ring) - self.shown_at(row, from, ring)
     }
 }
 
@@ -239,7 +258,7 @@ mod tests {
     }
 
     fn group_time(clocks: &Clocks, group: usize, last: u32) -> f32 {
-        clocks.group_time(group, Moment::end_of(last), Moment::end_of(clocks.now))
+        clocks.group_time(group, Moment::end_of(last), Moment::end_of(clocks.ring.now))
     }
 
     fn moment(ticks: f64) -> Moment {

@@ -8,6 +8,7 @@
 //! - `posterior`: the history part, page by page and group by group;
 //! - `calibration`: what the model gets wrong;
 //! - `groups`: which directories are a group of their own;
+//! - `compact`: numbers in sixteen bits;
 //! - `records`: what is kept of every page;
 //! - `thompson`: chance, from a seed;
 //! - `model`: what is believed of every page, by all of these;
@@ -20,6 +21,7 @@ mod account;
 mod calibration;
 mod cells;
 mod clocks;
+mod compact;
 mod groups;
 mod index;
 mod model;

@@ -19,12 +19,12 @@ const THOMPSON_PAGES_PER_SITE: f64 = 8.0;
 const LARGE_PAGES_PER_GROUP: f64 = 4.0;
 /// Pages with which a directory is a group of its own.
 pub(super) const GROUP_PAGES_MIN: usize = 4;
-/// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 12%.
-const CLASS_STEP: f32 = 0.113;
+/// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 22%.
+const CLASS_STEP: f32 = 0.2;
 /// ln of the smallest constant part that is told apart.
 const CLASS_LOWEST: f32 = -14.0;
 /// Classes of the constant part.
-const CLASSES: u16 = 160;
+const CLASSES: u16 = 90;
 /// Classes of importance, each four times the one before.
 const IMPORTANCE_CLASSES: u16 = 8;
 /// Clock time since a visit counts as at least this, in ticks.
@@ -71,6 +71,10 @@ pub(super) struct Model {
     pub(super) pages_of_site: Vec<u32>,
     pub(super) pages_alive: usize,
     pub(super) now: Moment,
+    /// Whether exposures are drawn: not where sites are tiny.
+    draws_thompson: bool,
+    /// Exponents of the index, by the size of groups.
+    exponents: Exponents,
 }
 
 impl Model {
@@ -87,6 +91,8 @@ impl Model {
             pages_of_site: Vec::new(),
             pages_alive: 0,
             now: Moment::START,
+            draws_thompson: true,
+            exponents: Exponents::of_large_groups(objective),
         }
     }
 
@@ -104,6 +110,7 @@ impl Model {
             self.pages_of_site[self.groups.site_of()[group as usize] as usize] += 1;
             self.pages_alive += 1;
         }
+        self.take_measure();
         debug_assert_eq!(self.records.len(), catalogue.pages());
     }
 
@@ -112,12 +119,16 @@ impl Model {
         let before = self.now.tick();
         self.now = self.now.max(time);
         self.clocks.advance(self.now.tick());
-        before < self.now.tick()
+        let is_new = before < self.now.tick();
+        if is_new {
+            self.take_measure();
+        }
+        is_new
     }
 
     /// The group of a page.
     pub(super) fn group_of(&self, page: usize) -> usize {
-        self.records[page].group as usize
+        self.records.group(page) as usize
     }
 
     /// The site of a page.
@@ -128,12 +139,13 @@ impl Model {
     /// What is believed of a page's rate.
     pub(super) fn posterior(&self, page: usize) -> PagePosterior {
         let group_rate = self.rates.rate(self.group_of(page));
-        PagePosterior::new(self.records[page].changes, self.records[page].exposure, group_rate)
+        let (changes, exposure) = self.records.statistics(page);
+        PagePosterior::new(changes, exposure, group_rate)
     }
 
     /// A page at a moment.
     pub(super) fn view(&self, page: usize, time: Moment) -> View {
-        let (group, last) = (self.group_of(page), self.records[page].last);
+        let (group, last) = (self.group_of(page), self.records.last(page));
         let clock_time = self.clocks.group_time(group, last, time);
         let site_time = self.clocks.site_time(self.site_of(page), last, time);
         self.view_after(page, clock_time, site_time, time.since(last))
@@ -178,24 +190,40 @@ impl Model {
 
     /// What a visit is worth.
     pub(super) fn index(&self, standing: &Standing) -> f32 {
-        index(self.objective, standing, self.exponents())
+        index(self.objective, standing, self.exponents)
+    }
+
+    /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.
+    fn factor(&self, page: u32) -> f32 {
+        if self.draws_thompson { thompson::factor(self.seed, page, self.now.tick()) } else { 1.0 }
     }
 
     /// The index by which a page is chosen: its exposure drawn anew each tick, ties broken by chance.
-    pub(super) fn drawn_index(&self, page: u32, standing: Standing, plain: f32) -> f32 {
-        let tick = self.now.tick();
-        let drawn = if self.draws_thompson() {
-            let exposure = standing.exposure * thompson::factor(self.seed, page, tick);
-            self.index(&Standing { exposure, ..standing })
-        } else {
-            plain
-        };
-        drawn * (1.0 + 1e-5 * thompson::tie_break(self.seed, page, tick))
+    pub(super) fn drawn_index(&self, page: u32, standing: Standing) -> f32 {
+        let drawn = Standing { exposure: standing.exposure * self.factor(page), ..standing };
+        self.index(&drawn) * (1.0 + 1e-5 * thompson::tie_break(self.seed, page, self.now.tick()))
     }
 
     /// Whether exposures are drawn: not where sites are tiny.
     pub(super) fn draws_thompson(&self) -> bool {
-        self.pages_alive as f64 >= THOMPSON_PAGES_PER_SITE * self.pages_of_site.len() as f64
+        self.draws_thompson
+    }
+
+    /// Whether the draw of a page in this tick comes from a product that is at most this. Holds for all where nothing is drawn.
+    pub(super) fn is_drawn_below(&self, page: u32, product_max: f64) -> bool {
+        !self.draws_thompson || thompson::product(self.seed, page, self.now.tick()) <= product_max
+    }
+
+    /// Decides by the size of sites and groups how pages are weighed.
+    fn take_measure(&mut self) {
+        let (pages, sites) = (self.pages_alive as f64, self.pages_of_site.len() as f64);
+        self.draws_thompson = pages >= THOMPSON_PAGES_PER_SITE * sites;
+        let are_large = pages >= LARGE_PAGES_PER_GROUP * self.groups.site_of().len() as f64;
+        self.exponents = if are_large {
+            Exponents::of_large_groups(self.objective)
+        } else {
+            Exponents::of_tiny_groups(self.objective)
+        };
     }
 
     /// The class of a page: pages of one class and group are ordered by their last visit alone.
@@ -215,7 +243,7 @@ impl Model {
 
     /// Learns from a visit all but what waits for the final clocks. The example is for the calibration.
     pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, (Example, f32, bool)) {
-        let (number, last) = (page as usize, self.records[page as usize].last);
+        let (number, last) = (page as usize, self.records.last(page as usize));
         let example = self.view(number, time).example;
         let exposure = self.calibration.exposure(&example);
         let (group, site) = (self.group_of(number), self.site_of(number));
@@ -228,7 +256,7 @@ impl Model {
     pub(super) fn fold(&mut self, visit: &Visit) {
         let page = visit.page as usize;
         let (group, site) = (self.group_of(page), self.site_of(page));
-        let before = (self.records[page].changes, self.records[page].exposure);
+        let before = self.records.statistics(page);
         let after = if visit.gone {
             (0.0, 0.0)
         } else {
@@ -236,7 +264,9 @@ impl Model {
             let clock_time = self.clocks.group_time(group, visit.last, visit.time).max(CLOCK_TIME_MIN);
             after_visit(before, self.posterior(page), clock_time, discount, visit.changed)
         };
-        (self.records[page].changes, self.records[page].exposure) = after;
+        self.records.set_statistics(page, after);
+        // As they were kept, so that the sums of the group stay those of its pages.
+        let after = self.records.statistics(page);
         self.rates.add(group, site, after.0 - before.0, after.1 - before.1);
     }
 
@@ -252,15 +282,6 @@ impl Model {
         match self.objective {
             Objective::Changes | Objective::Mix => 0.97,
             Objective::Fresh | Objective::Age => 0.99,
-        }
-    }
-
-    fn exponents(&self) -> Exponents {
-        let pages = self.pages_alive as f64;
-        if pages >= LARGE_PAGES_PER_GROUP * self.groups.site_of().len() as f64 {
-            Exponents::of_large_groups(self.objective)
-        } else {
-            Exponents::of_tiny_groups(self.objective)
         }
     }
 

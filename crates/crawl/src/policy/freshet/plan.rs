@@ -1,23 +1,34 @@
-//! The plan: pages taken out of their cells, from which the best are chosen.
+//! The plan: the pages that are good enough to be chosen, from which the best are taken.
 //!
-//! Scoring every page in every batch would cost a sort of the Web. Instead all pages whose index reaches a level are taken out of
-//! their cells once, each cell from its head on; the best of them are chosen, batch after batch; and what was not chosen is
-//! put back in its order. Pages of groups whose clocks have moved are weighed again.
+//! Scoring every page in every batch would cost a sort of the Web. Instead the cells are walked once, each from its head on as far
+//! as its index may reach a level, and the pages whose drawn index does are planned; the best of them are chosen, batch after
+//! batch. Groups whose clocks have moved are walked and weighed again. A planned page stays in its cell until it is chosen.
 //!
 //! # Promises
-//! - Every page whose index reaches [`Plan::level`] is in the plan, as far as heads are the best of their cells.
-//! - What is not chosen is put back where it was.
+//! - Every page whose drawn index reaches [`Plan::level`] is in the plan, as far as the index falls along a queue and no draw raises
+//!   it more than [`THOMPSON_REACH`] times.
+//! - What is not chosen stands where it stood.
 
 use super::cells::Cells;
+use super::index::Standing;
 use super::model::Model;
 use super::records::Place;
+use super::thompson;
 use crate::policy::catalogue::Catalogue;
 
-/// No page: it was visited or has left since it was taken.
-const NONE: u32 = u32::MAX;
+/// Clock time by which a group's clock must have moved for its pages to be weighed again within a cycle, as a part of the mean time
+/// between visits: about the width of a class.
+const CLOCK_MOVED: f32 = 0.1;
 
-/// Ticks of clock time by which a group's clock must have moved for its pages to be weighed again within a cycle.
-const CLOCK_MOVED: f32 = 0.25;
+/// A page whose index must be multiplied by more than this to reach the level is not considered: the Thompson factor
+/// exceeds it once in 400 draws.
+const THOMPSON_REACH: f32 = 3.0;
+
+/// Pages of a cell differ in the constant part of their index by this factor.
+const CLASS_WIDTH: f32 = 1.22;
+
+/// Pages of a queue that are passed by before one is weighed again, to see how far the index has fallen.
+const PASSED_MAX: usize = 16;
 
 /// Index of a page that is to be visited whatever it is worth.
 const ANY_INDEX: f32 = f32::INFINITY;
@@ -25,34 +36,35 @@ const ANY_INDEX: f32 = f32::INFINITY;
 /// The pages of the plan.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// In the order of taking.
-    candidates: Vec<Candidate>,
-    /// Candidates that may be chosen, with their index.
+    /// Pages that may be chosen.
     waiting: Vec<Waiting>,
-    /// Clock of each group when its pages were last weighed.
+    /// Recent clock time of each group when its pages were last weighed.
     clock_seen: Vec<f32>,
+    /// Ticks between two visits to a page, on average: what lies further back matters little.
+    visit_interval: f32,
+    /// Whether the clock of each group has moved since.
+    has_moved: Vec<bool>,
     level: f32,
 }
 
-/// A page taken out of its cell.
-#[derive(Clone, Copy, Debug)]
-struct Candidate {
-    page: u32,
-    group: u32,
-    class: u16,
-}
-
-/// A candidate that may be chosen.
+/// A page that may be chosen.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     index: f32,
-    candidate: u32,
+    page: u32,
+    group: u32,
 }
 
 impl Plan {
     /// Nothing is planned.
     pub(super) fn new() -> Self {
-        Self { candidates: Vec::new(), waiting: Vec::new(), clock_seen: Vec::new(), level: f32::INFINITY }
+        Self {
+            waiting: Vec::new(),
+            clock_seen: Vec::new(),
+            has_moved: Vec::new(),
+            visit_interval: 1.0,
+            level: f32::INFINITY,
+        }
     }
 
     /// Makes room for groups.
@@ -60,7 +72,7 @@ impl Plan {
         self.clock_seen.resize(groups, 0.0);
     }
 
-    /// All pages whose index reaches this are in the plan.
+    /// All pages whose drawn index reaches this are in the plan.
     pub(super) fn level(&self) -> f32 {
         self.level
     }
@@ -70,25 +82,12 @@ impl Plan {
         self.waiting.len()
     }
 
-    /// Takes the pages of a group whose index reaches `level` out of their cells.
-    pub(super) fn gather(&mut self, from: &mut Source<'_>, group: usize, level: f32) {
-        for cell in 0..from.cells.of_group(group) {
-            while let Some((page, class)) = from.cells.head(group, cell) {
-                let view = from.model.view(page as usize, from.model.now);
-                let standing = from.model.standing(from.catalogue, page as usize, &view);
-                let plain = from.model.index(&standing);
-                if plain < level {
-                    break;
-                }
-                from.cells.pop(group, cell);
-                let index = from.model.drawn_index(page, standing, plain);
-                self.add(from, page, group, class, index);
-            }
-        }
-        self.clock_seen[group] = from.model.clocks.group_clock(group);
+    /// Says how many ticks lie between two visits to a page, on average.
+    pub(super) fn set_visit_interval(&mut self, ticks: f32) {
+        self.visit_interval = ticks;
     }
 
-    /// Takes the pages of all groups whose index reaches `level`.
+    /// Plans the pages of all groups whose drawn index reaches `level`.
     pub(super) fn gather_all(&mut self, from: &mut Source<'_>, level: f32) {
         for group in 0..self.clock_seen.len() {
             self.gather(from, group, level);
@@ -96,40 +95,78 @@ impl Plan {
         self.level = level;
     }
 
-    /// Takes one page out of its cell, to be visited whatever it is worth.
-    pub(super) fn add_in_any_case(&mut self, from: &mut Source<'_>, page: u32, class: u16) {
-        let group = from.model.group_of(page as usize);
-        from.cells.remove(group, page);
-        self.add(from, page, group, class, ANY_INDEX);
+    /// Plans the pages of a group whose drawn index reaches `level`.
+    fn gather(&mut self, from: &mut Source<'_>, group: usize, level: f32) {
+        let first = self.waiting.len();
+        from.look().walk(group, level, |page, index| {
+            self.waiting.push(Waiting { index, page, group: group as u32 });
+            level
+        });
+        for waiting in &self.waiting[first..] {
+            from.model.records.set_place(waiting.page as usize, Place::Planned);
+        }
+        self.clock_seen[group] = self.recent_time(from.model, group);
     }
 
-    fn add(&mut self, from: &mut Source<'_>, page: u32, group: usize, class: u16, index: f32) {
+    fn recent_time(&self, model: &Model, group: usize) -> f32 {
+        model.clocks.recent_time(group, self.visit_interval.ceil() as u32)
+    }
+
+    /// Plans a page that stands in its cell, to be visited whatever it is worth.
+    pub(super) fn add_in_any_case(&mut self, from: &mut Source<'_>, page: u32) {
         from.model.records.set_place(page as usize, Place::Planned);
-        if !from.is_closed(page) {
-            self.waiting.push(Waiting { index, candidate: self.candidates.len() as u32 });
-        }
-        self.candidates.push(Candidate { page, group: group as u32, class });
+        let group = from.model.group_of(page as usize) as u32;
+        self.waiting.push(Waiting { index: ANY_INDEX, page, group });
+    }
+
+    /// The best planned pages of each site: as many as its quota says, which is lowered by those that are there.
+    pub(super) fn best_of_sites(&self, site_of_group: &[u32], quotas: &mut [u32]) -> Vec<Planned> {
+        let site_of = |place: u32| site_of_group[self.waiting[place as usize].group as usize] as usize;
+        let mut places: Vec<u32> =
+            (0..self.waiting.len() as u32).filter(|place| quotas[site_of(*place)] > 0).collect();
+        let index = |place: u32| self.waiting[place as usize].index;
+        places.sort_unstable_by(|a, b| {
+            site_of(*a).cmp(&site_of(*b)).then(index(*b).total_cmp(&index(*a))).then(a.cmp(b))
+        });
+        places.retain(|place| {
+            let quota = &mut quotas[site_of(*place)];
+            let is_wanted = *quota > 0;
+            *quota -= u32::from(is_wanted);
+            is_wanted
+        });
+        places.into_iter().map(|place| Planned { page: self.waiting[place as usize].page, place }).collect()
+    }
+
+    /// Has a planned page visited whatever it is worth. Nothing may have been chosen since it was named.
+    pub(super) fn want_in_any_case(&mut self, planned: Planned) {
+        self.waiting[planned.place as usize].index = ANY_INDEX;
     }
 
     /// Weighs again what belongs to groups whose clocks have moved since they were weighed.
     pub(super) fn follow_clocks(&mut self, from: &mut Source<'_>) {
-        let moved = |clock_seen: &[f32], model: &Model, group: usize| {
-            (model.clocks.group_clock(group) - clock_seen[group]).abs() > CLOCK_MOVED
-        };
+        let least = CLOCK_MOVED * self.visit_interval;
+        let mut has_moved = std::mem::take(&mut self.has_moved);
+        has_moved.clear();
+        has_moved.extend(
+            self.clock_seen
+                .iter()
+                .enumerate()
+                .map(|(group, seen)| (self.recent_time(from.model, group) - seen).abs() > least),
+        );
         for waiting in &mut self.waiting {
-            let Candidate { page, group, .. } = self.candidates[waiting.candidate as usize];
-            if page != NONE && moved(&self.clock_seen, from.model, group as usize) {
-                let view = from.model.view(page as usize, from.model.now);
-                let standing = from.model.standing(from.catalogue, page as usize, &view);
-                let plain = from.model.index(&standing);
-                waiting.index = from.model.drawn_index(page, standing, plain);
+            if has_moved[waiting.group as usize] && waiting.index != ANY_INDEX {
+                waiting.index = from.look().drawn_index(waiting.page);
             }
         }
-        for group in 0..self.clock_seen.len() {
-            if moved(&self.clock_seen, from.model, group) {
+        for (group, _) in has_moved.iter().enumerate().filter(|(_, has_moved)| **has_moved) {
+            let time = self.recent_time(from.model, group);
+            // Where a clock has lost time, what was not worth it is worth even less.
+            if time > self.clock_seen[group] {
                 self.gather(from, group, self.level);
             }
+            self.clock_seen[group] = time;
         }
+        self.has_moved = has_moved;
     }
 
     /// The `n`-th largest index of those that may be chosen; 0 when there are fewer.
@@ -142,14 +179,28 @@ impl Plan {
 
     /// Puts the best last, for [`Plan::take_last`].
     pub(super) fn sort(&mut self) {
-        self.waiting
-            .sort_unstable_by(|a, b| a.index.total_cmp(&b.index).then_with(|| b.candidate.cmp(&a.candidate)));
+        self.waiting.sort_unstable_by(|a, b| a.index.total_cmp(&b.index).then_with(|| b.page.cmp(&a.page)));
+    }
+
+    /// Chooses what is to be visited whatever it is worth, at most `quota` pages for which `takes` holds; what it refuses stays.
+    pub(super) fn take_in_any_case(
+        &mut self,
+        from: &mut Source<'_>,
+        quota: usize,
+        mut takes: impl FnMut(&Model, u32) -> bool,
+        chosen: &mut Vec<u32>,
+    ) {
+        let end = chosen.len() + quota;
+        self.waiting.retain(|waiting| {
+            let is_wanted = waiting.index == ANY_INDEX && chosen.len() < end;
+            !is_wanted || !from.hand_out(waiting.page, &mut takes, chosen)
+        });
     }
 
     /// Chooses the best `quota` pages for which `takes` holds; what it refuses stays.
     pub(super) fn take_best(
         &mut self,
-        model: &mut Model,
+        from: &mut Source<'_>,
         quota: usize,
         mut takes: impl FnMut(&Model, u32) -> bool,
         chosen: &mut Vec<u32>,
@@ -163,14 +214,14 @@ impl Plan {
         let mut place = 0;
         self.waiting.retain(|waiting| {
             place += 1;
-            place > quota || !hand_out(&self.candidates, *waiting, model, &mut takes, chosen)
+            place > quota || !from.hand_out(waiting.page, &mut takes, chosen)
         });
     }
 
     /// Chooses pages from the end, best first, for which `takes` holds; at most `quota`, and looks at no more than `looks`.
     pub(super) fn take_last(
         &mut self,
-        model: &mut Model,
+        from: &mut Source<'_>,
         quota: usize,
         looks: usize,
         mut takes: impl FnMut(&Model, u32) -> bool,
@@ -183,7 +234,7 @@ impl Plan {
                 break;
             }
             let Some(waiting) = self.waiting.pop() else { break };
-            if !hand_out(&self.candidates, waiting, model, &mut takes, chosen) {
+            if !from.hand_out(waiting.page, &mut takes, chosen) {
                 refused.push(waiting);
             }
         }
@@ -192,12 +243,7 @@ impl Plan {
 
     /// Sets aside what may not be chosen now; to be given back with [`Plan::readmit`].
     pub(super) fn set_aside(&mut self, may: impl Fn(u32) -> bool) -> Aside {
-        let candidates = &self.candidates;
-        Aside(
-            self.waiting
-                .extract_if(.., |waiting| !may(candidates[waiting.candidate as usize].page))
-                .collect(),
-        )
+        Aside(self.waiting.extract_if(.., |waiting| !may(waiting.page)).collect())
     }
 
     /// Gives back what was set aside.
@@ -207,30 +253,29 @@ impl Plan {
 
     /// Drops pages that were visited or have left, though they were not chosen.
     pub(super) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool) {
-        for candidate in &mut self.candidates {
-            if candidate.page != NONE && is_forgotten(candidate.page) {
-                candidate.page = NONE;
-            }
-        }
-        self.waiting.retain(|waiting| self.candidates[waiting.candidate as usize].page != NONE);
+        self.waiting.retain(|waiting| !is_forgotten(waiting.page));
     }
 
-    /// Puts what was not chosen back, last first, so that every cell has its order again.
-    pub(super) fn put_back(&mut self, cells: &mut Cells, model: &mut Model) {
-        for Candidate { page, group, class } in self.candidates.drain(..).rev() {
-            if page != NONE && model.records.place(page as usize) == Place::Planned {
-                model.records.set_place(page as usize, Place::Queued);
-                let records = &model.records;
-                let is_older = |other: u32| records[other as usize].last < records[page as usize].last;
-                cells.put_back(group as usize, class, page, is_older);
+    /// Ends the plan. What was not chosen is where it was.
+    pub(super) fn dissolve(&mut self, model: &mut Model) {
+        // Between cycles the memory is free for others.
+        for waiting in std::mem::take(&mut self.waiting) {
+            if model.records.place(waiting.page as usize) == Place::Planned {
+                model.records.set_place(waiting.page as usize, Place::Queued);
             }
         }
-        self.waiting.clear();
         self.level = f32::INFINITY;
     }
 }
 
-/// Candidates that may not be chosen for now.
+/// A planned page, and where it stands in the plan.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Planned {
+    pub(super) page: u32,
+    place: u32,
+}
+
+/// Pages that may not be chosen for now.
 pub(super) struct Aside(Vec<Waiting>);
 
 /// Where pages of the plan come from.
@@ -243,27 +288,87 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    fn is_closed(&self, page: u32) -> bool {
-        self.closed.get(page as usize).is_some_and(|closed| *closed)
+    fn look(&self) -> Look<'_> {
+        Look { catalogue: self.catalogue, model: self.model, cells: self.cells, closed: self.closed }
+    }
+
+    /// Chooses a page if it can be taken. What was visited or has left in the meantime counts as chosen.
+    fn hand_out(
+        &mut self,
+        page: u32,
+        takes: &mut impl FnMut(&Model, u32) -> bool,
+        chosen: &mut Vec<u32>,
+    ) -> bool {
+        if self.model.records.place(page as usize) != Place::Planned {
+            return true;
+        }
+        if !takes(self.model, page) {
+            return false;
+        }
+        self.cells.remove(self.model.group_of(page as usize), page);
+        self.model.records.set_place(page as usize, Place::Out);
+        chosen.push(page);
+        true
     }
 }
 
-/// Chooses a candidate if it can be taken. What was visited or has left in the meantime counts as chosen.
-fn hand_out(
-    candidates: &[Candidate],
-    waiting: Waiting,
-    model: &mut Model,
-    takes: &mut impl FnMut(&Model, u32) -> bool,
-    chosen: &mut Vec<u32>,
-) -> bool {
-    let page = candidates[waiting.candidate as usize].page;
-    if page == NONE || model.records.place(page as usize) != Place::Planned {
-        return true;
+/// What is needed to look through cells without touching them.
+pub(super) struct Look<'a> {
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) model: &'a Model,
+    pub(super) cells: &'a Cells,
+    /// Pages that may not be chosen in this cycle; none when empty.
+    pub(super) closed: &'a [bool],
+}
+
+impl Look<'_> {
+    /// Looks through the cells of a group for queued pages whose drawn index reaches a level, which `found` may raise from page to page.
+    ///
+    /// The index without the draw falls along a queue, and a draw raises it at most by its factor, so that most pages are passed by
+    /// on the strength of their draw alone.
+    pub(super) fn walk(&self, group: usize, mut level: f32, mut found: impl FnMut(u32, f32) -> f32) {
+        let reach = if self.model.draws_thompson() { THOMPSON_REACH } else { CLASS_WIDTH };
+        for cell in 0..self.cells.of_group(group) {
+            let Some(head) = self.cells.head(group, cell) else { continue };
+            // What the draw of a page must come from for its index to reach the level.
+            let (mut next, mut product_max, mut passed) = (Some(head), f64::INFINITY, 0);
+            while let Some(page) = next {
+                next = self.cells.after(page, head);
+                if passed < PASSED_MAX && !self.model.is_drawn_below(page, product_max) {
+                    passed += 1;
+                    continue;
+                }
+                if !self.may_be_planned(page) {
+                    continue;
+                }
+                passed = 0;
+                let standing = self.standing(page);
+                let plain = self.model.index(&standing);
+                if plain * reach < level {
+                    break;
+                }
+                let index = self.model.drawn_index(page, standing);
+                if index >= level {
+                    level = found(page, index);
+                }
+                let least = level / (plain * CLASS_WIDTH);
+                product_max = if least > 1.0 { thompson::product_max(least) } else { f64::INFINITY };
+            }
+        }
     }
-    if !takes(model, page) {
-        return false;
+
+    /// The index by which a page is chosen.
+    pub(super) fn drawn_index(&self, page: u32) -> f32 {
+        self.model.drawn_index(page, self.standing(page))
     }
-    model.records.set_place(page as usize, Place::Out);
-    chosen.push(page);
-    true
+
+    fn standing(&self, page: u32) -> Standing {
+        let view = self.model.view(page as usize, self.model.now);
+        self.model.standing(self.catalogue, page as usize, &view)
+    }
+
+    fn may_be_planned(&self, page: u32) -> bool {
+        self.model.records.place(page as usize) == Place::Queued
+            && !self.closed.get(page as usize).is_some_and(|closed| *closed)
+    }
 }

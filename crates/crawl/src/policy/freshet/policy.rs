@@ -33,7 +33,7 @@ use super::cells::Cells;
 use super::index::{Objective, changed_probability};
 use super::model::{Model, Visit};
 use super::moments::Moment;
-use super::plan::{Plan, Source};
+use super::plan::{Look, Plan, Planned, Source};
 use super::records::Place;
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId, SiteId};
@@ -47,11 +47,12 @@ const BATCHES: usize = 12;
 const SENTINELS: f64 = 0.7;
 /// Largest part of a cycle's downloads that sentinels may take.
 const SENTINELS_SHARE_MAX: f64 = 0.1;
-/// A page whose index without the Thompson factor is below this part of the threshold is not considered: the factor
-/// exceeds two once in 24 draws, and then seldom by enough.
-const THOMPSON_SLACK: f32 = 0.5;
-/// The same without the factor: batches move the threshold a little.
-const PLAIN_SLACK: f32 = 0.95;
+/// The pages of a plan reach down to this part of the threshold: batches move it a little.
+const PLAN_SLACK: f32 = 0.9;
+/// A plan that holds too few pages is deepened to this part of its level; if that is not enough, to the square of it, and so on.
+const PLAN_STEP: f32 = 0.8;
+/// Pages by which the threshold is guessed before the first choice.
+const PAGES_GUESSED_BY: usize = 1024;
 /// Ticks after which a page whose visit failed may be chosen again.
 const RETRY_TICKS: f32 = 0.25;
 /// A plan holds at least this many times the pages that it is expected to give out: some sites will have no room.
@@ -170,15 +171,14 @@ impl Freshet {
         self.settings.form == Form::Steady
     }
 
-    /// Part of the threshold from which on a page is looked at.
-    fn slack(&self) -> f32 {
-        if self.model.draws_thompson() { THOMPSON_SLACK } else { PLAIN_SLACK }
-    }
-
     fn plan_and_source<'a>(&'a mut self, catalogue: &'a Catalogue) -> (&'a mut Plan, Source<'a>) {
         let source =
             Source { catalogue, model: &mut self.model, cells: &mut self.cells, closed: &self.closed };
         (&mut self.plan, source)
+    }
+
+    fn look<'a>(&'a self, catalogue: &'a Catalogue) -> Look<'a> {
+        Look { catalogue, model: &self.model, cells: &self.cells, closed: &self.closed }
     }
 
     fn enqueue(&mut self, catalogue: &Catalogue, page: u32) {
@@ -192,7 +192,7 @@ impl Freshet {
         let class = self.model.class(catalogue, page as usize);
         self.model.records.set_place(page as usize, Place::Queued);
         let records = &self.model.records;
-        let is_older = |other: u32| records[other as usize].last < records[page as usize].last;
+        let is_older = |other: u32| records.last(other as usize) < records.last(page as usize);
         self.cells.put_back(self.model.group_of(page as usize), class, page, is_older);
     }
 
@@ -257,21 +257,38 @@ impl Freshet {
 
     /// Takes pages into the plan until it holds the best `wanted` of those that have room, and sets the threshold by them.
     fn deepen(&mut self, catalogue: &Catalogue, wanted: usize) {
-        let slack = self.slack();
-        let mut level = self.threshold * slack;
+        let mut step = PLAN_STEP;
         loop {
-            if level < self.plan.level() {
-                let (plan, mut source) = self.plan_and_source(catalogue);
-                plan.gather_all(&mut source, level);
-            }
             let reached = self.nth_with_room(catalogue, wanted);
-            // What lies below the slack of the index that was reached cannot have been missed.
-            if reached * slack >= self.plan.level() || self.plan.level() == 0.0 {
+            if reached >= self.plan.level() || self.plan.level() == 0.0 {
                 self.threshold = reached;
                 return;
             }
-            level = lower(reached * slack, self.plan.level());
+            self.gather_to(catalogue, lower(self.plan.level(), step));
+            step *= step;
         }
+    }
+
+    /// Takes all pages into the plan whose index reaches a level.
+    fn gather_to(&mut self, catalogue: &Catalogue, level: f32) {
+        if level < self.plan.level() {
+            let (plan, mut source) = self.plan_and_source(catalogue);
+            plan.gather_all(&mut source, level);
+        }
+    }
+
+    /// The last threshold, or before the first choice one that lets through about as many pages as are wanted.
+    fn threshold_for(&self, catalogue: &Catalogue, wanted: usize) -> f32 {
+        let pages = self.model.records.len();
+        if self.threshold > 0.0 || pages < 2 * PAGES_GUESSED_BY {
+            return self.threshold;
+        }
+        let look = self.look(catalogue);
+        let drawn = |page: usize| look.drawn_index(page as u32);
+        let mut indices: Vec<f32> = (0..pages).step_by(pages / PAGES_GUESSED_BY).map(drawn).collect();
+        let place = (wanted as f64 / pages as f64 * indices.len() as f64) as usize;
+        let place = place.min(indices.len() - 1);
+        *indices.select_nth_unstable_by(place, |a, b| b.total_cmp(a)).1
     }
 
     /// The `n`-th largest index of the plan's pages that have room.
@@ -287,30 +304,47 @@ impl Freshet {
     }
 
     fn take_best(&mut self, catalogue: &Catalogue, quota: usize) {
+        let mut chosen = std::mem::take(&mut self.chosen);
+        let mut taken = std::mem::take(&mut self.taken);
+        let (plan, mut source) = self.plan_and_source(catalogue);
         if catalogue.is_roomy() {
-            self.plan.take_best(&mut self.model, quota, |_, _| true, &mut self.chosen);
-            return;
+            plan.take_best(&mut source, quota, |_, _| true, &mut chosen);
+        } else {
+            let aside = plan.set_aside(|page| has_room(source.model, &taken, catalogue, page));
+            let takes = |model: &Model, page| take_room(model, &mut taken, catalogue, page);
+            plan.take_best(&mut source, quota, takes, &mut chosen);
+            plan.readmit(aside);
         }
-        let (model, taken) = (&self.model, &mut self.taken);
-        let aside = self.plan.set_aside(|page| has_room(model, taken, catalogue, page));
-        let takes = |model: &Model, page| take_room(model, taken, catalogue, page);
-        self.plan.take_best(&mut self.model, quota, takes, &mut self.chosen);
-        self.plan.readmit(aside);
+        (self.chosen, self.taken) = (chosen, taken);
     }
 
-    /// Chooses sentinels: of each site as many as `wanted` says; at most `most` in all.
-    fn gather_sentinels(
+    /// Chooses what is to be visited whatever it is worth.
+    fn take_in_any_case(&mut self, catalogue: &Catalogue) {
+        let (left, mut chosen) = (self.left, std::mem::take(&mut self.chosen));
+        let mut taken = std::mem::take(&mut self.taken);
+        let (plan, mut source) = self.plan_and_source(catalogue);
+        let takes =
+            |model: &Model, page| catalogue.is_roomy() || take_room(model, &mut taken, catalogue, page);
+        plan.take_in_any_case(&mut source, left, takes, &mut chosen);
+        (self.chosen, self.taken) = (chosen, taken);
+    }
+
+    /// Chooses sentinels: of each site as many as `wanted` says; at most `most` in all. The best pages are planned already; a
+    /// site that has too few of them gives others.
+    fn choose_sentinels(
         &mut self,
         catalogue: &Catalogue,
         most: usize,
         wanted: impl Fn(&Self, usize) -> usize,
     ) {
-        let mut sentinels = Vec::new();
-        for site in 0..self.groups_of_site.len() {
-            let quota = wanted(self, site);
-            if quota > 0 {
-                self.sentinels_of(catalogue, site, quota, &mut sentinels);
-            }
+        let mut quotas: Vec<u32> =
+            (0..self.groups_of_site.len()).map(|site| wanted(self, site) as u32).collect();
+        let planned = self.plan.best_of_sites(self.model.groups.site_of(), &mut quotas);
+        let mut sentinels: Vec<(u32, Option<Planned>)> =
+            planned.into_iter().map(|planned| (planned.page, Some(planned))).collect();
+        for (site, quota) in quotas.into_iter().enumerate().filter(|(_, quota)| *quota > 0) {
+            let others = self.best_queued(catalogue, site, quota as usize);
+            sentinels.extend(others.into_iter().map(|page| (page, None)));
         }
         if sentinels.len() > most {
             let (seed, tick) = (self.settings.seed ^ 0x5e17_1e15, self.model.now.tick());
@@ -319,40 +353,29 @@ impl Freshet {
             sentinels.truncate(most);
         }
         let (plan, mut source) = self.plan_and_source(catalogue);
-        for (page, class) in sentinels {
-            plan.add_in_any_case(&mut source, page, class);
+        for (page, planned) in sentinels {
+            match planned {
+                Some(planned) => plan.want_in_any_case(planned),
+                None => plan.add_in_any_case(&mut source, page),
+            }
         }
     }
 
-    /// The best pages of a site, by the index that decides.
-    fn sentinels_of(&self, catalogue: &Catalogue, site: usize, quota: usize, best: &mut Vec<(u32, u16)>) {
-        let mut heap: BinaryHeap<Reverse<(Ordered, u32, u16)>> = BinaryHeap::with_capacity(quota + 1);
-        let least_plain = |heap: &BinaryHeap<Reverse<(Ordered, u32, u16)>>| {
-            if heap.len() < quota { 0.0 } else { heap.peek().map_or(0.0, |least| least.0.0.0 * self.slack()) }
-        };
+    /// The best pages of a site that are not planned, by the index that decides.
+    fn best_queued(&self, catalogue: &Catalogue, site: usize, quota: usize) -> Vec<u32> {
+        let mut heap: BinaryHeap<Reverse<(Ordered, u32)>> = BinaryHeap::with_capacity(quota + 1);
+        let mut least = 0.0;
         for group in &self.groups_of_site[site] {
-            for cell in 0..self.cells.of_group(*group as usize) {
-                let head = self.cells.head(*group as usize, cell);
-                let mut next = head.map(|(page, _)| page);
-                while let (Some(page), Some((_, class))) = (next, head) {
-                    let view = self.model.view(page as usize, self.model.now);
-                    let standing = self.model.standing(catalogue, page as usize, &view);
-                    let plain = self.model.index(&standing);
-                    if heap.len() >= quota && plain <= least_plain(&heap) {
-                        break;
-                    }
-                    if !self.closed.get(page as usize).is_some_and(|closed| *closed) {
-                        let index = self.model.drawn_index(page, standing, plain);
-                        heap.push(Reverse((Ordered(index), page, class)));
-                        if heap.len() > quota {
-                            heap.pop();
-                        }
-                    }
-                    next = self.cells.after(page);
+            self.look(catalogue).walk(*group as usize, least, |page, index| {
+                heap.push(Reverse((Ordered(index), page)));
+                if heap.len() > quota {
+                    heap.pop();
+                    least = heap.peek().map_or(0.0, |worst| worst.0.0.0);
                 }
-            }
+                least
+            });
         }
-        best.extend(heap.into_iter().map(|Reverse((_, page, class))| (page, class)));
+        heap.into_iter().map(|Reverse((_, page))| page).collect()
     }
 
     /// Sentinels that a site should have in a cycle.
@@ -371,18 +394,18 @@ impl Freshet {
         let mut heads = BinaryHeap::new();
         for group in self.groups_of_site.iter().flatten() {
             for cell in 0..self.cells.of_group(*group as usize) {
-                if let Some((page, class)) = self.cells.head(*group as usize, cell) {
-                    heads.push(Reverse((self.model.records[page as usize].last, page, class)));
+                if let Some(head) = self.cells.head(*group as usize, cell) {
+                    heads.push(Reverse((self.model.records.last(head as usize), head, head)));
                 }
             }
         }
         for _ in 0..quota {
-            let Some(Reverse((_, page, class))) = heads.pop() else { return };
-            if let Some(next) = self.cells.after(page) {
-                heads.push(Reverse((self.model.records[next as usize].last, next, class)));
+            let Some(Reverse((_, page, head))) = heads.pop() else { return };
+            if let Some(next) = self.cells.after(page, head) {
+                heads.push(Reverse((self.model.records.last(next as usize), next, head)));
             }
             let (plan, mut source) = self.plan_and_source(catalogue);
-            plan.add_in_any_case(&mut source, page, class);
+            plan.add_in_any_case(&mut source, page);
         }
     }
 
@@ -392,11 +415,12 @@ impl Freshet {
             let batch = self.batch;
             self.batch += 1;
             if batch == 0 {
-                let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;
-                self.gather_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
+                self.plan.set_visit_interval((1.0 / self.share.clamp(1e-3, 1.0)) as f32);
                 self.gather_oldest(catalogue, self.left as f64);
-                let forced = self.plan.len().min(self.left);
-                self.take_best(catalogue, forced);
+                self.gather_to(catalogue, self.threshold_for(catalogue, self.left) * PLAN_SLACK);
+                let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;
+                self.choose_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
+                self.take_in_any_case(catalogue);
             } else {
                 let quota = self.left / (BATCHES + 1 - batch);
                 if quota > 0 {
@@ -424,15 +448,19 @@ impl Freshet {
     }
 
     fn take_last(&mut self, catalogue: &Catalogue) {
-        let (quota, taken) = (self.left - self.chosen.len(), &mut self.taken);
-        let takes = |model: &Model, page| catalogue.is_roomy() || take_room(model, taken, catalogue, page);
+        let (quota, mut chosen) = (self.left - self.chosen.len(), std::mem::take(&mut self.chosen));
+        let mut taken = std::mem::take(&mut self.taken);
+        let (plan, mut source) = self.plan_and_source(catalogue);
+        let takes =
+            |model: &Model, page| catalogue.is_roomy() || take_room(model, &mut taken, catalogue, page);
         let looks = quota.saturating_mul(LOOKS_PER_DOWNLOAD).max(LOOKS_MIN);
-        self.plan.take_last(&mut self.model, quota, looks, takes, &mut self.chosen);
+        plan.take_last(&mut source, quota, looks, takes, &mut chosen);
+        (self.chosen, self.taken) = (chosen, taken);
     }
 
     /// Lays out the best pages for a twelfth of a cycle length.
     fn make_plan(&mut self, catalogue: &Catalogue) {
-        self.plan.put_back(&mut self.cells, &mut self.model);
+        self.plan.dissolve(&mut self.model);
         self.calibrate();
         self.model.clocks.settle();
         let now = self.model.now;
@@ -442,36 +470,27 @@ impl Freshet {
         let expected = (downloads / BATCHES as f64).ceil().max(self.left as f64);
         let part = f64::from(now.part_of_tick());
         self.share = self.settings.budget_share;
+        self.gather_oldest(catalogue, downloads * f64::from(since));
+        self.fill_plan(catalogue, expected as usize);
         let most = (SENTINELS_SHARE_MAX * expected).ceil() as usize;
-        self.gather_sentinels(catalogue, most, |policy, site| {
+        self.choose_sentinels(catalogue, most, |policy, site| {
             let wanted = (policy.sentinels_wanted(site) * part).floor() as usize;
             wanted.saturating_sub(policy.visits_of_site[site] as usize)
         });
-        self.gather_oldest(catalogue, downloads * f64::from(since));
-        self.fill_plan(catalogue, expected as usize);
         self.plan.sort();
     }
 
     /// Takes the best pages into the plan: enough for what is expected, and spare ones for when sites have no room.
     fn fill_plan(&mut self, catalogue: &Catalogue, expected: usize) {
-        let slack = self.slack();
-        let mut level = self.threshold * slack;
-        loop {
-            if level < self.plan.level() {
-                let (plan, mut source) = self.plan_and_source(catalogue);
-                plan.gather_all(&mut source, level);
-            }
-            let reached = self.plan.nth_largest(expected);
-            let is_deep = reached * slack >= self.plan.level() && self.plan.len() >= self.spare * expected;
-            if is_deep || self.plan.level() == 0.0 {
-                if reached.is_finite() {
-                    self.threshold = reached;
-                }
-                return;
-            }
-            let wanted =
-                if reached.is_finite() { (reached * slack).min(self.plan.level() * 0.5) } else { 0.0 };
-            level = lower(wanted, self.plan.level());
+        self.gather_to(catalogue, self.threshold_for(catalogue, expected) * PLAN_SLACK);
+        let mut step = PLAN_STEP;
+        while self.plan.len() < self.spare.saturating_mul(expected) && self.plan.level() > 0.0 {
+            self.gather_to(catalogue, lower(self.plan.level(), step));
+            step *= step;
+        }
+        let reached = self.plan.nth_largest(expected);
+        if reached.is_finite() {
+            self.threshold = reached;
         }
     }
 
@@ -482,12 +501,12 @@ impl Freshet {
 
     /// Takes a page from wherever it is; what was planned but not chosen is noted in `planned`.
     fn take_out(&mut self, page: u32, planned: &mut HashSet<u32>) {
-        match self.model.records.place(page as usize) {
-            Place::Queued => self.cells.remove(self.model.group_of(page as usize), page),
-            Place::Planned => {
-                planned.insert(page);
-            }
-            Place::Out | Place::Gone => {}
+        let place = self.model.records.place(page as usize);
+        if matches!(place, Place::Queued | Place::Planned) {
+            self.cells.remove(self.model.group_of(page as usize), page);
+        }
+        if place == Place::Planned {
+            planned.insert(page);
         }
         self.model.records.set_place(page as usize, Place::Out);
     }
@@ -509,10 +528,10 @@ impl Freshet {
             self.visits_of_site[self.model.site_of(number)] += 1;
         }
         // A visit after no time says nothing.
-        if self.model.records[number].last < time {
+        if self.model.records.last(number) < time {
             let (visit, example) = self.model.absorb(page, time, changed);
             self.model.records.visit(number, changed, changed_probability(example.1));
-            self.model.records[number].last = time;
+            self.model.records.set_last(number, time);
             self.examples.push(example);
             self.visits.push(Visit { gone, ..visit });
         }
@@ -597,7 +616,7 @@ impl Policy for Freshet {
             self.settle(catalogue);
             return;
         }
-        self.plan.put_back(&mut self.cells, &mut self.model);
+        self.plan.dissolve(&mut self.model);
         self.settle(catalogue);
         self.model.rates.settle(self.model.groups.site_of());
     }
@@ -673,13 +692,7 @@ fn take_room(model: &Model, taken: &mut HashMap<SiteId, u32>, catalogue: &Catalo
     has_room
 }
 
-/// The next lower level to look at: `wanted` if it says something, otherwise a tenth, and in the end everything.
-fn lower(wanted: f32, current: f32) -> f32 {
-    if 0.0 < wanted && wanted < current {
-        wanted
-    } else if current > 1e-9 && current.is_finite() {
-        current * 0.1
-    } else {
-        0.0
-    }
+/// A part of a level, and in the end everything.
+fn lower(level: f32, part: f32) -> f32 {
+    if 1e-9 < level && level.is_finite() { level * part } else { 0.0 }
 }

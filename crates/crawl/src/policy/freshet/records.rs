@@ -1,7 +1,6 @@
-//! What the policy keeps of every page: 24 bytes.
+//! What the policy keeps of every page: 18 bytes.
 
-use std::ops::{Index, IndexMut};
-
+use super::compact::Compact;
 use super::moments::Moment;
 
 /// Fixed-point steps of a residual average: one is 2^14.
@@ -12,7 +11,7 @@ const RESIDUAL_ONE: f32 = 16_384.0;
 pub(super) enum Place {
     /// In the queue of its cell.
     Queued,
-    /// Among the candidates of the plan.
+    /// In the queue of its cell and in the plan.
     Planned,
     /// Handed out, or just visited.
     Out,
@@ -20,41 +19,38 @@ pub(super) enum Place {
     Gone,
 }
 
-/// What is kept of one page. It stands in one piece: pages are looked at in no order, and each piece is one access to memory.
+/// What is kept of one page. It stands in one piece: pages are looked at in no order, and each piece is one access to memory. Packed,
+/// because two bytes a page would be lost otherwise.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Record {
+#[repr(packed(2))]
+struct Record {
     /// The group of the page.
-    pub(super) group: u32,
+    group: u32,
     /// When it was last visited.
-    pub(super) last: Moment,
+    last: Moment,
     /// Discounted changes (n).
-    pub(super) changes: f32,
+    changes: Compact,
     /// Discounted clock time observed (e).
-    pub(super) exposure: f32,
+    exposure: Compact,
     residual_fast: i16,
     residual_slow: i16,
     visits: u8,
-    place: Place,
-    last_changed: bool,
+    /// The place, and [`LAST_CHANGED`].
+    marks: u8,
+}
+
+/// The bits of the place among the marks.
+const PLACE: u8 = 3;
+/// The mark of a page whose last visit found a change.
+const LAST_CHANGED: u8 = 4;
+
+impl Place {
+    const ALL: [Self; 4] = [Self::Queued, Self::Planned, Self::Out, Self::Gone];
 }
 
 /// The records of all pages.
 #[derive(Debug, Default)]
 pub(super) struct Records(Vec<Record>);
-
-impl Index<usize> for Records {
-    type Output = Record;
-
-    fn index(&self, page: usize) -> &Record {
-        &self.0[page]
-    }
-}
-
-impl IndexMut<usize> for Records {
-    fn index_mut(&mut self, page: usize) -> &mut Record {
-        &mut self.0[page]
-    }
-}
 
 impl Records {
     /// Adds a page that was copied at the moment `last`.
@@ -62,13 +58,12 @@ impl Records {
         self.0.push(Record {
             group,
             last,
-            changes: 0.0,
-            exposure: 0.0,
+            changes: Compact::default(),
+            exposure: Compact::default(),
             residual_fast: 0,
             residual_slow: 0,
             visits: 0,
-            place: Place::Out,
-            last_changed: false,
+            marks: Place::Out as u8,
         });
     }
 
@@ -82,14 +77,39 @@ impl Records {
         self.0.len()
     }
 
+    /// The group of the page.
+    pub(super) fn group(&self, page: usize) -> u32 {
+        self.0[page].group
+    }
+
+    /// When the page was last visited.
+    pub(super) fn last(&self, page: usize) -> Moment {
+        self.0[page].last
+    }
+
+    /// Says when the page was last visited.
+    pub(super) fn set_last(&mut self, page: usize, last: Moment) {
+        self.0[page].last = last;
+    }
+
     /// Where the page is.
     pub(super) fn place(&self, page: usize) -> Place {
-        self.0[page].place
+        Place::ALL[usize::from(self.0[page].marks & PLACE)]
     }
 
     /// Says where the page is.
     pub(super) fn set_place(&mut self, page: usize, place: Place) {
-        self.0[page].place = place;
+        self.0[page].marks = self.0[page].marks & !PLACE | place as u8;
+    }
+
+    /// Discounted changes (n) and discounted clock time observed (e).
+    pub(super) fn statistics(&self, page: usize) -> (f32, f32) {
+        (self.0[page].changes.get(), self.0[page].exposure.get())
+    }
+
+    /// Replaces the statistics.
+    pub(super) fn set_statistics(&mut self, page: usize, (changes, exposure): (f32, f32)) {
+        (self.0[page].changes, self.0[page].exposure) = (Compact::new(changes), Compact::new(exposure));
     }
 
     /// Visits, as far as they are counted.
@@ -99,7 +119,7 @@ impl Records {
 
     /// Whether the last visit found a change; nothing before the first visit.
     pub(super) fn last_changed(&self, page: usize) -> Option<bool> {
-        (self.0[page].visits > 0).then_some(self.0[page].last_changed)
+        (self.0[page].visits > 0).then_some(self.0[page].marks & LAST_CHANGED != 0)
     }
 
     /// Averages of what the last visits found beyond what was predicted: one of few visits, one of many.
@@ -118,7 +138,7 @@ impl Records {
         record.residual_fast = ((0.6 * fast + 0.4 * residual) * RESIDUAL_ONE).round() as i16;
         record.residual_slow = ((0.9 * slow + 0.1 * residual) * RESIDUAL_ONE).round() as i16;
         record.visits = record.visits.saturating_add(1);
-        record.last_changed = changed;
+        record.marks = record.marks & !LAST_CHANGED | if changed { LAST_CHANGED } else { 0 };
     }
 }
 
@@ -127,7 +147,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_has_24_bytes() {
-        assert_eq!(size_of::<Record>(), 24);
+    fn a_record_has_18_bytes() {
+        assert_eq!(size_of::<Record>(), 18);
+    }
+
+    #[test]
+    fn place_and_last_change_are_kept_apart() {
+        let mut records = Records::default();
+        records.push(0, Moment::START);
+        for (changed, place) in [(true, Place::Queued), (false, Place::Gone), (true, Place::Planned)] {
+            records.visit(0, changed, 0.5);
+            records.set_place(0, place);
+            assert_eq!((records.last_changed(0), records.place(0)), (Some(changed), place));
+        }
     }
 }

@@ -5,14 +5,21 @@
 
 /// A draw of Gamma(4, 1/4): the mean of four exponentials.
 pub(super) fn factor(seed: u64, page: u32, cycle: u32) -> f32 {
+    (-0.25 * product(seed, page, cycle).ln()) as f32
+}
+
+/// What the draw comes from: the product of four numbers from 0 to 1, whose logarithm is minus four times the draw.
+pub(super) fn product(seed: u64, page: u32, cycle: u32) -> f64 {
     let first = mix(seed ^ (u64::from(cycle) << 32 | u64::from(page)));
     let second = mix(first);
     // Four uniforms of 32 bits, none of them zero.
-    let product = [first, first >> 32, second, second >> 32]
-        .map(|bits| (f64::from(bits as u32) + 0.5) / 4_294_967_296.0)
-        .iter()
-        .product::<f64>();
-    (-0.25 * product.ln()) as f32
+    let uniform = |bits: u64| (f64::from(bits as u32) + 0.5) / 4_294_967_296.0;
+    (uniform(first) * uniform(first >> 32)) * (uniform(second) * uniform(second >> 32))
+}
+
+/// The largest product whose draw reaches a factor.
+pub(super) fn product_max(factor: f32) -> f64 {
+    f64::from((-4.0 * factor).exp())
 }
 
 /// A number in [0, 1) that breaks ties between pages of equal index.
@@ -39,6 +46,16 @@ mod tests {
         let variance = draws.iter().map(|draw| (draw - mean).powi(2)).sum::<f64>() / draws.len() as f64;
         assert!((mean - 1.0).abs() < 0.005, "{mean}");
         assert!((variance - 0.25).abs() < 0.005, "{variance}");
+    }
+
+    #[test]
+    fn a_draw_reaches_a_factor_when_its_product_is_small_enough() {
+        for page in 0..1000 {
+            for least in [0.3, 1.0, 2.5] {
+                let reaches = product(7, page, 3) <= product_max(least);
+                assert!(reaches == (factor(7, page, 3) >= least), "{page} {least}");
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,188 @@
+//! Webs with sites, and which process owns which page.
+//!
+//! The **thesis**, section 3.3: by the hash of the URL, by the hash of the site, and by hierarchy. Where pages have no URLs they get
+//! some that name their site and number. A hierarchy keeps neighbours together: pages in the order of their URLs are cut
+//! into parts of whole sites that are as equal as sites allow.
+//!
+//! # Promises
+//! - Site hash and hierarchy never part a site.
+
+use anyhow::Result;
+use freshet_theory::partition::Partition;
+use freshet_theory::rank::Graph;
+use rand::{Rng, RngExt as _};
+
+use super::super::thesis_2::webs;
+use crate::report::sources::{Need, Sources};
+
+/// A web whose pages belong to sites; the pages of a site are consecutive.
+pub(super) struct DividedWeb {
+    /// What it is, for the reader.
+    pub(super) name: String,
+    pub(super) graph: Graph,
+    pub(super) site_of: Vec<u32>,
+    urls: Vec<String>,
+}
+
+/// How pages are given to processes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Division {
+    SiteHash,
+    UrlHash,
+    Hierarchy,
+}
+
+impl Division {
+    pub(super) const ALL: [Self; 3] = [Self::SiteHash, Self::UrlHash, Self::Hierarchy];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::SiteHash => "site hash",
+            Self::UrlHash => "URL hash",
+            Self::Hierarchy => "hierarchy",
+        }
+    }
+}
+
+/// Pages that are taken to be a site of the web graph.
+const RANGE: u32 = 250;
+/// Pages of the generated web, where there is no web graph.
+const GENERATED_SITE: u32 = 60;
+
+/// The web graph of the data directory, or a generated one.
+pub(super) fn web_graph(sources: &Sources) -> Result<DividedWeb> {
+    let (name, graph) = webs::whole(sources)?;
+    let range = if sources.meet(Need::WebGraph) { RANGE } else { GENERATED_SITE };
+    let site_of: Vec<u32> = (0..graph.pages() as u32).map(|page| page / range).collect();
+    let url = |(page, site): (usize, &u32)| format!("http://site{site}.example/{page}");
+    let urls = site_of.iter().enumerate().map(url).collect();
+    Ok(DividedWeb::new(&format!("{name}, sites of {range} pages"), graph, site_of, urls))
+}
+
+/// The links of the histories, if there are any: the pages that have a link.
+pub(super) fn histories(sources: &Sources) -> Result<Option<DividedWeb>> {
+    if !sources.meet(Need::Histories) {
+        return Ok(None);
+    }
+    let tables = sources.histories()?;
+    let mut has_link = vec![false; tables.pages.len()];
+    for (source, target) in &tables.links {
+        has_link[*source as usize] = true;
+        has_link[*target as usize] = true;
+    }
+    let mut pages: Vec<u32> =
+        (0..tables.pages.len() as u32).filter(|page| has_link[*page as usize]).collect();
+    if pages.is_empty() {
+        return Ok(None);
+    }
+    pages.sort_by_key(|page| tables.pages[*page as usize].site);
+    let mut number = vec![0; tables.pages.len()];
+    for (place, page) in pages.iter().enumerate() {
+        number[*page as usize] = place as u32;
+    }
+    let links: Vec<(u32, u32)> = tables
+        .links
+        .iter()
+        .map(|(source, target)| (number[*source as usize], number[*target as usize]))
+        .collect();
+    let site_of: Vec<u32> = pages.iter().map(|page| tables.pages[*page as usize].site).collect();
+    let url = |(page, site): (&u32, &u32)| {
+        let host = tables.sites[*site as usize].name.replace('/', ".");
+        format!("http://{host}.example/{}", tables.paths.get(*page as usize))
+    };
+    let urls = pages.iter().zip(&site_of).map(url).collect();
+    let graph = Graph::from_links(pages.len(), &links);
+    Ok(Some(DividedWeb::new("links of the histories", graph, site_of, urls)))
+}
+
+impl DividedWeb {
+    fn new(what: &str, graph: Graph, site_of: Vec<u32>, urls: Vec<String>) -> Self {
+        let inside = |page: u32| {
+            let site = site_of[page as usize];
+            graph.links_from(page).iter().filter(|target| site_of[**target as usize] == site).count()
+        };
+        let stay: usize = (0..graph.pages() as u32).map(inside).sum();
+        let (pages, links) = (graph.pages(), graph.links());
+        let share = 100.0 * stay as f64 / links.max(1) as f64;
+        let name = format!("{what}; {pages} pages, {links} links, {share:.0}% of them within sites");
+        Self { name, graph, site_of, urls }
+    }
+
+    pub(super) fn pages(&self) -> usize {
+        self.graph.pages()
+    }
+
+    /// The process that owns each page.
+    pub(super) fn owners(&self, division: Division, processes: u32) -> Vec<u32> {
+        let by = |partition: Partition| self.urls.iter().map(|url| partition.owner(url)).collect();
+        match division {
+            Division::SiteHash => by(Partition::SiteHash { processes }),
+            Division::UrlHash => by(Partition::UrlHash { processes }),
+            Division::Hierarchy => self.cut(processes),
+        }
+    }
+
+    fn cut(&self, processes: u32) -> Vec<u32> {
+        let mut owners = Vec::with_capacity(self.pages());
+        for site in self.site_of.chunk_by(|a, b| a == b) {
+            // The middle of the site decides.
+            let middle = owners.len() + site.len() / 2;
+            let owner = (middle * processes as usize / self.pages()) as u32;
+            owners.extend(std::iter::repeat_n(owner, site.len()));
+        }
+        owners
+    }
+
+    /// The web of every other site, chosen by chance.
+    pub(super) fn half_of_sites(&self, chance: &mut impl Rng) -> Self {
+        let sites = self.site_of.iter().max().map_or(0, |site| *site as usize + 1);
+        let is_chosen: Vec<bool> = (0..sites).map(|_| chance.random_bool(0.5)).collect();
+        let is_chosen = |page: &u32| is_chosen[self.site_of[*page as usize] as usize];
+        let pages: Vec<u32> = (0..self.pages() as u32).filter(is_chosen).collect();
+        let site_of = pages.iter().map(|page| self.site_of[*page as usize]).collect();
+        let urls = pages.iter().map(|page| self.urls[*page as usize].clone()).collect();
+        Self::new("half of the sites", webs::part(&self.graph, &pages), site_of, urls)
+    }
+}
+
+/// Seeds for each process: `each` random pages of its own, fewer where it has fewer.
+pub(super) fn seeds(owners: &[u32], processes: u32, each: usize, chance: &mut impl Rng) -> Vec<Vec<u32>> {
+    let mut own: Vec<Vec<u32>> = vec![Vec::new(); processes as usize];
+    for (page, owner) in owners.iter().enumerate() {
+        own[*owner as usize].push(page as u32);
+    }
+    for pages in &mut own {
+        for place in 0..each.min(pages.len()) {
+            let other = chance.random_range(place..pages.len());
+            pages.swap(place, other);
+        }
+        pages.truncate(each);
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::SeedableRng as _;
+
+    use super::*;
+
+    #[test]
+    fn sites_stay_together_and_seeds_are_own_pages() {
+        let web = web_graph(&Sources::new(None, 1).expect("no data is no error")).expect("a generated web");
+        for division in Division::ALL {
+            let owners = web.owners(division, 8);
+            assert!(owners.iter().all(|owner| *owner < 8));
+            let together = web.site_of.iter().zip(&owners).collect::<std::collections::HashSet<_>>().len();
+            let sites = *web.site_of.last().expect("a page") as usize + 1;
+            assert_eq!(together == sites, division != Division::UrlHash, "{division:?}");
+            let seeds = seeds(&owners, 8, 5, &mut ChaCha8Rng::seed_from_u64(1));
+            for (process, seeds) in seeds.iter().enumerate() {
+                assert!(
+                    seeds.len() == 5 && seeds.iter().all(|seed| owners[*seed as usize] as usize == process)
+                );
+            }
+        }
+    }
+}
