@@ -101,6 +101,8 @@ impl CrawlModule {
     ) -> Result<Visit, StoreError> {
         let (record, url) = self.known(page)?;
         let time = self.clock.now();
+        let first = self.held.take(page);
+        let reason = first.as_ref().map_or(reason, |first| first.reason);
         let visit = |time, judgement: Judgement, fetch, reading, second| {
             let Judgement { finding, lesson, .. } = judgement;
             let lesson = Some(lesson).filter(|lesson| !lesson.is_empty());
@@ -111,7 +113,6 @@ impl CrawlModule {
         if let Some(rule) = rules.and_then(|rules| forbids(rules, &url)) {
             return visit(time, Finding::Refused(format!("robots.txt: {rule}")).into(), None, None, None);
         }
-        let first = self.held.take(page);
         let is_whole = first.is_some() || reason == Reason::Audit;
         let validators = if is_whole { None } else { validators_to_send(&record) };
         let fetch = self.web.fetch(&request(&url, time, validators.clone(), Accept::Page)).await;
@@ -134,7 +135,7 @@ impl CrawlModule {
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
         match (judgement.look_after.filter(|_| !was_held), reading) {
             (Some(after), Some(reading)) => {
-                hold(FirstLook { time, fetch, reading, second: None }, experience, bytes, after)
+                hold(FirstLook { time, reason, fetch, reading, second: None }, experience, bytes, after)
             }
             (_, reading) => visit(time, judgement, Some(fetch), reading, None),
         }

@@ -11,6 +11,7 @@ use freshet_store::time::Timestamp;
 
 use crate::change::look::Lesson;
 use crate::page::Reading;
+use crate::visit::Reason;
 use crate::web::Fetch;
 
 /// Visits that are held at most: their bytes stay in memory.
@@ -20,6 +21,8 @@ const HELD_MAX: usize = 256;
 #[derive(Debug)]
 pub(crate) struct FirstLook {
     pub(crate) time: Timestamp,
+    /// Why it was made.
+    pub(crate) reason: Reason,
     pub(crate) fetch: Fetch,
     pub(crate) reading: Reading,
     pub(crate) second: Option<SecondLook>,

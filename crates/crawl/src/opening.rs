@@ -32,6 +32,7 @@ use crate::update::intervals::Intervals;
 use crate::update::refresh::Refresh;
 use crate::update::shadow::Shadow;
 use crate::update::{UpdateModule, UpdateSettings};
+use crate::visit::Reason;
 use crate::web::politeness::Politeness;
 use crate::web::{Web, WebError};
 
@@ -357,7 +358,9 @@ fn remember(
             VisitKind::Gone => Outcome::Gone,
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
-        module.hear(News::Visited { page, time, outcome, bytes_expected: visit.row.bytes as f32 }, now);
+        let prompted = visit.row.reason.as_deref() == Some(Reason::Signal.word());
+        let bytes_expected = visit.row.bytes as f32;
+        module.hear(News::Visited { page, time, outcome, prompted, bytes_expected }, now);
     }
     Ok(())
 }

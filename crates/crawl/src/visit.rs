@@ -68,6 +68,22 @@ pub enum Reason {
     Audit,
 }
 
+impl Reason {
+    /// In a word, as the History has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::First => "first",
+            Self::Refresh => "refresh",
+            Self::Signal => "signal",
+            Self::Pin => "pin",
+            Self::Interval => "interval",
+            Self::Retry => "retry",
+            Self::Look => "look",
+            Self::Audit => "audit",
+        }
+    }
+}
+
 /// What came of an order.
 #[derive(Debug)]
 pub enum Visit {

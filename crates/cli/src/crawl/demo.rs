@@ -86,6 +86,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     let per_day = (f64::from(options.pages) * VISITS_PER_PAGE).ceil();
     let mut config = Config { seeds: served.seeds(), allow_private: Some(true), ..Config::default() };
     config.budget = Some(format!("{per_day}/day"));
+    config.policy = Some("freshet:fresh:steady".to_owned());
     let mut crawl = config.settings(&options.dir)?;
     // The first copy is made at once; the budget is for keeping it fresh.
     crawl.visits_per_day = None;
@@ -98,7 +99,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     )?;
     writeln!(
         output,
-        "The budget is {} visits a day, while pages change about {:.2} times a day on average.\n",
+        "The budget is {} visits a day, and the objective freshness; pages change about {:.2} times a day on average.\n",
         count(per_day as u64),
         0.12
     )?;

@@ -325,7 +325,8 @@ impl Keeper {
 
     fn tell(&mut self, visit: &PageVisit, record: &PageRecord, outcome: Outcome) {
         let (page, time, bytes_expected) = (visit.page, visit.time, record.transfer_bytes as f32);
-        self.news.push(News::Visited { page, time, outcome, bytes_expected });
+        let prompted = visit.reason == Why::Signal;
+        self.news.push(News::Visited { page, time, outcome, prompted, bytes_expected });
     }
 
     /// The links of a copy: URLs to know, lists to read, and who points where.
@@ -539,6 +540,7 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     let mut row = VisitRow::new(visit.time, visit.url.as_str(), kind(&visit.finding));
     let response = response(visit.fetch.as_ref());
     row.page = Some(visit.page);
+    row.reason = Some(visit.reason.word().to_owned());
     row.status = response.map_or(0, |response| response.status);
     row.bytes = bytes;
     row.millis =

@@ -47,6 +47,8 @@ pub enum News {
         time: Timestamp,
         /// What was found.
         outcome: Outcome,
+        /// Whether it was visited because something said that it had changed.
+        prompted: bool,
         /// Bytes that the next visit is expected to cost.
         bytes_expected: f32,
     },

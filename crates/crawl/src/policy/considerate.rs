@@ -136,6 +136,11 @@ impl Policy for Considerate {
         self.inner.learn(catalogue, observations);
     }
 
+    fn learn_prompted(&mut self, catalogue: &Catalogue, observation: &Observation) {
+        self.state.remove(&observation.page);
+        self.inner.learn_prompted(catalogue, observation);
+    }
+
     fn end_cycle(&mut self, catalogue: &Catalogue) {
         self.inner.end_cycle(catalogue);
     }

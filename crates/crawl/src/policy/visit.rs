@@ -106,6 +106,13 @@ pub trait Policy: Send {
     /// two. [`Observation::time`] says when each was made.
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]);
 
+    /// What a visit found that was made because something said that the page had changed. It tells how often this page
+    /// changes, but nothing of others: pages that had not changed were not visited. To policies that make no difference it
+    /// is a visit like others.
+    fn learn_prompted(&mut self, catalogue: &Catalogue, observation: &Observation) {
+        self.learn(catalogue, std::slice::from_ref(observation));
+    }
+
     /// The cycle is over.
     fn end_cycle(&mut self, catalogue: &Catalogue);
 

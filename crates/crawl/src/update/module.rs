@@ -247,10 +247,10 @@ impl UpdateModule {
                 self.refresh.add(page, site, &path, self.weight(importance), time);
                 self.bind(page, site, &path, time);
             }
-            News::Visited { page, time, outcome, bytes_expected } => {
+            News::Visited { page, time, outcome, prompted, bytes_expected } => {
                 self.out.remove(&page);
                 self.intervals.visited(page, time);
-                self.refresh.learn(page, time, outcome);
+                self.refresh.learn(page, time, outcome, prompted);
                 if outcome == Outcome::Gone {
                     self.refresh.forget(page);
                 } else if self.settings.prices_bytes {

@@ -64,11 +64,16 @@ impl Refresh {
         self.policy.discover(&self.catalogue, id, now);
     }
 
-    /// The policy hears what a visit found. Pages it does not know are passed over.
-    pub fn learn(&mut self, page: PageNumber, time: Timestamp, outcome: Outcome) {
+    /// The policy hears what a visit found, and whether something had said that it would find a change. Pages it does not
+    /// know are passed over.
+    pub fn learn(&mut self, page: PageNumber, time: Timestamp, outcome: Outcome, prompted: bool) {
         if let Some(id) = self.id(page) {
             let observation = Observation { page: id, time: self.days(time), outcome };
-            self.policy.learn(&self.catalogue, &[observation]);
+            if prompted {
+                self.policy.learn_prompted(&self.catalogue, &observation);
+            } else {
+                self.policy.learn(&self.catalogue, &[observation]);
+            }
         }
     }
 

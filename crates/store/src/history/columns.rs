@@ -76,6 +76,12 @@ pub fn columns() -> Vec<Column> {
             true,
             "what kinds of change it found, with spaces between them: title, text, links, numbers",
         ),
+        (
+            "reason",
+            DataType::Utf8,
+            true,
+            "why the visit was made: first, refresh, signal, pin, interval, retry, look, audit",
+        ),
     ]
 }
 
@@ -122,6 +128,7 @@ pub(crate) fn to_batch(visits: &[NumberedVisit]) -> RecordBatch {
         Arc::new(rows().map(|row| row.place.map(|place| place.length)).collect::<UInt32Array>()),
         optional_texts(|row| row.error.as_deref()),
         optional_texts(|row| row.change_kinds.as_deref()),
+        optional_texts(|row| row.reason.as_deref()),
     ];
     RecordBatch::try_new(schema(), columns).expect("the columns are those of the schema and have one length")
 }
@@ -139,9 +146,9 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
     let change_size = numbers::<Float32Type>(batch, "change_size")?;
     let last_modified = numbers::<TimestampMillisecondType>(batch, "last_modified")?;
     let (moved_to, error) = (texts(batch, "moved_to")?, texts(batch, "error")?);
-    // Files from before there was this column have none of it.
-    let change_kinds =
-        batch.column_by_name("change_kinds").map(|_| texts(batch, "change_kinds")).transpose()?;
+    // Files from before there were these columns have none of them.
+    let if_there = |name| batch.column_by_name(name).map(|_| texts(batch, name)).transpose();
+    let (change_kinds, reason) = (if_there("change_kinds")?, if_there("reason")?);
     let segment = numbers::<UInt32Type>(batch, "segment")?;
     let (offset, length) = (numbers::<UInt64Type>(batch, "offset")?, numbers::<UInt32Type>(batch, "length")?);
     (0..batch.num_rows())
@@ -172,6 +179,7 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
                 place: place(),
                 error: text(error, at),
                 change_kinds: change_kinds.and_then(|kinds| text(kinds, at)),
+                reason: reason.and_then(|reasons| text(reasons, at)),
             };
             Ok(NumberedVisit { number: visit.value(at), row })
         })

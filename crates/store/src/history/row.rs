@@ -71,6 +71,8 @@ record! {
         error: Option<String>,
         /// What kinds of change it found, with spaces between them: title, text, links, numbers.
         change_kinds: Option<String>,
+        /// Why the visit was made: first, refresh, signal, pin, interval, retry, look, audit.
+        reason: Option<String>,
     }
 }
 
@@ -95,6 +97,7 @@ impl VisitRow {
             place: None,
             error: None,
             change_kinds: None,
+            reason: None,
         }
     }
 }
@@ -116,6 +119,7 @@ pub(crate) mod tests {
             change_size in prop::option::of(0_f32..=1.0),
             last_modified in prop::option::of(0_i64..4_000_000_000_000),
             (moved_to, error, change_kinds) in any::<(Option<String>, Option<String>, Option<String>)>(),
+            reason in any::<Option<String>>(),
             place in any::<Option<(u32, u64, u32)>>(),
         ) -> VisitRow {
             VisitRow {
@@ -132,6 +136,7 @@ pub(crate) mod tests {
                 place: place.map(|(segment, offset, length)| Place { segment, offset, length }),
                 error,
                 change_kinds,
+                reason,
                 ..VisitRow::new(Timestamp::from_millis(millis), &format!("http://a.example/{path}"), kind)
             }
         }

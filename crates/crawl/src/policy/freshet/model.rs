@@ -45,6 +45,8 @@ pub(super) struct Visit {
     pub(super) changed: bool,
     /// Whether it is no longer there.
     pub(super) gone: bool,
+    /// Whether it was visited because something said that it had changed.
+    pub(super) prompted: bool,
 }
 
 /// A page at a moment: the model's word with its features, and the times since the last visit.
@@ -249,7 +251,8 @@ impl Model {
         let (group, site) = (self.group_of(number), self.site_of(number));
         let rate = self.posterior(number).mean();
         self.clocks.absorb(&Evidence { group, site, last, time, rate, changed });
-        (Visit { page, last, time, changed, gone: false }, (example, exposure, changed))
+        let visit = Visit { page, last, time, changed, gone: false, prompted: false };
+        (visit, (example, exposure, changed))
     }
 
     /// Folds a visit into its page, with the final clocks, and the page's new statistics into its group.
@@ -262,7 +265,13 @@ impl Model {
         } else {
             let discount = self.discount().powf(visit.time.since(visit.last));
             let clock_time = self.clocks.group_time(group, visit.last, visit.time).max(CLOCK_TIME_MIN);
-            after_visit(before, self.posterior(page), clock_time, discount, visit.changed)
+            if visit.prompted {
+                // What is told of each change is counted, not guessed.
+                let changes = before.0 * discount + f32::from(u8::from(visit.changed));
+                (changes, before.1 * discount + clock_time)
+            } else {
+                after_visit(before, self.posterior(page), clock_time, discount, visit.changed)
+            }
         };
         self.records.set_statistics(page, after);
         // As they were kept, so that the sums of the group stay those of its pages.

@@ -511,7 +511,13 @@ impl Freshet {
         self.model.records.set_place(page as usize, Place::Out);
     }
 
-    fn learn_one(&mut self, catalogue: &Catalogue, observation: &Observation, planned: &mut HashSet<u32>) {
+    fn learn_one(
+        &mut self,
+        catalogue: &Catalogue,
+        observation: &Observation,
+        prompted: bool,
+        planned: &mut HashSet<u32>,
+    ) {
         let (page, number) = (observation.page.0, observation.page.index());
         if self.model.records.place(number) == Place::Gone {
             return;
@@ -528,7 +534,13 @@ impl Freshet {
             self.visits_of_site[self.model.site_of(number)] += 1;
         }
         // A visit after no time says nothing.
-        if self.model.records.last(number) < time {
+        let last = self.model.records.last(number);
+        if last < time && prompted {
+            // It was known what the visit would find: that surprises nobody.
+            self.model.records.visit(number, changed, f32::from(u8::from(changed)));
+            self.model.records.set_last(number, time);
+            self.visits.push(Visit { page, last, time, changed, gone, prompted });
+        } else if last < time {
             let (visit, example) = self.model.absorb(page, time, changed);
             self.model.records.visit(number, changed, changed_probability(example.1));
             self.model.records.set_last(number, time);
@@ -598,13 +610,22 @@ impl Policy for Freshet {
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         let mut planned = HashSet::new();
         for observation in observations {
-            self.learn_one(catalogue, observation, &mut planned);
+            self.learn_one(catalogue, observation, false, &mut planned);
         }
         self.forget_planned(&planned);
         if !self.is_steady() {
             self.calibrate();
             self.model.clocks.settle();
         }
+        if !self.is_in_cycle {
+            self.settle(catalogue);
+        }
+    }
+
+    fn learn_prompted(&mut self, catalogue: &Catalogue, observation: &Observation) {
+        let mut planned = HashSet::new();
+        self.learn_one(catalogue, observation, true, &mut planned);
+        self.forget_planned(&planned);
         if !self.is_in_cycle {
             self.settle(catalogue);
         }
@@ -631,7 +652,14 @@ impl Policy for Freshet {
         self.model.records.set_place(page.index(), Place::Gone);
         self.model.count_out(page.index());
         let now = self.model.now;
-        self.visits.push(Visit { page: page.0, last: now, time: now, changed: false, gone: true });
+        self.visits.push(Visit {
+            page: page.0,
+            last: now,
+            time: now,
+            changed: false,
+            gone: true,
+            prompted: false,
+        });
     }
 
     fn reweigh(&mut self, catalogue: &Catalogue, page: PageId) {

@@ -1,0 +1,134 @@
+//! What the default policy believes of the copy, held against a web that knows the truth: pages of many rates, some that never
+//! change, some that change in sessions, some every week at their hour.
+
+use freshet_crawl::policy::{Catalogue, Observation, Outcome, PageId, Policy, PolicyName, Setting, SiteId};
+use freshet_theory::units::Days;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+
+const PAGES: usize = 1000;
+const DIRECTORIES: usize = 50;
+const DAYS: f64 = 60.0;
+/// One visit per page and week.
+const VISITS_PER_DAY: f64 = PAGES as f64 / 7.0;
+/// Days of a cycle, in which a tenth of the pages is visited.
+const CYCLE: f64 = 0.1 * PAGES as f64 / VISITS_PER_DAY;
+const STEPS_PER_CYCLE: f64 = 28.0;
+
+struct Chance(ChaCha8Rng);
+
+impl Chance {
+    fn unit(&mut self) -> f64 {
+        (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn wait(&mut self, rate: f64) -> f64 {
+        -(1.0 - self.unit()).ln() / rate.max(1e-12)
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (std::f64::consts::TAU * self.unit()).cos()
+    }
+
+    /// The days on which a page changes.
+    fn changes(&mut self, rate: f64) -> Vec<f64> {
+        let (kind, mut days) = (self.unit(), Vec::new());
+        let (sessions, again) = match kind {
+            _ if kind < 0.2 => (0.0, 0.0),
+            _ if kind < 0.75 => (rate, 0.0),
+            _ if kind < 0.9 => (0.35 * rate, 0.65),
+            _ => {
+                let first = 7.0 * self.unit();
+                return (0..(DAYS / 7.0) as usize + 1).map(|week| first + 7.0 * week as f64).collect();
+            }
+        };
+        let mut start = self.wait(sessions);
+        while start < DAYS {
+            let mut day = start;
+            days.push(day);
+            while self.unit() < again {
+                day += self.wait(10.0);
+                days.push(day);
+            }
+            start += self.wait(sessions);
+        }
+        days.sort_by(f64::total_cmp);
+        days
+    }
+}
+
+/// Freshness day by day from the second week on: as it is, and as it is believed.
+fn freshness(policy: &str) -> Vec<(f64, f64)> {
+    let mut chance = Chance(ChaCha8Rng::seed_from_u64(7));
+    let of_directory: Vec<f64> = (0..DIRECTORIES).map(|_| 0.12 * (chance.normal() - 0.5).exp()).collect();
+    let changes: Vec<Vec<f64>> = (0..PAGES)
+        .map(|page| {
+            let relative = chance.normal().powi(2);
+            chance.changes(of_directory[page % DIRECTORIES] * relative)
+        })
+        .collect();
+    let next = |page: usize, day: f64| {
+        let place = changes[page].partition_point(|change| *change <= day);
+        changes[page].get(place).copied().unwrap_or(f64::INFINITY)
+    };
+    let name: PolicyName = policy.parse().expect("it is a policy");
+    let mut policy = name.build(&Setting { cycle: Days::new(CYCLE), budget_share: 0.1, seed: 1 });
+    let mut catalogue = Catalogue::new();
+    for page in 0..PAGES {
+        let directory = page % DIRECTORIES;
+        catalogue.add_page(SiteId(directory as u32 / 5), &format!("{directory}/{page}"));
+    }
+    policy.discover(&catalogue, PageId(0), Days::ZERO);
+    let mut stale: Vec<f64> = (0..PAGES).map(|page| next(page, 0.0)).collect();
+    let (step, mut owed, mut days) = (CYCLE / STEPS_PER_CYCLE, 0.0, Vec::new());
+    for number in 1..(DAYS / step) as usize {
+        let now = number as f64 * step;
+        owed += VISITS_PER_DAY * step;
+        let quota = owed as usize;
+        owed -= quota as f64;
+        policy.begin_cycle(&catalogue, Days::new(now), quota);
+        let mut chosen = Vec::new();
+        policy.choose(&catalogue, quota, &mut chosen);
+        for page in chosen {
+            let changed = stale[page.index()] <= now;
+            stale[page.index()] = next(page.index(), now);
+            let outcome = if changed { Outcome::Changed } else { Outcome::Unchanged };
+            policy.learn(&catalogue, &[Observation { page, time: Days::new(now), outcome }]);
+        }
+        policy.end_cycle(&catalogue);
+        if now >= 14.0 + days.len() as f64 {
+            let fresh = stale.iter().filter(|day| **day > now).count() as f64 / PAGES as f64;
+            days.push((fresh, believed(&*policy, &catalogue, now)));
+        }
+    }
+    days
+}
+
+fn believed(policy: &dyn Policy, catalogue: &Catalogue, now: f64) -> f64 {
+    policy.copy_estimate(catalogue, Days::new(now)).map_or(0.0, |estimate| estimate.freshness)
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, count), value| (sum + value, count + 1.0));
+    sum / count
+}
+
+#[test]
+fn the_copy_is_about_as_fresh_as_is_believed() {
+    for policy in ["freshet:mix:steady", "freshet:fresh:steady"] {
+        let days = freshness(policy);
+        let (fresh, believed) =
+            (mean(days.iter().map(|(fresh, _)| *fresh)), mean(days.iter().map(|(_, believed)| *believed)));
+        assert!((fresh - believed).abs() < 0.04, "{policy}: {fresh} {believed}");
+        let worst = days.iter().map(|(fresh, believed)| (fresh - believed).abs()).fold(0.0, f64::max);
+        assert!(worst < 0.1, "{policy}: {worst}");
+    }
+}
+
+#[test]
+fn visits_where_they_count_keep_the_copy_fresher_than_uniform_ones() {
+    let mean_of = |policy| mean(freshness(policy).into_iter().map(|(fresh, _)| fresh));
+    let (uniform, mix, fresh) =
+        (mean_of("uniform"), mean_of("freshet:mix:steady"), mean_of("freshet:fresh:steady"));
+    assert!(uniform < mix && uniform + 0.02 < fresh, "{uniform} {mix} {fresh}");
+}
