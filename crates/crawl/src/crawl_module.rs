@@ -32,7 +32,7 @@ use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
 use crate::web::politeness::Experience;
 use crate::web::robots::{Chase, RobotsPolicy, Step};
-use crate::web::{Accept, Answer, Fetch, Request, Response, Validators, Web, decoded};
+use crate::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validators, Web, decoded};
 
 /// One visit in so many asks for the whole page although the server could say that nothing changed: so that a server whose
 /// validators lie is found out.
@@ -230,7 +230,7 @@ impl CrawlModule {
         let finding = match response.status {
             304 if was_conditional => Finding::NotModified,
             200..=299 => match (reading, response.truncated) {
-                (Some(reading), cut) if cut.is_none_or(|cut| cut.is_steady()) => match StandIn::of(reading) {
+                (Some(reading), cut) if cut.is_none_or(Truncation::is_steady) => match StandIn::of(reading) {
                     Some(stand_in) => no_page(record, stand_in),
                     None => return self.compare_text(record, url, reading, Lesson::default()),
                 },
