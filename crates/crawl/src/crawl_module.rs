@@ -32,13 +32,15 @@ use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
 use crate::web::politeness::Experience;
 use crate::web::robots::{Chase, RobotsPolicy, Step};
-use crate::web::{Accept, Answer, Fetch, Request, Response, Validators, Web, decoded};
+use crate::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validators, Web, decoded};
 
 /// One visit in so many asks for the whole page although the server could say that nothing changed: so that a server whose
 /// validators lie is found out.
 const WHOLE_VISIT_EVERY: u32 = 8;
 /// Visits in a row that were told in words that the page is not there, until it is believed.
 const NOT_FOUND_BELIEVED: u16 = 3;
+/// Second looks in a row that may come too late; then what was found is believed without one.
+const TOO_LATE_MAX: u8 = 3;
 /// How long a second look may take in the wall's time, for a crawl whose time runs faster.
 const LOOK_WALL: Duration = Duration::from_secs(2);
 
@@ -117,7 +119,7 @@ impl CrawlModule {
         let validators = if is_whole { None } else { validators_to_send(&record) };
         let fetch = self.web.fetch(&request(&url, time, validators.clone(), Accept::Page)).await;
         let reading = whole_response(&fetch).map(|response| self.read(&url, response));
-        let was_held = first.is_some();
+        let too_late = first.as_ref().map_or(0, |first| first.too_late + 1);
         let hold = |first: FirstLook, experience, bytes, after| {
             self.held.put(page, first);
             Ok(Visit::Held { page, site, again: time.plus_millis(after), experience, bytes })
@@ -133,9 +135,9 @@ impl CrawlModule {
             return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
         }
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
-        match (judgement.look_after.filter(|_| !was_held), reading) {
+        match (judgement.look_after.filter(|_| too_late < TOO_LATE_MAX), reading) {
             (Some(after), Some(reading)) => {
-                hold(FirstLook { time, reason, fetch, reading, second: None }, experience, bytes, after)
+                hold(FirstLook { time, reason, fetch, reading, second: None, too_late }, experience, bytes, after)
             }
             (_, reading) => visit(time, judgement, Some(fetch), reading, None),
         }
@@ -242,7 +244,7 @@ impl CrawlModule {
         let finding = match response.status {
             304 if was_conditional => Finding::NotModified,
             200..=299 => match (reading, response.truncated) {
-                (Some(reading), cut) if cut.is_none_or(|cut| cut.is_steady()) => match StandIn::of(reading) {
+                (Some(reading), cut) if cut.is_none_or(Truncation::is_steady) => match StandIn::of(reading) {
                     Some(stand_in) => no_page(record, stand_in),
                     None => return self.compare_text(record, url, reading, Lesson::default()),
                 },

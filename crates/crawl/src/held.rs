@@ -26,6 +26,8 @@ pub(crate) struct FirstLook {
     pub(crate) fetch: Fetch,
     pub(crate) reading: Reading,
     pub(crate) second: Option<SecondLook>,
+    /// First looks before this one whose second came too late.
+    pub(crate) too_late: u8,
 }
 
 /// The second look, and what it taught beside the first.

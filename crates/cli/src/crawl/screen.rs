@@ -108,8 +108,13 @@ pub(super) fn screen(status: &Status) -> String {
         _ => "budget    unlimited".to_owned(),
     });
     if let (Some((freshness, error)), Some((age, age_error))) = (status.freshness, status.age_days) {
+        let audits = match status.audits {
+            0 => String::new(),
+            1 => "; calibrated by an audit".to_owned(),
+            audits => format!("; calibrated by {audits} audits"),
+        };
         lines.push(format!(
-            "copy      {:.1}% ± {:.1} believed fresh, mean age {} ± {}",
+            "copy      {:.1}% ± {:.1} believed fresh, mean age {} ± {}{audits}",
             100.0 * freshness,
             196.0 * error,
             span(age),

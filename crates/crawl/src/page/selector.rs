@@ -109,9 +109,9 @@ impl Part {
                     }
                     rest = &rest[named.len()..];
                     if sign == '#' {
-                        part.id = Some(named.to_owned())
+                        part.id = Some(named.to_owned());
                     } else {
-                        part.classes.push(named.to_owned())
+                        part.classes.push(named.to_owned());
                     }
                 }
                 '[' => {
