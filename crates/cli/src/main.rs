@@ -3,6 +3,7 @@
 //! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
 
 mod crawl;
+mod db;
 mod eval;
 mod lab;
 mod pending_file;
@@ -33,6 +34,7 @@ enum Command {
     Pin(crawl::ask::PinOptions),
     Pause(crawl::ask::PauseOptions),
     Demo(crawl::demo::DemoOptions),
+    Db(Box<db::DbOptions>),
     Init(crawl::init::InitOptions),
     CheckConfig(crawl::init::CheckOptions),
     Eval(eval::EvalOptions),
@@ -65,6 +67,7 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
         Command::Pin(options) => crawl::ask::pin(&options),
         Command::Pause(options) => crawl::ask::pause(&options),
         Command::Demo(options) => crawl::demo::run(&options),
+        Command::Db(options) => db::run(&options),
         Command::Init(options) => crawl::init::init(&options),
         Command::CheckConfig(options) => crawl::init::check(&options),
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),
