@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use freshet_store::error::StoreError;
 
+/// A text or an error that says what is wrong.
+type Why = Box<dyn std::error::Error + Send + Sync>;
+
 /// Why something about text databases cannot be done.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
@@ -68,12 +71,12 @@ impl TextError {
     }
 
     /// A file that is not what it should be.
-    pub(crate) fn damaged(path: &Path, why: impl ToString) -> Self {
-        Self::Damaged { path: path.to_owned(), why: why.to_string() }
+    pub(crate) fn damaged(path: &Path, why: impl Into<Why>) -> Self {
+        Self::Damaged { path: path.to_owned(), why: why.into().to_string() }
     }
 
     /// A part of a description that means nothing.
-    pub(crate) fn description(what: &'static str, why: impl ToString) -> Self {
-        Self::Description { what, why: why.to_string() }
+    pub(crate) fn description(what: &'static str, why: impl Into<Why>) -> Self {
+        Self::Description { what, why: why.into().to_string() }
     }
 }

@@ -231,7 +231,10 @@ mod tests {
 
     const ALGORITHMS: [Algorithm; 3] = [Algorithm::Cori, Algorithm::BGloss, Algorithm::Kl];
 
-    fn index(databases: &[(&str, f64, &[(&str, f64)])]) -> Index {
+    /// Name, documents, and words with their frequencies.
+    type Given<'a> = (&'a str, f64, &'a [(&'a str, f64)]);
+
+    fn index(databases: &[Given<'_>]) -> Index {
         let mut index = Index::default();
         for (name, documents, words) in databases {
             index.add(name, Wording::default(), &Summary::from_words(*documents, words.to_vec()));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/db/NAME/database.toml               what the database is
-//! DIR/db/NAME/summary-MILLISECONDS.parquet  a version of its summary, by the time it was learned
+//! DIR/db/NAME/summary-TIME-HASH.parquet   a version of its summary: when it was learned, in milliseconds, and the hash of the file
 //! DIR/db/NAME/sampling.jsonl              a sample under way, one fact a line
 //! DIR/db/NAME/attempts.jsonl              refreshes that failed, one a line
 //! DIR/db/model.json                       the model that was fitted
@@ -11,6 +11,7 @@
 //! # Promises
 //! - A file appears whole or not at all: it is written under another name, synced, and renamed. Killed at any instant, a
 //!   version is there or it is not.
+//! - A version whose bytes are not those that were written is refused: it is known by its hash.
 //! - A name of a database cannot lead out of the shelf.
 
 use std::fs::{self, File, OpenOptions};
@@ -18,6 +19,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use freshet_store::time::Timestamp;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::database::Database;
 use crate::error::TextError;
@@ -93,18 +95,20 @@ impl Shelf {
 
     /// When the versions of a database's summary were learned, the oldest first.
     pub fn times(&self, name: &str) -> Result<Vec<Timestamp>, TextError> {
+        Ok(self.files(name)?.into_iter().map(|file| file.time).collect())
+    }
+
+    /// The files of the versions of a database's summary, the oldest first.
+    fn files(&self, name: &str) -> Result<Vec<VersionFile>, TextError> {
         let place = self.place(name)?;
         let entries = match fs::read_dir(&place) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.map_err(TextError::file("read", &place))?,
         };
-        let time = |file: &str| file.strip_prefix("summary-")?.strip_suffix(".parquet")?.parse().ok();
-        let mut times: Vec<Timestamp> = entries
-            .filter_map(|entry| entry.ok().and_then(|entry| entry.file_name().to_str().and_then(time)))
-            .map(Timestamp::from_millis)
-            .collect();
-        times.sort();
-        Ok(times)
+        let mut files: Vec<VersionFile> =
+            entries.filter_map(|entry| VersionFile::of(&entry.ok()?.path())).collect();
+        files.sort_by_key(|file| file.time);
+        Ok(files)
     }
 
     /// The newest version not later than a moment.
@@ -121,20 +125,38 @@ impl Shelf {
 
     /// The version of a time.
     pub fn version(&self, name: &str, time: Timestamp) -> Result<Version, TextError> {
-        Version::read(&self.path_of(name, time)?)
+        let Some(file) = self.files(name)?.into_iter().find(|file| file.time == time) else {
+            return Err(TextError::TooLittle(format!("there is no summary of {name} of {}", time.iso())));
+        };
+        let bytes = fs::read(&file.path).map_err(TextError::file("read", &file.path))?;
+        if xxh3_64(&bytes) != file.hash {
+            return Err(TextError::damaged(&file.path, "its bytes are not those that were written"));
+        }
+        Version::from_bytes(bytes.into()).map_err(|why| TextError::damaged(&file.path, why))
     }
 
     /// Keeps a version.
     pub fn keep(&self, name: &str, version: &Version) -> Result<(), TextError> {
-        let path = self.path_of(name, version.facts.time())?;
-        let pending = path.with_extension("parquet.pending");
-        version.write(&pending)?;
-        fs::rename(&pending, &path).map_err(TextError::file("write", &path))?;
-        sync_directory(&path)
+        let place = self.place(name)?;
+        let bytes = version.to_bytes().map_err(|why| TextError::damaged(&place, why))?;
+        let file = format!("summary-{}-{:016x}.parquet", version.facts.time_ms, xxh3_64(&bytes));
+        write_whole(&place.join(file), &bytes)
     }
+}
 
-    fn path_of(&self, name: &str, time: Timestamp) -> Result<PathBuf, TextError> {
-        Ok(self.place(name)?.join(format!("summary-{}.parquet", time.millis())))
+/// The file of a version, by what its name says.
+struct VersionFile {
+    path: PathBuf,
+    time: Timestamp,
+    hash: u64,
+}
+
+impl VersionFile {
+    fn of(path: &Path) -> Option<Self> {
+        let name = path.file_name()?.to_str()?.strip_prefix("summary-")?.strip_suffix(".parquet")?;
+        let (time, hash) = name.rsplit_once('-')?;
+        let hash = u64::from_str_radix(hash, 16).ok()?;
+        Some(Self { path: path.to_owned(), time: Timestamp::from_millis(time.parse().ok()?), hash })
     }
 }
 
@@ -216,9 +238,27 @@ mod tests {
         let shelf = Shelf::in_directory(folder.path());
         shelf.add("here", &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
         shelf.keep("here", &version(1000)).expect("it is kept");
-        fs::write(shelf.place("here").expect("a place").join("summary-2000.parquet.pending"), b"PAR1half")
+        fs::write(shelf.place("here").expect("a place").join("summary-2000-00.pending"), b"PAR1half")
             .expect("written");
         assert_eq!(shelf.latest("here").expect("it reads").map(|version| version.facts.time_ms), Some(1000));
+    }
+
+    #[test]
+    fn a_version_with_a_damaged_byte_is_refused_whichever_it_is() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shelf = Shelf::in_directory(folder.path());
+        shelf.add("here", &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
+        shelf.keep("here", &version(1000)).expect("it is kept");
+        let path = shelf.files("here").expect("files").remove(0).path;
+        let whole = fs::read(&path).expect("it reads");
+        for at in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 1 << (at % 8);
+            fs::write(&path, bytes).expect("it is written");
+            assert!(matches!(shelf.latest("here"), Err(TextError::Damaged { .. })), "byte {at}");
+        }
+        fs::write(&path, &whole[..whole.len() / 2]).expect("it is cut");
+        assert!(matches!(shelf.latest("here"), Err(TextError::Damaged { .. })));
     }
 
     #[test]

@@ -10,6 +10,15 @@
 use arrow_array::{Array as _, StringArray};
 use freshet_theory::summary::comparison::{Comparison, compare_columns};
 
+/// Words that came and words that went, each with its frequency, the most frequent first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turnover<'a> {
+    /// Words that only the current summary has.
+    pub came: Vec<(&'a str, f64)>,
+    /// Words that only the old summary has.
+    pub went: Vec<(&'a str, f64)>,
+}
+
 /// The words of a database and in how many documents each stands, counted or estimated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
@@ -129,7 +138,7 @@ impl Summary {
     }
 
     /// The words that `current` has and this has not, and those that it has no more, each the most frequent first.
-    pub fn came_and_went<'a>(&'a self, current: &'a Self) -> (Vec<(&'a str, f64)>, Vec<(&'a str, f64)>) {
+    pub fn came_and_went<'a>(&'a self, current: &'a Self) -> Turnover<'a> {
         let (mut came, mut went) = (Vec::new(), Vec::new());
         walk(self, current, |word, before, after| {
             if before == 0.0 {
@@ -141,7 +150,7 @@ impl Summary {
         for words in [&mut came, &mut went] {
             words.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
         }
-        (came, went)
+        Turnover { came, went }
     }
 }
 
@@ -199,7 +208,7 @@ mod tests {
     fn the_words_that_came_and_went_are_told_the_most_frequent_first() {
         let (old, new) =
             (summary(&[("a", 1.0), ("b", 2.0), ("d", 7.0)]), summary(&[("b", 9.0), ("c", 1.0), ("e", 3.0)]));
-        let (came, went) = old.came_and_went(&new);
+        let Turnover { came, went } = old.came_and_went(&new);
         assert_eq!((came, went), (vec![("e", 3.0), ("c", 1.0)], vec![("d", 7.0), ("a", 1.0)]));
     }
 

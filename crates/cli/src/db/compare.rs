@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_store::time::Timestamp;
+use freshet_text::summary::Turnover;
 use freshet_text::version::Version;
 use serde_json::json;
 
@@ -41,7 +42,7 @@ pub(crate) struct CompareOptions {
 pub(crate) fn run(options: &CompareOptions) -> Result<()> {
     let (old, current) = versions(options)?;
     let comparison = old.summary.compare(&current.summary);
-    let (came, went) = old.summary.came_and_went(&current.summary);
+    let Turnover { came, went } = old.summary.came_and_went(&current.summary);
     let mut output = io::stdout().lock();
     if options.home.json {
         let words = |words: &[(&str, f64)]| {

@@ -7,8 +7,9 @@ use anyhow::{Result, bail};
 use clap::Args;
 use comfy_table::{Table, presets};
 use freshet_text::weeks::evaluation::{Outcome, evaluate};
-use freshet_text::weeks::fit::{SETS, fit_without_each, name_of};
+use freshet_text::weeks::fit::{SETS, fit_without_each, law_in_hindsight, name_of};
 use freshet_text::weeks::from_shelf::past_divergence;
+use freshet_text::weeks::lives::{Observation, lives as lives_of};
 use freshet_text::weeks::model::{Known, Model, Prediction};
 use freshet_text::weeks::plan::{Plan, for_precision, naive, optimal};
 use freshet_text::weeks::study::MEASURES;
@@ -73,7 +74,9 @@ const AFTER_HELP: &str = "Examples:
   freshet db plan --every 10w
   freshet db plan --budget 200/week --threshold 0.25
   freshet db plan --precision 0.5
-  freshet db plan --data tables --evaluate 2,5,10,20,30,40,50";
+  freshet db plan --data tables --evaluate 2,5,10,20,30,40,50
+Plans held against the past: naive refreshes all alike, hindsight knows how each database will change, the others are made by a model of that
+set of features that has not seen the database.";
 
 /// A plan for the databases of a shelf.
 pub(super) struct Planned {
@@ -232,6 +235,11 @@ fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
     let (observation, features, lives) = options.watch.observe(&drifts)?;
     let threshold =
         options.effort.threshold.unwrap_or(observation.thresholds[observation.thresholds.len() / 2]);
+    // A database that never changed by as much is given a life of a thousand years.
+    let at_threshold = lives_of(&drifts, &Observation { thresholds: vec![threshold], ..observation.clone() });
+    let hindsight: Vec<WeibullSurvival> = (0..drifts.len())
+        .map(|database| law_in_hindsight(database, &at_threshold).unwrap_or(WeibullSurvival::new(2e-5, 1.0)))
+        .collect();
     let mut output = io::stdout().lock();
     writeln!(
         output,
@@ -255,6 +263,8 @@ fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
             }));
         };
         row("naive", &vec![weeks; drifts.len()], None);
+        let plan = optimal(&hindsight, weeks);
+        row("hindsight", &plan.intervals, Some(plan.precision));
         for set in SETS {
             let without = fit_without_each(set, &features, &lives);
             let law = |(fit, features): (&Option<_>, &freshet_text::weeks::lives::Features)| {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace};
+use freshet_crawl::page::PageUrl;
 use freshet_text::database::Place;
 use freshet_text::interface::answer::Trouble;
 use freshet_text::interface::{Found, Interface, read_answer};
@@ -69,7 +70,7 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     if options.home.json {
         let lines: Vec<_> = hits
             .iter()
-            .map(|hit| json!({"url": hit.found.url.as_ref().map(|url| url.as_str()), "title": hit.found.title, "text": hit.found.text, "databases": hit.databases, "score": hit.score}))
+            .map(|hit| json!({"url": hit.found.url.as_ref().map(PageUrl::as_str), "title": hit.found.title, "text": hit.found.text, "databases": hit.databases, "score": hit.score}))
             .collect();
         let troubles: serde_json::Map<_, _> =
             troubles.into_iter().map(|(name, why)| (name, json!(why))).collect();

@@ -62,7 +62,7 @@ fn url(element: &BytesStart<'_>) -> Option<(String, String)> {
         let attribute =
             element.attributes().flatten().find(|attribute| attribute.key.local_name().as_ref() == wanted)?;
         let text = attribute.value.into_owned();
-        Some(quick_xml::escape::unescape(&text).map(|plain| plain.into_owned()).unwrap_or(text))
+        Some(quick_xml::escape::unescape(&text).map(std::borrow::Cow::into_owned).unwrap_or(text))
     };
     let is_for_results = value("rel").is_none_or(|rel| rel.split_whitespace().any(|rel| rel == "results"));
     let is_get = value("method").is_none_or(|method| method.eq_ignore_ascii_case("get"));

@@ -46,11 +46,11 @@ pub async fn take_sample(
         if is_stopped() {
             return Ok(None);
         }
-        match sampler.sampling.next() {
+        match sampler.sampling.next_step() {
             Next::Ask(word) => sampler.ask(&word, rules.results_per_query).await?,
             Next::Measure(word) => {
                 let (_, answer) = sampler.query(&word).await;
-                sampler.note(Event::Measured { word, count: answer.and_then(|answer| answer.count) })?;
+                sampler.note(&Event::Measured { word, count: answer.and_then(|answer| answer.count) })?;
             }
             Next::End => return Ok(Some(sampler.sampling.version(visitor.now().millis()))),
         }
@@ -71,7 +71,7 @@ impl Sampler<'_> {
     /// Asks for a word and reads the first results.
     async fn ask(&mut self, word: &str, results_per_query: u32) -> Result<(), TextError> {
         let (came, answer) = self.query(word).await;
-        self.note(Event::Asked { word: word.to_owned(), came })?;
+        self.note(&Event::Asked { word: word.to_owned(), came })?;
         let results = answer.map(|answer| answer.results).unwrap_or_default();
         for found in results.into_iter().take(results_per_query as usize) {
             if !self.sampling.wants_documents() {
@@ -117,10 +117,10 @@ impl Sampler<'_> {
         };
         match text.map(|text| self.words_of(&text)) {
             Ok(words) if words.is_empty() => {
-                self.note(Event::NotRead { document, why: "it has no words".to_owned() })
+                self.note(&Event::NotRead { document, why: "it has no words".to_owned() })
             }
-            Ok(words) => self.note(Event::Read { document, words }),
-            Err(why) => self.note(Event::NotRead { document, why }),
+            Ok(words) => self.note(&Event::Read { document, words }),
+            Err(why) => self.note(&Event::NotRead { document, why }),
         }
     }
 
@@ -150,9 +150,9 @@ impl Sampler<'_> {
         words.into_iter().take(WORDS_MAX).collect()
     }
 
-    fn note(&mut self, event: Event) -> Result<(), TextError> {
-        self.journal.note(&event)?;
-        self.sampling.take(&event);
+    fn note(&mut self, event: &Event) -> Result<(), TextError> {
+        self.journal.note(event)?;
+        self.sampling.take(event);
         Ok(())
     }
 }

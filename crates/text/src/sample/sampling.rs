@@ -87,7 +87,7 @@ impl Sampling {
     }
 
     /// What to do next.
-    pub fn next(&mut self) -> Next {
+    pub fn next_step(&mut self) -> Next {
         if self.ended.is_none() {
             if let Some(why) = self.why_enough() {
                 self.ended = Some(why);
@@ -320,7 +320,7 @@ mod tests {
     fn check(answer: impl Fn(u32) -> Vec<Event>, ended: &str) -> Version {
         let mut sampling = Sampling::new(SampleRules::default(), Wording::default());
         for n in 0..10_000 {
-            match sampling.next() {
+            match sampling.next_step() {
                 Next::End => {
                     let version = sampling.version(0);
                     let why = version.facts.sampling.clone().expect("it is a sample").ended;
@@ -382,7 +382,7 @@ mod tests {
         let rules = SampleRules { queries_max: 30, ..SampleRules::default() };
         let mut sampling = Sampling::new(rules, Wording::default());
         let mut n = 0;
-        while let Next::Ask(word) = sampling.next() {
+        while let Next::Ask(word) = sampling.next_step() {
             for event in answer(n) {
                 sampling.take(&if let Event::Asked { came, .. } = event {
                     Event::Asked { word: word.clone(), came }
@@ -400,7 +400,7 @@ mod tests {
         let mut one = Sampling::new(SampleRules::default(), Wording::default());
         let mut events = Vec::new();
         for n in 0..20 {
-            let Next::Ask(word) = one.next() else { panic!("it ended") };
+            let Next::Ask(word) = one.next_step() else { panic!("it ended") };
             events.push(Event::Asked { word, came: Came::Results { results: 1, count: None, mark: n } });
             events.push(Event::Read {
                 document: n.to_string(),
@@ -410,6 +410,6 @@ mod tests {
         }
         let mut other = Sampling::new(SampleRules::default(), Wording::default());
         events.iter().for_each(|event| other.take(event));
-        assert_eq!(one.next(), other.next());
+        assert_eq!(one.next_step(), other.next_step());
     }
 }

@@ -39,14 +39,18 @@ impl Chronicle {
         let draw = |(week, frequencies): (usize, &Vec<f32>)| {
             let documents = self.documents[week].round().max(1.0) as u64;
             let drawn = u64::from(sample).min(documents);
+            // Few frequencies differ, and making a law costs more than drawing from it.
+            let mut laws: Vec<Option<Hypergeometric>> = vec![None; documents as usize + 1];
             let of_word = |frequency: &f32| {
                 let with_word = (f64::from(*frequency).round() as u64).min(documents);
                 if with_word == 0 || drawn == documents {
                     return with_word as f32;
                 }
-                // The parameters are in range by construction.
-                Hypergeometric::new(documents, with_word, drawn)
-                    .map_or(0.0, |law| law.sample(&mut chance) as f32)
+                let law = laws[with_word as usize].get_or_insert_with(|| {
+                    Hypergeometric::new(documents, with_word, drawn)
+                        .expect("no more have the word or are drawn than there are")
+                });
+                law.sample(&mut chance) as f32
             };
             frequencies.iter().map(of_word).collect()
         };

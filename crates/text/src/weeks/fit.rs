@@ -13,10 +13,12 @@
 //! - The text fits the Weibull curve to the baseline of a database of one document, τ = 0 and κ1 = 0, where no database is. Least squares
 //!   see nothing there. Here the curve is fitted at the mean of the features, and its scale carried to the same point.
 
+use freshet_theory::refresh::survival::weibull::WeibullSurvival;
 use freshet_theory::summary::survival_model::Features as Set;
 use freshet_theory::survival::baseline::baselines;
 use freshet_theory::survival::concordance::concordance;
 use freshet_theory::survival::cox::{self, NoMaximum};
+use freshet_theory::survival::kaplan_meier::kaplan_meier;
 use freshet_theory::survival::lifetime::Lifetime;
 use freshet_theory::survival::proportional_hazards::{TimeScale, test_proportional_hazards};
 use freshet_theory::survival::risk_sets::Ties;
@@ -130,6 +132,29 @@ pub fn fit_without_each(set: Set, features: &[Features], lives: &[Life]) -> Vec<
         fit_once(set, features, &others).ok()
     };
     (0..features.len()).map(without).collect()
+}
+
+/// The Weibull law of one database's own lives, by least squares to their Kaplan-Meier curve: what a plan could know in hindsight. None where
+/// no life ended, or all at one age.
+pub fn law_in_hindsight(database: usize, lives: &[Life]) -> Option<WeibullSurvival> {
+    let own: Vec<Lifetime> =
+        lives.iter().filter(|life| life.database == database).map(|life| life.lifetime).collect();
+    if !own.iter().any(|life| life.ended()) {
+        return None;
+    }
+    let curve = kaplan_meier(&own);
+    let points: Vec<SurvivalPoint> = curve
+        .steps()
+        .iter()
+        .filter(|step| 0.0 < step.time)
+        .map(|step| SurvivalPoint { time: step.time, survival: step.survival })
+        .collect();
+    if points.len() < 2 {
+        return None;
+    }
+    let (fitted, _) = fit_weibull_curve(&points);
+    let is_usable = 0.0 < fitted.shape() && 0.0 < fitted.scale() && fitted.scale().is_finite();
+    is_usable.then(|| WeibullSurvival::new(fitted.scale(), fitted.shape()))
 }
 
 /// How a dropped feature does beside τ: its coefficient over its standard error, and over that of the jackknife.
@@ -284,6 +309,9 @@ mod tests {
     use rand::{RngExt as _, SeedableRng as _};
     use rand_chacha::ChaCha8Rng;
 
+    use freshet_theory::refresh::survival::law::Survival as _;
+    use freshet_theory::units::Days;
+
     use super::*;
 
     /// Lives by Definition 4: S = exp(−λ t^γ), λ = e^log_scale |D|^0.2 exp(5 κ1) exp(−3 τ).
@@ -332,6 +360,18 @@ mod tests {
             fit.baselines
         );
         assert!(fit.left_out_concordance.expect("there are pairs") > 0.6);
+    }
+
+    #[test]
+    fn the_law_of_a_database_comes_out_in_hindsight() {
+        let (features, lives) = made(1, 3_000, 0.9);
+        let of_one: Vec<Life> = lives.into_iter().filter(|life| life.threshold == 0.3).collect();
+        let law = law_in_hindsight(0, &of_one).expect("lives ended");
+        let known = &features[0];
+        let scale = (-4.0 + 0.2 * known.log_size + 5.0 * known.past_divergence - 0.9f64).exp();
+        let survival = (-scale * 10f64.powf(0.9)).exp();
+        assert!((law.survival(Days::new(10.0)) - survival).abs() < 0.05);
+        assert_eq!(law_in_hindsight(1, &of_one), None);
     }
 
     #[test]

@@ -17,6 +17,14 @@ pub const WEEK_MS: i64 = 7 * 86_400_000;
 /// Weeks of history that are looked at, the newest.
 const WEEKS_MAX: i64 = 520;
 
+/// The summary of one week: words by their numbers.
+#[derive(Clone)]
+struct Week {
+    documents: f64,
+    vocabulary: f64,
+    words: Vec<(usize, f32)>,
+}
+
 /// Reads the chronicle of a database; none if its versions span less than a week.
 pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, TextError> {
     let stratum = shelf.database(name)?.stratum();
@@ -27,7 +35,7 @@ pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, Te
         return Ok(None);
     }
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
-    let mut rows: Vec<(f64, f64, Vec<(usize, f32)>)> = Vec::new();
+    let mut rows: Vec<Week> = Vec::new();
     let mut loaded: Option<Timestamp> = None;
     for week in (0..=weeks).rev() {
         let moment = last.plus_millis(-week * WEEK_MS);
@@ -43,7 +51,11 @@ pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, Te
             let next = numbers.len();
             words.push((*numbers.entry(word.to_owned()).or_insert(next), frequency as f32));
         }
-        rows.push((version.summary.documents().max(1.0), version.summary.len().max(1) as f64, words));
+        rows.push(Week {
+            documents: version.summary.documents().max(1.0),
+            vocabulary: version.summary.len().max(1) as f64,
+            words,
+        });
         loaded = Some(time);
     }
     let column = |words: &Vec<(usize, f32)>| {
@@ -54,9 +66,9 @@ pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, Te
     Ok(Some(Chronicle {
         name: name.to_owned(),
         stratum,
-        documents: rows.iter().map(|row| row.0).collect(),
-        vocabulary: rows.iter().map(|row| row.1).collect(),
-        frequencies: rows.iter().map(|row| column(&row.2)).collect(),
+        documents: rows.iter().map(|row| row.documents).collect(),
+        vocabulary: rows.iter().map(|row| row.vocabulary).collect(),
+        frequencies: rows.iter().map(|row| column(&row.words)).collect(),
     }))
 }
 

@@ -104,8 +104,7 @@ impl Observation {
 
 /// A number with two digits, as people choose thresholds.
 fn two_digits(value: f64) -> f64 {
-    let unit = 10f64.powf(value.log10().floor() - 1.0);
-    (value / unit).round() * unit
+    format!("{value:.1e}").parse().unwrap_or(value)
 }
 
 /// The lives of all summaries.

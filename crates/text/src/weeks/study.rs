@@ -10,8 +10,11 @@ use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use super::drift::Drift;
 
+/// A measure of a comparison; not every comparison has each.
+pub type Measure = fn(&Comparison) -> Option<f64>;
+
 /// What is measured, in the order of a comparison: name and value.
-pub const MEASURES: [(&str, fn(&Comparison) -> Option<f64>); 5] = [
+pub const MEASURES: [(&str, Measure); 5] = [
     ("recall, weighted", |c| c.weighted_recall),
     ("recall", |c| c.recall),
     ("precision, weighted", |c| c.weighted_precision),

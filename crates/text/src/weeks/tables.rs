@@ -52,12 +52,13 @@ pub fn read_tables(directory: &Path) -> Result<Vec<Chronicle>, TextError> {
             numbers(batch, "pages")?,
             numbers(batch, "vocabulary")?,
         ];
-        for row in 0..batch.num_rows() {
-            let [site, week, pages, vocabulary] = [0, 1, 2, 3].map(|column: usize| columns[column][row]);
-            let Some(chronicle) = chronicles.get_mut(&site) else { continue };
-            if let Some(place) = usize::try_from(week).ok().filter(|week| *week < chronicle.weeks()) {
-                chronicle.documents[place] = pages.max(1) as f64;
-                chronicle.vocabulary[place] = vocabulary.max(1) as f64;
+        let [sites, weeks, pages, vocabularies] = &columns;
+        let rows = sites.iter().zip(weeks).zip(pages.iter().zip(vocabularies));
+        for ((site, week), (pages, vocabulary)) in rows {
+            let Some(chronicle) = chronicles.get_mut(site) else { continue };
+            if let Some(place) = usize::try_from(*week).ok().filter(|week| *week < chronicle.weeks()) {
+                chronicle.documents[place] = (*pages).max(1) as f64;
+                chronicle.vocabulary[place] = (*vocabulary).max(1) as f64;
             }
         }
         Ok(())
@@ -97,7 +98,7 @@ fn names(directory: &Path) -> BTreeMap<i64, String> {
 fn read(path: &Path, mut take: impl FnMut(&RecordBatch) -> Result<(), String>) -> Result<(), TextError> {
     let file = File::open(path).map_err(TextError::file("open", path))?;
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let damaged = |why: &dyn std::fmt::Display| TextError::damaged(path, why);
+    let damaged = |why: &dyn std::fmt::Display| TextError::damaged(path, why.to_string());
     let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
         .map_err(|error| damaged(&error))?;
     for batch in reader.with_batch_size(8192).build().map_err(|error| damaged(&error))? {

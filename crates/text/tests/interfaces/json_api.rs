@@ -1,10 +1,11 @@
 //! A small search API that answers with JSON, sampled and compared with what it really holds.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use freshet_text::counting::Counting;
-use freshet_text::interface::Documents;
+use freshet_text::interface::{Documents, Interface};
 use freshet_text::sample::event::Journal;
 use freshet_text::sample::{SampleRules, take_sample};
 use freshet_text::version::{Kind, Size};
@@ -27,13 +28,18 @@ fn corpus(documents: usize) -> Arc<Vec<String>> {
 
 /// An API over documents: the first ten that hold the word, and how many do.
 fn api(documents: Arc<Vec<String>>) -> impl Fn(&str) -> Reply + Send + Sync + 'static {
+    let mut postings: HashMap<String, Vec<usize>> = HashMap::new();
+    for (n, document) in documents.iter().enumerate() {
+        for word in document.split(' ').collect::<BTreeSet<_>>() {
+            postings.entry(word.to_owned()).or_default().push(n);
+        }
+    }
     move |path| {
         if !path.starts_with("/search") {
             return (404, "text/plain", Vec::new());
         }
         let word = parameter(path, "q");
-        let hits: Vec<usize> =
-            (0..documents.len()).filter(|n| documents[*n].split(' ').any(|other| other == word)).collect();
+        let hits = postings.get(word).cloned().unwrap_or_default();
         // An engine ranks: here by a hash of word and document.
         let mut ranked = hits.clone();
         ranked.sort_by_key(|n| xxhash(word, *n));
@@ -64,7 +70,10 @@ async fn a_json_api_is_sampled_and_its_size_is_learned() {
     let exact = counting.finish();
     let server = Server::start(api(Arc::clone(&documents))).await;
     let folder = tempfile::tempdir().expect("a folder");
-    let interface = server.interface("$.hits", Some("$.total"), Documents::Shown);
+    let interface = Interface {
+        text: Some("$.body".to_owned()),
+        ..server.interface("$.hits", Some("$.total"), Documents::Shown)
+    };
     let version = sample(&interface, &rules(), folder.path()).await;
     assert_eq!((version.facts.kind, version.facts.documents_read), (Kind::Sample, 300));
     let Size::Estimated { documents: size, low, high } = version.facts.size else {
@@ -86,7 +95,10 @@ async fn a_sample_that_is_interrupted_goes_on_and_asks_nothing_again() {
         answer(path)
     })
     .await;
-    let interface = server.interface("$.hits", Some("$.total"), Documents::Shown);
+    let interface = Interface {
+        text: Some("$.body".to_owned()),
+        ..server.interface("$.hits", Some("$.total"), Documents::Shown)
+    };
     let whole = tempfile::tempdir().expect("a folder");
     let expected = sample(&interface, &rules(), whole.path()).await;
     let queries = asked.swap(0, Ordering::SeqCst);
