@@ -55,6 +55,15 @@ pub(crate) fn moment(time: Timestamp) -> String {
     time.iso().replace('T', " ").chars().take(19).collect()
 }
 
+/// What a database is, in numbers.
+pub(crate) fn extent(of: Size, words: usize) -> String {
+    let words = documents(words as f64);
+    match of {
+        Size::Unknown => format!("an unknown number of documents, {words} different words"),
+        known => format!("{} documents, {words} different words", size(known)),
+    }
+}
+
 /// A number of documents as people read it.
 pub(crate) fn documents(number: f64) -> String {
     if number < 10.0 && number.fract() != 0.0 {

@@ -160,8 +160,8 @@ pub(crate) fn run(options: &PlanOptions) -> Result<()> {
         )
     };
     writeln!(output, "each every {:.1} weeks on average", planned.weeks)?;
-    writeln!(output, "{}", line("this plan      ", &planned.plan))?;
-    writeln!(output, "all alike      {}", line("", &planned.naive))?;
+    writeln!(output, "{}", line("this plan", &planned.plan))?;
+    writeln!(output, "{}", line("all alike", &planned.naive))?;
     Ok(())
 }
 

@@ -22,7 +22,7 @@ use serde_json::json;
 
 use super::home::{Home, moment, size};
 use super::plan::{Effort, Planned, plan};
-use super::sample::{crawl_visits, journal, sample, stop_by_signal};
+use super::sample::{crawl_visits, journal, nothing_learned, sample, stop_by_signal};
 use crate::crawl::manners::Manners;
 use crate::lab::span::parse_days;
 
@@ -97,16 +97,13 @@ async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) 
     let before = shelf.latest(name)?;
     let learned = match learn(home, &shelf, name, visitor, stop).await {
         Ok(None) => return Ok(()),
-        Ok(Some(version)) if version.facts.documents_read == 0 => {
-            let why = version
-                .facts
-                .sampling
-                .as_ref()
-                .map_or("no document could be read".to_owned(), |facts| facts.ended.clone());
-            journal(&shelf, name)?.clear()?;
-            Err(why)
-        }
-        Ok(Some(version)) => Ok(version),
+        Ok(Some(version)) => match nothing_learned(&version) {
+            Some(why) => {
+                journal(&shelf, name)?.clear()?;
+                Err(why)
+            }
+            None => Ok(version),
+        },
         Err(error) => Err(format!("{error:#}")),
     };
     let mut output = io::stdout().lock();

@@ -60,8 +60,11 @@ pub(crate) fn run(options: &SampleOptions) -> Result<()> {
         writeln!(io::stdout(), "stopped; the same command goes on with the sample")?;
         return Ok(());
     };
-    shelf.keep(&options.name, &version)?;
     journal(&shelf, &options.name)?.clear()?;
+    if let Some(why) = nothing_learned(&version) {
+        bail!("nothing was learned of {}: {why}", options.name);
+    }
+    shelf.keep(&options.name, &version)?;
     describe(&options.home, &options.name, &version, 20)
 }
 
@@ -146,6 +149,19 @@ fn mean(mut versions: Vec<Version>) -> Option<Version> {
         last.facts.notes.push(format!("the mean of {samples} samples; what it took is that of the last"));
     }
     Some(last)
+}
+
+/// Why a version says nothing, if it says nothing: no document could be read. It is not worth keeping, and would hide an older one.
+pub(super) fn nothing_learned(version: &Version) -> Option<String> {
+    if version.facts.documents_read > 0 {
+        return None;
+    }
+    let mut why = version.facts.notes.clone();
+    if let Some(sampling) = &version.facts.sampling {
+        why = sampling.failures.clone();
+        why.push(sampling.ended.clone());
+    }
+    Some(if why.is_empty() { "it has no documents".to_owned() } else { why.join("; ") })
 }
 
 /// Whether a crawl that runs in this directory visits a host: then it is asked by nobody else.

@@ -10,7 +10,7 @@ use freshet_text::version::{Kind, Version};
 use freshet_text::words::Wording;
 use serde_json::json;
 
-use super::home::{Home, documents, moment, parse_moment, size};
+use super::home::{Home, documents, extent, moment, parse_moment};
 
 /// Show the summary of a database: its size, its words, how it was learned and what could not be
 #[derive(Args)]
@@ -66,12 +66,7 @@ pub(super) fn describe(home: &Home, name: &str, version: &Version, words: usize)
         Kind::Sample => "a sample",
     };
     let facts = &version.facts;
-    writeln!(
-        output,
-        "{name}: {} documents, {} different words",
-        size(facts.size),
-        documents(summary.len() as f64)
-    )?;
+    writeln!(output, "{name}: {}", extent(facts.size, summary.len()))?;
     writeln!(
         output,
         "learned {} from {kind}: {} documents read",

@@ -8,9 +8,8 @@
 //! a sample of `n` documents is drawn by itself: its number of documents is hypergeometric. Words that come together in documents then come
 //! apart in the sample, which changes no frequency on average.
 
-use rand::SeedableRng as _;
+use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
-use rand_distr::{Distribution as _, Hypergeometric};
 
 /// Weekly summaries of one database.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,23 +38,31 @@ impl Chronicle {
         let draw = |(week, frequencies): (usize, &Vec<f32>)| {
             let documents = self.documents[week].round().max(1.0) as u64;
             let drawn = u64::from(sample).min(documents);
-            // Few frequencies differ, and making a law costs more than drawing from it.
-            let mut laws: Vec<Option<Hypergeometric>> = vec![None; documents as usize + 1];
             let of_word = |frequency: &f32| {
                 let with_word = (f64::from(*frequency).round() as u64).min(documents);
-                if with_word == 0 || drawn == documents {
-                    return with_word as f32;
-                }
-                let law = laws[with_word as usize].get_or_insert_with(|| {
-                    Hypergeometric::new(documents, with_word, drawn)
-                        .expect("no more have the word or are drawn than there are")
-                });
-                law.sample(&mut chance) as f32
+                drawn_with_word(documents, with_word, drawn, &mut chance) as f32
             };
             frequencies.iter().map(of_word).collect()
         };
         self.frequencies.iter().enumerate().map(draw).collect()
     }
+}
+
+/// How many of `drawn` documents have a word that `with_word` of all have: drawn one after the other, exactly. Which of the two
+/// is drawn from the other does not matter, so the smaller is.
+fn drawn_with_word(documents: u64, with_word: u64, drawn: u64, chance: &mut ChaCha8Rng) -> u64 {
+    let (draws, mut left) = (with_word.min(drawn), with_word.max(drawn));
+    let full = left;
+    for taken in 0..draws {
+        if left == 0 {
+            break;
+        }
+        let share = left as f64 / (documents - taken) as f64;
+        if chance.random::<f64>() < share {
+            left -= 1;
+        }
+    }
+    full - left
 }
 
 #[cfg(test)]
