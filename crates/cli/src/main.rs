@@ -3,6 +3,7 @@
 //! This crate is the only one that reads the command line and prints. It holds no rule of crawling.
 
 mod crawl;
+mod db;
 mod eval;
 mod lab;
 mod pending_file;
@@ -38,6 +39,7 @@ enum Command {
     Export(crawl::export::ExportOptions),
     Import(crawl::import::ImportOptions),
     Demo(crawl::demo::DemoOptions),
+    Db(Box<db::DbOptions>),
     Init(crawl::init::InitOptions),
     CheckConfig(crawl::init::CheckOptions),
     Eval(eval::EvalOptions),
@@ -79,6 +81,7 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
         Command::Export(options) => crawl::export::run(&options),
         Command::Import(options) => crawl::import::run(&options),
         Command::Demo(options) => crawl::demo::run(&options),
+        Command::Db(options) => db::run(&options),
         Command::Init(options) => crawl::init::init(&options),
         Command::CheckConfig(options) => crawl::init::check(&options),
         Command::Eval(options) => eval::run(&options).context("cannot evaluate the input"),

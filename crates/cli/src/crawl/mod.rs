@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`run`]: `freshet crawl`, from its options to its end;
 //! - [`config`], [`init`]: the configuration file, `freshet init` and `freshet check-config`;
+//! - [`manners`]: how commands outside of a crawl reach the Web;
 //! - [`demo`]: `freshet demo`;
 //! - [`screen`]: what is shown while a crawl runs;
 //! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
@@ -20,6 +21,7 @@ pub(crate) mod export;
 pub(crate) mod fsck;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod manners;
 pub(crate) mod run;
 mod screen;
 mod words;

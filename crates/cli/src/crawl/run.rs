@@ -186,7 +186,7 @@ pub(super) async fn run_open(crawl: Crawl, limit: Option<Duration>, show: Show) 
 }
 
 /// Ctrl-C, or the signal by which a system ends a program.
-async fn stop_signal() -> io::Result<()> {
+pub(crate) async fn stop_signal() -> io::Result<()> {
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     tokio::select! {
         pressed = tokio::signal::ctrl_c() => pressed,

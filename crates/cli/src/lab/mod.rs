@@ -13,7 +13,7 @@ mod evolution;
 mod evolution_json;
 mod evolution_text;
 mod history;
-mod progress;
+pub(crate) mod progress;
 mod replay;
 mod replay_figures;
 mod replay_json;

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 const DRAWS_PER_SECOND: u8 = 5;
 
 /// A line on the terminal for work of a known size, counted in steps.
-pub(super) fn steps(doing: &str, total: u64) -> ProgressBar {
+pub(crate) fn steps(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 

@@ -12,6 +12,7 @@
 //! - Recall and precision lie within [0, 1] and are one for equal summaries; turning old and current around exchanges them.
 //! - The divergence is never negative, not even by rounding, and zero when frequencies are proportional.
 //! - What has no words to divide by is not defined; the divergence is not defined without a common word.
+//! - Columns over the same words compare as the summaries do, to 1e-12.
 //!
 //! # Departures
 //! The logarithm is the natural one, in nats; the text writes log and speaks of bits. [`Comparison::divergence_bits`]
@@ -54,6 +55,41 @@ pub fn compare(old: &DocumentFrequencies, current: &DocumentFrequencies) -> Comp
         precision: share(common.len() as f64, old.words().count() as f64),
         weighted_precision: weighted_share(common.iter().map(|(old, _)| *old), old),
         divergence: (!common.is_empty()).then(|| divergence(&common)),
+    }
+}
+
+/// Compares summaries given as columns over the same words, zero where a summary does not have a word. Many times as fast
+/// as [`compare`], for frequencies that are no larger than counts are.
+///
+/// Panics on columns of different lengths.
+pub fn compare_columns<F: Copy + Into<f64>>(old: &[F], current: &[F]) -> Comparison {
+    assert_eq!(old.len(), current.len());
+    let (mut old_words, mut current_words, mut common) = (0u64, 0u64, 0u64);
+    let (mut old_sum, mut current_sum, mut old_common, mut current_common) = (0.0, 0.0, 0.0, 0.0);
+    let mut logarithms = 0.0;
+    for (old, current) in old.iter().zip(current) {
+        let (before, after): (f64, f64) = ((*old).into(), (*current).into());
+        old_words += u64::from(before > 0.0);
+        current_words += u64::from(after > 0.0);
+        old_sum += before;
+        current_sum += after;
+        if before > 0.0 && after > 0.0 {
+            common += 1;
+            old_common += before;
+            current_common += after;
+            // Most words of two summaries of one database are as frequent as they were.
+            if before != after {
+                logarithms += after * (after / before).ln();
+            }
+        }
+    }
+    let divergence = || (logarithms / current_common + (old_common / current_common).ln()).max(0.0);
+    Comparison {
+        recall: share(common as f64, current_words as f64),
+        weighted_recall: share(current_common, current_sum),
+        precision: share(common as f64, old_words as f64),
+        weighted_precision: share(old_common, old_sum),
+        divergence: (common > 0).then(divergence),
     }
 }
 

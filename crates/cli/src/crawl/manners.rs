@@ -1,0 +1,39 @@
+//! How the Web is reached and how politely, by commands that ask sites outside of a crawl.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use freshet_crawl::web::WebSettings;
+use freshet_crawl::web::politeness::PolitenessSettings;
+
+use super::config::Config;
+
+/// What the command line says of it.
+#[derive(Args)]
+pub(crate) struct Manners {
+    /// Whom the owner of a site may write to: a page or a mail address
+    #[arg(long, value_name = "ADDRESS")]
+    contact: Option<String>,
+
+    /// Between two requests to a host: 1s, 500ms, 0
+    #[arg(long, value_name = "SPAN")]
+    host_delay: Option<String>,
+
+    /// Allow private, loopback and link-local addresses
+    #[arg(long)]
+    allow_private: bool,
+}
+
+impl Manners {
+    /// The settings: as the configuration beside a crawl says, and what was said here before it.
+    pub(crate) fn settings(&self, directory: &Path) -> Result<(WebSettings, PolitenessSettings)> {
+        let beside = directory.join("freshet.toml");
+        let mut config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };
+        config.contact = self.contact.clone().or(config.contact);
+        config.politeness.delay = self.host_delay.clone().or(config.politeness.delay);
+        config.allow_private = self.allow_private.then_some(true).or(config.allow_private);
+        let settings = config.settings(directory).context("the settings cannot be used")?;
+        Ok((settings.web, settings.politeness))
+    }
+}

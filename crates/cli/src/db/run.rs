@@ -1,0 +1,235 @@
+//! `freshet db run` and `freshet db status`: summaries refreshed by plan, steadily.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use comfy_table::{Table, presets};
+use freshet_crawl::clock::{Clock, Pace, wall_now};
+use freshet_store::time::Timestamp;
+use freshet_text::database::{Database, Place};
+use freshet_text::refresh::{Attempt, Standing, next, note_failure};
+use freshet_text::shelf::Shelf;
+use freshet_text::source::complete_summary;
+use freshet_text::version::Version;
+use freshet_text::visitor::Visitor;
+use freshet_theory::refresh::survival::law::Survival as _;
+use freshet_theory::units::Days;
+use serde_json::json;
+
+use super::home::{Home, moment, size};
+use super::plan::{Effort, Planned, plan};
+use super::sample::{crawl_visits, journal, nothing_learned, sample, stop_by_signal};
+use crate::crawl::manners::Manners;
+use crate::lab::span::parse_days;
+
+/// Refresh summaries by plan, steadily, until stopped
+///
+/// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db plan` gives it. What is due
+/// follows from what is on the shelf: Ctrl-C stops, and the same command goes on. A host that a running crawl of the same directory visits is left
+/// to the crawl; its turn comes when the crawl has ended.
+#[derive(Args)]
+#[command(
+    after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\n  freshet db run --budget 50/week --once"
+)]
+pub(crate) struct RunOptions {
+    #[command(flatten)]
+    effort: Effort,
+
+    /// Refresh what is due now, and stop
+    #[arg(long)]
+    once: bool,
+
+    /// Stop after this time
+    #[arg(long = "for", value_name = "SPAN", value_parser = parse_days)]
+    duration: Option<f64>,
+
+    #[command(flatten)]
+    manners: Manners,
+
+    #[command(flatten)]
+    home: Home,
+}
+
+/// Say how the summaries stand: how old, how likely still right, when refreshed next
+#[derive(Args)]
+pub(crate) struct StatusOptions {
+    #[command(flatten)]
+    effort: Effort,
+
+    #[command(flatten)]
+    home: Home,
+}
+
+/// The longest sleep before the plan is looked at again: databases may have been added.
+const SLEEP_MAX: Duration = Duration::from_secs(60);
+
+/// Refreshes by plan.
+pub(crate) fn run(options: &RunOptions) -> Result<()> {
+    let (web, politeness) = options.manners.settings(&options.home.directory)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+    runtime.block_on(async {
+        let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
+        let stop = stop_by_signal();
+        let ends = options.duration.map(|days| Instant::now() + Duration::from_secs_f64(days * 86_400.0));
+        loop {
+            let standings = standings(&options.home, &options.effort)?;
+            let now = wall_now();
+            let over = stop.load(Ordering::Relaxed) || ends.is_some_and(|ends| ends <= Instant::now());
+            match next(&standings, now) {
+                _ if over => return Ok(()),
+                Some((standing, due)) if due <= now => {
+                    refresh(&options.home, &standing.name, &visitor, &stop).await?;
+                }
+                _ if options.once => return Ok(()),
+                _ => tokio::time::sleep(Duration::from_millis(200).min(SLEEP_MAX)).await,
+            }
+        }
+    })
+}
+
+/// Learns one summary anew; what fails is noted and tried again later.
+async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) -> Result<()> {
+    let shelf = home.shelf();
+    let before = shelf.latest(name)?;
+    let learned = match learn(home, &shelf, name, visitor, stop).await {
+        Ok(None) => return Ok(()),
+        Ok(Some(version)) => match nothing_learned(&version) {
+            Some(why) => {
+                journal(&shelf, name)?.clear()?;
+                Err(why)
+            }
+            None => Ok(version),
+        },
+        Err(error) => Err(format!("{error:#}")),
+    };
+    let mut output = io::stdout().lock();
+    let now = wall_now();
+    match learned {
+        Ok(version) => {
+            shelf.keep(name, &version)?;
+            journal(&shelf, name)?.clear()?;
+            let divergence = before.and_then(|before| before.summary.compare(&version.summary).divergence);
+            if home.json {
+                writeln!(
+                    output,
+                    "{}",
+                    json!({"name": name, "time_ms": version.facts.time_ms, "documents_read": version.facts.documents_read, "divergence": divergence})
+                )?;
+            } else {
+                let drifted = divergence.map_or("first summary".to_owned(), |divergence| {
+                    format!("KL {divergence:.4} nats from the last")
+                });
+                writeln!(
+                    output,
+                    "{} {name}: {} documents, {drifted}",
+                    moment(now),
+                    size(version.facts.size)
+                )?;
+            }
+        }
+        Err(why) => {
+            note_failure(&shelf, name, &Attempt { time_ms: now.millis(), why: why.clone() })?;
+            if home.json {
+                writeln!(output, "{}", json!({"name": name, "time_ms": now.millis(), "failed": why}))?;
+            } else {
+                writeln!(output, "{} {name}: failed: {why}", moment(now))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+async fn learn(
+    home: &Home,
+    shelf: &Shelf,
+    name: &str,
+    visitor: &Visitor,
+    stop: &AtomicBool,
+) -> Result<Option<Version>> {
+    let database: Database = shelf.database(name)?;
+    if let Place::Search(interface) = &database.place {
+        let host = interface.host().unwrap_or_default();
+        if crawl_visits(&home.directory, &host) {
+            bail!("the crawl that runs in {} visits {host}: it is left to it", home.directory.display());
+        }
+        return sample(&database, visitor, &journal(shelf, name)?, 1, stop).await;
+    }
+    Ok(complete_summary(&database, &home.directory, wall_now(), None)?)
+}
+
+/// How each database stands; those without a summary are not yet in the plan.
+fn standings(home: &Home, effort: &Effort) -> Result<Vec<Standing>> {
+    let shelf = home.shelf();
+    let names = home.names()?;
+    let has_summary = names
+        .iter()
+        .map(|name| shelf.times(name))
+        .collect::<Result<Vec<_>, _>>()?
+        .iter()
+        .any(|times| !times.is_empty());
+    let planned = if has_summary { Some(plan(home, effort)?) } else { None };
+    let interval =
+        |name: &str| planned.as_ref().and_then(|planned| interval_of(planned, name)).unwrap_or(f64::INFINITY);
+    names.iter().map(|name| Ok(Standing::of(&shelf, name, interval(name))?)).collect()
+}
+
+fn interval_of(planned: &Planned, name: &str) -> Option<f64> {
+    let place = planned.names.iter().position(|other| other == name)?;
+    Some(planned.plan.intervals[place])
+}
+
+/// Says how the summaries stand.
+pub(crate) fn status(options: &StatusOptions) -> Result<()> {
+    let shelf = options.home.shelf();
+    let now = wall_now();
+    let planned = plan(&options.home, &options.effort);
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["database", "learned", "still right", "refresh", "documents", "last failure"]);
+    let mut lines = Vec::new();
+    for name in options.home.names()? {
+        let place =
+            planned.as_ref().ok().and_then(|planned| planned.names.iter().position(|other| *other == name));
+        let interval = place
+            .and_then(|place| Some(planned.as_ref().ok()?.plan.intervals[place]))
+            .unwrap_or(f64::INFINITY);
+        let standing = Standing::of(&shelf, &name, interval)?;
+        let law = place.and_then(|place| Some(planned.as_ref().ok()?.predictions[place].law));
+        let age = standing.learned.map(|learned| now.days_since(learned).get() / 7.0);
+        let survival = law.zip(age).map(|(law, weeks)| law.survival(Days::new(weeks)));
+        let due = standing.due();
+        let known = shelf.latest(&name)?.map(|version| version.facts.size);
+        let failure = standing.failures.last().map(|attempt| attempt.why.clone());
+        lines.push(json!({
+            "name": name, "learned_ms": standing.learned.map(Timestamp::millis), "age_weeks": age, "still_right": survival,
+            "interval_weeks": interval.is_finite().then_some(interval),
+            "due_ms": due.map(|due| due.millis().max(now.millis())), "failures": standing.failures.len(), "last_failure": failure,
+        }));
+        table.add_row([
+            name,
+            standing.learned.map_or("never".to_owned(), moment),
+            survival.map_or(String::new(), |survival| format!("{:.0}%", 100.0 * survival)),
+            match due {
+                Some(due) if due <= now => "now".to_owned(),
+                Some(due) => moment(due),
+                None => "no plan".to_owned(),
+            },
+            known.map_or(String::new(), size),
+            failure.unwrap_or_default(),
+        ]);
+    }
+    let mut output = io::stdout().lock();
+    if options.home.json {
+        writeln!(output, "{}", serde_json::to_string(&lines)?)?;
+    } else {
+        writeln!(output, "{table}")?;
+        if let Err(why) = planned {
+            writeln!(output, "without a plan: {why}")?;
+        }
+    }
+    Ok(())
+}

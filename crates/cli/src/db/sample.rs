@@ -1,0 +1,190 @@
+//! `freshet db sample`: a new version of a database's summary.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context as _, Result, bail};
+use clap::Args;
+use freshet_crawl::clock::{Clock, Pace, wall_now};
+use freshet_crawl::counter;
+use freshet_crawl::desk::{Answer, PageOrder, Question};
+use freshet_store::time::Timestamp;
+use freshet_text::database::{Database, Place};
+use freshet_text::sample::event::Journal;
+use freshet_text::sample::take_sample;
+use freshet_text::shelf::Shelf;
+use freshet_text::source::complete_summary;
+use freshet_text::summary::Summary;
+use freshet_text::version::Version;
+use freshet_text::visitor::Visitor;
+
+use super::home::{Home, parse_moment};
+use super::show::describe;
+use crate::crawl::manners::Manners;
+
+/// Learn the summary of a database: all documents where they can be read, a sample where they can only be searched
+///
+/// A sample asks the interface single words and reads the first documents of each answer, about 300 in all, politely and within robots.txt.
+/// Ctrl-C stops it; the same command goes on.
+#[derive(Args)]
+#[command(after_help = "Example:\n  freshet db sample medline --contact me@example.org")]
+pub(crate) struct SampleOptions {
+    /// The database
+    name: String,
+
+    /// Of a site of the crawl: as it was at this moment, such as 2026-11-16
+    #[arg(long, value_name = "TIME", value_parser = parse_moment)]
+    at: Option<Timestamp>,
+
+    /// Take this many samples and average them
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    average: u32,
+
+    #[command(flatten)]
+    manners: Manners,
+
+    #[command(flatten)]
+    home: Home,
+}
+
+/// Learns a summary and keeps it.
+pub(crate) fn run(options: &SampleOptions) -> Result<()> {
+    let shelf = options.home.shelf();
+    let database = shelf.database(&options.name)?;
+    if options.at.is_some() && !matches!(database.place, Place::Site { .. }) {
+        bail!("--at: only a site of the crawl can be read as it was");
+    }
+    let Some(version) = learn(options, &shelf, &database)? else {
+        writeln!(io::stdout(), "stopped; the same command goes on with the sample")?;
+        return Ok(());
+    };
+    journal(&shelf, &options.name)?.clear()?;
+    if let Some(why) = nothing_learned(&version) {
+        bail!("nothing was learned of {}: {why}", options.name);
+    }
+    shelf.keep(&options.name, &version)?;
+    describe(&options.home, &options.name, &version, 20)
+}
+
+fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<Option<Version>> {
+    let directory = &options.home.directory;
+    if let Some(version) = complete_summary(database, directory, wall_now(), options.at)
+        .with_context(|| format!("cannot read {}", options.name))?
+    {
+        return Ok(Some(version));
+    }
+    if let Place::Search(interface) = &database.place
+        && crawl_visits(directory, &interface.host().unwrap_or_default())
+    {
+        bail!(
+            "the crawl that runs in {} visits the same host: stop it first, so that the host is asked by one at a time",
+            directory.display()
+        );
+    }
+    let (web, politeness) = options.manners.settings(directory)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
+    runtime.block_on(async {
+        let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
+        let stop = stop_by_signal();
+        sample(database, &visitor, &journal(shelf, &options.name)?, options.average, &stop).await
+    })
+}
+
+/// Takes one sample or the mean of several; none if it was stopped.
+pub(super) async fn sample(
+    database: &Database,
+    visitor: &Visitor,
+    journal: &Journal,
+    average: u32,
+    stop: &AtomicBool,
+) -> Result<Option<Version>> {
+    let Place::Search(interface) = &database.place else { bail!("it is no search interface") };
+    let host = interface.host().unwrap_or_default();
+    if visitor.needs_contact(&host) {
+        bail!("{host} is a host of the public Internet: say with --contact whom its owner may write to");
+    }
+    let bar = crate::lab::progress::steps("documents", u64::from(database.sample.documents));
+    let mut versions: Vec<Version> = Vec::new();
+    for round in 0..average {
+        let mut rules = database.sample.clone();
+        rules.seed = rules.seed.wrapping_add(u64::from(round));
+        let journal = if round == 0 {
+            journal.clone()
+        } else {
+            Journal::at(journal.path().with_extension(format!("{round}.jsonl")))
+        };
+        let progress = |read: u32, _: u32| bar.set_position(read.into());
+        let is_stopped = || stop.load(Ordering::Relaxed);
+        let version =
+            take_sample(interface, &rules, database.wording, visitor, &journal, progress, is_stopped).await?;
+        let Some(version) = version else { return Ok(None) };
+        versions.push(version);
+    }
+    for round in 1..average {
+        Journal::at(journal.path().with_extension(format!("{round}.jsonl"))).clear()?;
+    }
+    bar.finish_and_clear();
+    Ok(mean(versions))
+}
+
+/// The mean of samples, with the facts of the last and the documents of all.
+fn mean(mut versions: Vec<Version>) -> Option<Version> {
+    let samples = versions.len();
+    let documents_read = versions.iter().map(|version| version.facts.documents_read).sum();
+    let summaries: Vec<Summary> = versions.iter().map(|version| version.summary.clone()).collect();
+    let mut last = versions.pop()?;
+    if samples > 1 {
+        last.summary = Summary::mean(&summaries)?;
+        last.facts.documents_read = documents_read;
+        last.facts.size = match last.facts.size.documents() {
+            Some(_) => freshet_text::version::Size::Estimated {
+                documents: last.summary.documents(),
+                low: summaries.iter().map(Summary::documents).fold(f64::INFINITY, f64::min),
+                high: summaries.iter().map(Summary::documents).fold(0.0, f64::max),
+            },
+            None => last.facts.size,
+        };
+        last.facts.notes.push(format!("the mean of {samples} samples; what it took is that of the last"));
+    }
+    Some(last)
+}
+
+/// Why a version says nothing, if it says nothing: no document could be read. It is not worth keeping, and would hide an older one.
+pub(super) fn nothing_learned(version: &Version) -> Option<String> {
+    if version.facts.documents_read > 0 {
+        return None;
+    }
+    let mut why = version.facts.notes.clone();
+    if let Some(sampling) = &version.facts.sampling {
+        why = sampling.failures.clone();
+        why.push(sampling.ended.clone());
+    }
+    Some(if why.is_empty() { "it has no documents".to_owned() } else { why.join("; ") })
+}
+
+/// Whether a crawl that runs in this directory visits a host: then it is asked by nobody else.
+pub(super) fn crawl_visits(directory: &Path, host: &str) -> bool {
+    let question = Question::Pages { site: Some(host.to_owned()), sort: PageOrder::Due, limit: 1 };
+    let answer = counter::ask(directory, &question);
+    matches!(answer, Ok(Some(Answer::Pages(pages))) if !pages.is_empty())
+}
+
+/// Where a sample under way of a database is kept.
+pub(super) fn journal(shelf: &Shelf, name: &str) -> Result<Journal> {
+    let place = shelf.place(name)?;
+    Ok(Journal::at(Path::join(&place, "sampling.jsonl")))
+}
+
+/// Becomes true when the user presses Ctrl-C.
+pub(super) fn stop_by_signal() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&stop);
+    tokio::spawn(async move {
+        if crate::crawl::run::stop_signal().await.is_ok() {
+            set.store(true, Ordering::Relaxed);
+        }
+    });
+    stop
+}

@@ -1,0 +1,37 @@
+//! Text databases: what they hold, how that changes, and which of them to ask.
+//!
+//! The system of the **summary** text. It reaches sites only through the crawler's own `web`, and prints nothing.
+//!
+//! In reading order:
+//! - [`words`], `stop_words`: from text to words;
+//! - [`counting`]: in how many documents each word stands;
+//! - [`summary`]: a content summary in memory;
+//! - [`version`]: a summary as a file, with how it was learned;
+//! - [`database`]: what a text database is;
+//! - [`shelf`]: where databases and the versions of their summaries are kept;
+//! - [`source`]: complete summaries of files, archives and crawled sites;
+//! - [`interface`]: search interfaces;
+//! - [`visitor`]: how they are asked;
+//! - [`sample`]: approximate summaries by queries;
+//! - [`select`]: which databases to ask a query;
+//! - [`weeks`]: how summaries change over weeks, and how often they are worth a refresh;
+//! - [`refresh`]: which summary is refreshed next;
+//! - [`search`]: results of several databases in one list;
+//! - [`error`]: why something cannot be done.
+
+pub mod counting;
+pub mod database;
+pub mod error;
+pub mod interface;
+pub mod refresh;
+pub mod sample;
+pub mod search;
+pub mod select;
+pub mod shelf;
+pub mod source;
+mod stop_words;
+pub mod summary;
+pub mod version;
+pub mod visitor;
+pub mod weeks;
+pub mod words;

@@ -1,0 +1,17 @@
+//! Approximate summaries: a database learned by asking it single words (**summary**, Definition 2, after Callan and Connell).
+//!
+//! In reading order:
+//! - `rules`: how large a sample is and what it may cost;
+//! - [`event`]: what happens in a sample, one fact after the other, and the journal of them;
+//! - [`sampling`]: what is asked next, given what has happened;
+//! - [`size`]: how many documents there are, by sample and resample;
+//! - [`sampler`]: the sample taken, from the first word to the summary.
+
+pub mod event;
+mod rules;
+pub mod sampler;
+pub mod sampling;
+pub mod size;
+
+pub use rules::SampleRules;
+pub use sampler::take_sample;

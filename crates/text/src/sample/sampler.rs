@@ -1,0 +1,166 @@
+//! A sample taken: from the first word to the summary.
+//!
+//! # Promises
+//! - Every fact is noted in the journal before the next question: a sample that is killed goes on where it was.
+//! - An interface may answer anything: the sample says what it learned and what it could not, and stops at its budget.
+
+use std::collections::BTreeSet;
+
+use freshet_crawl::page::PageUrl;
+use freshet_crawl::page::reading::{Limits, read};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::event::{Came, Event, Journal};
+use super::rules::SampleRules;
+use super::sampling::{Next, Sampling};
+use crate::error::TextError;
+use crate::interface::answer::Trouble;
+use crate::interface::{Answer, Documents, Found, Interface, plain_urls, read_answer};
+use crate::version::Version;
+use crate::visitor::{NoArrival, Visitor};
+use crate::words::Wording;
+
+/// Different words of one document that are noted.
+const WORDS_MAX: usize = 20_000;
+
+/// Takes a sample of a database, or goes on with one, until it ends or `is_stopped` says so; then it is none.
+///
+/// `progress` hears of documents read and wanted.
+pub async fn take_sample(
+    interface: &Interface,
+    rules: &SampleRules,
+    wording: Wording,
+    visitor: &Visitor,
+    journal: &Journal,
+    progress: impl Fn(u32, u32),
+    is_stopped: impl Fn() -> bool,
+) -> Result<Option<Version>, TextError> {
+    interface.check()?;
+    let mut sampler =
+        Sampler { interface, wording, visitor, journal, sampling: Sampling::new(rules.clone(), wording) };
+    for event in journal.events()? {
+        sampler.sampling.take(&event);
+    }
+    journal.mend()?;
+    loop {
+        if is_stopped() {
+            return Ok(None);
+        }
+        match sampler.sampling.next_step() {
+            Next::Ask(word) => sampler.ask(&word, rules.results_per_query).await?,
+            Next::Measure(word) => {
+                let (_, answer) = sampler.query(&word).await;
+                sampler.note(&Event::Measured { word, count: answer.and_then(|answer| answer.count) })?;
+            }
+            Next::End => return Ok(Some(sampler.sampling.version(visitor.now().millis()))),
+        }
+        let (read, wanted) = sampler.sampling.progress();
+        progress(read, wanted);
+    }
+}
+
+struct Sampler<'a> {
+    interface: &'a Interface,
+    wording: Wording,
+    visitor: &'a Visitor,
+    journal: &'a Journal,
+    sampling: Sampling,
+}
+
+impl Sampler<'_> {
+    /// Asks for a word and reads the first results.
+    async fn ask(&mut self, word: &str, results_per_query: u32) -> Result<(), TextError> {
+        let (came, answer) = self.query(word).await;
+        self.note(&Event::Asked { word: word.to_owned(), came })?;
+        let results = answer.map(|answer| answer.results).unwrap_or_default();
+        for found in results.into_iter().take(results_per_query as usize) {
+            if !self.sampling.wants_documents() {
+                break;
+            }
+            self.read(&found).await?;
+        }
+        Ok(())
+    }
+
+    /// A page of results, and what came of asking for it.
+    async fn query(&self, word: &str) -> (Came, Option<Answer>) {
+        let Some(url) = self.interface.url(word, 1, 10) else {
+            return (Came::Failed("the word cannot stand in a URL".to_owned()), None);
+        };
+        let page = match self.visitor.visit(&url).await {
+            Ok(page) => page,
+            Err(NoArrival::Forbidden(rule)) => return (Came::Forbidden(rule), None),
+            Err(why) => return (Came::Failed(why.to_string()), None),
+        };
+        let answer = read_answer(self.interface, &page.url, page.content_type.as_deref(), &page.body);
+        let came = match &answer.trouble {
+            Some(Trouble::Captcha) => Came::Captcha,
+            Some(Trouble::Unreadable(why)) => Came::Failed(why.clone()),
+            None => {
+                let names: Vec<String> = answer.results.iter().map(name_of).collect();
+                let results = u32::try_from(answer.results.len()).unwrap_or(u32::MAX);
+                Came::Results { results, count: answer.count, mark: xxh3_64(names.join("\n").as_bytes()) }
+            }
+        };
+        (came, Some(answer))
+    }
+
+    async fn read(&mut self, found: &Found) -> Result<(), TextError> {
+        let document = name_of(found);
+        if !self.sampling.is_new(&document) {
+            return Ok(());
+        }
+        let text = match (self.interface.documents, &found.url) {
+            (Documents::Shown, _) => Ok(found.text.clone()),
+            (Documents::Linked, Some(url)) => self.text_of(url).await,
+            (Documents::Linked, None) => Err("the result has no link".to_owned()),
+        };
+        match text.map(|text| self.words_of(&text)) {
+            Ok(words) if words.is_empty() => {
+                self.note(&Event::NotRead { document, why: "it has no words".to_owned() })
+            }
+            Ok(words) => self.note(&Event::Read { document, words }),
+            Err(why) => self.note(&Event::NotRead { document, why }),
+        }
+    }
+
+    /// The text of a document, or why there is none.
+    async fn text_of(&self, url: &PageUrl) -> Result<String, String> {
+        let page = self.visitor.visit(url).await.map_err(|why| why.to_string())?;
+        let reading = read(
+            &page.url,
+            page.content_type.as_deref(),
+            &[],
+            &[],
+            &page.body,
+            &plain_urls(),
+            &Limits::default(),
+        );
+        if reading.charset.is_none() && reading.text.is_empty() {
+            return Err("it is no text".to_owned());
+        }
+        Ok(match reading.title {
+            Some(title) => format!("{title}\n{}", reading.text),
+            None => reading.text,
+        })
+    }
+
+    fn words_of(&self, text: &str) -> Vec<String> {
+        let words: BTreeSet<String> = self.wording.words(text).into_iter().collect();
+        words.into_iter().take(WORDS_MAX).collect()
+    }
+
+    fn note(&mut self, event: &Event) -> Result<(), TextError> {
+        self.journal.note(event)?;
+        self.sampling.take(event);
+        Ok(())
+    }
+}
+
+/// By which a result is known again.
+fn name_of(found: &Found) -> String {
+    match &found.url {
+        Some(url) => url.as_str().to_owned(),
+        None => format!("text {:016x}", xxh3_64(found.text.as_bytes())),
+    }
+}

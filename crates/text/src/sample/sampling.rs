@@ -1,0 +1,415 @@
+//! What is asked next in a sample, given what has happened.
+//!
+//! Callan and Connell's query-based sampling, as **summary** (section 2) uses it: ask for a single word, take the first results, learn
+//! their words, and choose the next word from all that was learned; until about 300 documents are read. Then, where the interface
+//! says how many documents match, some words more to learn the size.
+//!
+//! # Promises
+//! - The next step depends on nothing but the rules and the facts: a sample that is replayed goes on as it would have.
+//! - It ends: by enough documents, by its budget, or because the interface gives nothing new, fails, or refuses; and says by which.
+//! - No word is asked for twice; no document is counted twice.
+
+use std::collections::{BTreeMap, HashSet};
+
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
+
+use super::event::{Came, Event};
+use super::rules::{CAPTCHAS_MAX, FAILURES_MAX, FRUITLESS_MAX, SAME_MAX, START_WORDS, SampleRules};
+use super::size::{Measure, estimate};
+use crate::summary::Summary;
+use crate::version::{Facts, Kind, SamplingFacts, Version};
+use crate::words::Wording;
+
+/// Failures that are told in words; the rest are counted.
+const FAILURES_TOLD: usize = 5;
+
+/// The share of the sample that words which measure the size should stand in, at least and at most: rarer ones are there by luck.
+const MEASURING_SHARE: (f64, f64) = (0.02, 0.5);
+
+/// What to do next.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Next {
+    /// Ask for a word and read the first results.
+    Ask(String),
+    /// Ask for a word to learn how many documents match.
+    Measure(String),
+    /// Nothing more.
+    End,
+}
+
+/// A sample under way.
+#[derive(Clone, Debug)]
+pub struct Sampling {
+    rules: SampleRules,
+    wording: Wording,
+    /// In how many documents of the sample each word stands.
+    frequencies: BTreeMap<String, u32>,
+    documents: HashSet<String>,
+    read: u32,
+    asked: HashSet<String>,
+    measures: Vec<(String, u64)>,
+    measured: u32,
+    /// Whether the interface ever said how many documents match.
+    counts: bool,
+    facts: SamplingFacts,
+    captchas: u32,
+    fruitless: u32,
+    failures: u32,
+    same: u32,
+    last_mark: Option<u64>,
+    fewer_than_shown: u32,
+    ended: Option<String>,
+}
+
+impl Sampling {
+    /// Nothing asked yet.
+    pub fn new(rules: SampleRules, wording: Wording) -> Self {
+        Self {
+            rules,
+            wording,
+            frequencies: BTreeMap::new(),
+            documents: HashSet::new(),
+            read: 0,
+            asked: HashSet::new(),
+            measures: Vec::new(),
+            measured: 0,
+            counts: false,
+            facts: SamplingFacts::default(),
+            captchas: 0,
+            fruitless: 0,
+            failures: 0,
+            same: 0,
+            last_mark: None,
+            fewer_than_shown: 0,
+            ended: None,
+        }
+    }
+
+    /// What to do next.
+    pub fn next_step(&mut self) -> Next {
+        if self.ended.is_none() {
+            if let Some(why) = self.why_enough() {
+                self.ended = Some(why);
+            } else {
+                match self.next_word() {
+                    Some(word) => return Next::Ask(word),
+                    None => self.ended = Some("there was no further word to ask for".to_owned()),
+                }
+            }
+        }
+        let may_measure = self.counts && self.measured < self.rules.size_queries && !self.is_shut();
+        match self.measuring_word().filter(|_| may_measure) {
+            Some(word) => Next::Measure(word),
+            None => Next::End,
+        }
+    }
+
+    /// Whether a document was met before; if not, it counts as met from now on.
+    pub fn is_new(&mut self, document: &str) -> bool {
+        !self.documents.contains(document)
+    }
+
+    /// Documents that may still be read.
+    pub fn wants_documents(&self) -> bool {
+        self.read < self.rules.documents && self.facts.requests < self.rules.requests_max
+    }
+
+    /// Documents read so far, and how many are wanted.
+    pub fn progress(&self) -> (u32, u32) {
+        (self.read, self.rules.documents)
+    }
+
+    /// Takes a fact.
+    pub fn take(&mut self, event: &Event) {
+        match event {
+            Event::Asked { word, came } => self.take_answer(word, came),
+            Event::Read { document, words } => {
+                self.facts.requests += 1;
+                self.documents.insert(document.clone());
+                self.read += 1;
+                self.fruitless = 0;
+                for word in words {
+                    *self.frequencies.entry(word.clone()).or_default() += 1;
+                }
+            }
+            Event::NotRead { document, why } => {
+                self.facts.requests += 1;
+                self.documents.insert(document.clone());
+                self.facts.documents_failed += 1;
+                self.tell(format!("{document}: {why}"));
+            }
+            Event::Measured { word, count } => {
+                self.facts.requests += 1;
+                self.measured += 1;
+                self.asked.insert(word.clone());
+                self.measures.extend(count.map(|count| (word.clone(), count)));
+            }
+        }
+    }
+
+    /// The summary that the sample makes, at this time.
+    pub fn version(&self, time_ms: i64) -> Version {
+        let measures: Vec<Measure> = self
+            .measures
+            .iter()
+            .map(|(word, reported)| Measure { sampled: self.frequency(word), reported: *reported })
+            .collect();
+        let (size, why) = estimate(&measures, self.read, self.rules.seed);
+        let words: Vec<(&str, f64)> =
+            self.frequencies.iter().map(|(word, documents)| (word.as_str(), f64::from(*documents))).collect();
+        let mut summary = Summary::from_words(f64::from(self.read), words);
+        if let Some(documents) = size.documents().filter(|_| self.read > 0) {
+            summary = summary.scaled_to(documents);
+        }
+        let mut notes = vec![self.error_statement()];
+        notes.extend(why.map(|why| format!("the size is not known: {why}")));
+        if self.fewer_than_shown > 0 {
+            notes.push(format!(
+                "{} times the interface counted fewer documents than it showed",
+                self.fewer_than_shown
+            ));
+        }
+        let mut facts = self.facts.clone();
+        facts.ended = self.ended.clone().unwrap_or_else(|| "it was stopped".to_owned());
+        Version {
+            facts: Facts {
+                time_ms,
+                kind: Kind::Sample,
+                size,
+                documents_read: self.read.into(),
+                wording: self.wording,
+                notes,
+                sampling: Some(facts),
+            },
+            summary,
+        }
+    }
+
+    fn error_statement(&self) -> String {
+        if self.read == 0 {
+            return "no document could be read: nothing is known of the words".to_owned();
+        }
+        let n = f64::from(self.read);
+        format!(
+            "frequencies are estimated from {} documents: a word in half of them is known to ±{:.0}% of the documents (95%), a word in fewer \
+             than one of {:.0} documents is probably missing",
+            self.read,
+            100.0 * 1.96 * (0.25 / n).sqrt(),
+            n / 3.0,
+        )
+    }
+
+    fn take_answer(&mut self, word: &str, came: &Came) {
+        self.asked.insert(word.to_owned());
+        self.facts.queries += 1;
+        self.facts.requests += 1;
+        self.fruitless += 1;
+        match came {
+            Came::Results { results, count, mark } => {
+                self.failures = 0;
+                self.facts.queries_without_results += u32::from(*results == 0);
+                self.counts |= count.is_some();
+                self.fewer_than_shown += u32::from(count.is_some_and(|count| count < u64::from(*results)));
+                let is_same = *results > 0 && self.last_mark == Some(*mark);
+                self.same = if is_same { self.same + 1 } else { 0 };
+                self.last_mark = Some(*mark);
+            }
+            Came::Captcha => {
+                self.captchas += 1;
+                self.fail(word, "it asks whether we are human");
+            }
+            Came::Forbidden(rule) => {
+                self.ended = Some(format!("robots.txt forbids to search: {rule}"));
+                self.fail(word, &format!("robots.txt forbids it: {rule}"));
+            }
+            Came::Failed(why) => self.fail(word, why),
+        }
+    }
+
+    fn fail(&mut self, word: &str, why: &str) {
+        self.failures += 1;
+        self.facts.queries_failed += 1;
+        self.tell(format!("{word}: {why}"));
+    }
+
+    fn tell(&mut self, failure: String) {
+        if self.facts.failures.len() < FAILURES_TOLD {
+            self.facts.failures.push(failure);
+        }
+    }
+
+    /// Whether the interface no longer answers.
+    fn is_shut(&self) -> bool {
+        CAPTCHAS_MAX <= self.captchas
+            || FAILURES_MAX <= self.failures
+            || self.rules.requests_max <= self.facts.requests
+    }
+
+    fn why_enough(&self) -> Option<String> {
+        let SampleRules { documents, queries_max, requests_max, .. } = self.rules;
+        let reasons = [
+            (documents <= self.read, format!("{documents} documents were read")),
+            (CAPTCHAS_MAX <= self.captchas, "it asks whether we are human".to_owned()),
+            (FAILURES_MAX <= self.failures, format!("{FAILURES_MAX} queries in a row failed")),
+            (SAME_MAX <= self.same, format!("{SAME_MAX} different queries in a row had the same results")),
+            (
+                FRUITLESS_MAX <= self.fruitless,
+                format!("{FRUITLESS_MAX} queries in a row brought nothing new"),
+            ),
+            (queries_max <= self.facts.queries, format!("the budget of {queries_max} queries was spent")),
+            (requests_max <= self.facts.requests, format!("the budget of {requests_max} requests was spent")),
+        ];
+        reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
+    }
+
+    /// A word that was learned and not asked for; before any was learned, one to begin with.
+    fn next_word(&self) -> Option<String> {
+        let learned: Vec<&String> = self.frequencies.keys().filter(|word| self.is_askable(word)).collect();
+        if learned.is_empty() {
+            let given = self.rules.start_words.iter().map(String::as_str);
+            return given
+                .chain(START_WORDS.iter().copied())
+                .find(|word| !self.asked.contains(*word))
+                .map(str::to_owned);
+        }
+        // Chance depends on how many queries were asked, so that a sample can be replayed.
+        let mut chance = ChaCha8Rng::seed_from_u64(
+            self.rules.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.facts.queries.into()),
+        );
+        Some(learned[chance.random_range(0..learned.len())].clone())
+    }
+
+    /// Whether a word is worth a query: one letter or a number is not.
+    fn is_askable(&self, word: &str) -> bool {
+        word.chars().nth(2).is_some() && word.chars().any(char::is_alphabetic) && !self.asked.contains(word)
+    }
+
+    /// The most frequent word in the sample that was not asked for, among those neither too rare nor everywhere.
+    fn measuring_word(&self) -> Option<String> {
+        let n = f64::from(self.read);
+        let within = |share: f64| MEASURING_SHARE.0 <= share && share <= MEASURING_SHARE.1;
+        let candidates: Vec<(&String, u32)> = self
+            .frequencies
+            .iter()
+            .filter(|(word, documents)| {
+                within(f64::from(**documents) / n) && **documents >= 2 && self.is_askable(word)
+            })
+            .map(|(word, documents)| (word, *documents))
+            .collect();
+        if candidates.is_empty() {
+            return None;
+        }
+        let mut chance = ChaCha8Rng::seed_from_u64(
+            self.rules.seed.wrapping_add(1 << 32).wrapping_add(self.measured.into()),
+        );
+        Some(candidates[chance.random_range(0..candidates.len())].0.clone())
+    }
+
+    fn frequency(&self, word: &str) -> u32 {
+        self.frequencies.get(word).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A database that answers each query in the same way, asked until the sample ends.
+    #[track_caller]
+    fn check(answer: impl Fn(u32) -> Vec<Event>, ended: &str) -> Version {
+        let mut sampling = Sampling::new(SampleRules::default(), Wording::default());
+        for n in 0..10_000 {
+            match sampling.next_step() {
+                Next::End => {
+                    let version = sampling.version(0);
+                    let why = version.facts.sampling.clone().expect("it is a sample").ended;
+                    assert!(why.contains(ended), "{why}");
+                    return version;
+                }
+                Next::Ask(word) => {
+                    for event in answer(n) {
+                        sampling.take(&match event {
+                            Event::Asked { came, .. } => Event::Asked { word: word.clone(), came },
+                            other => other,
+                        });
+                    }
+                }
+                Next::Measure(word) => sampling.take(&Event::Measured { word, count: Some(40) }),
+            }
+        }
+        panic!("the sample has no end");
+    }
+
+    fn asked(came: Came) -> Event {
+        Event::Asked { word: String::new(), came }
+    }
+
+    fn results(results: u32, mark: u64) -> Event {
+        asked(Came::Results { results, count: Some(results.into()), mark })
+    }
+
+    #[test]
+    fn a_sample_ends_when_it_has_its_documents() {
+        let answer = |n: u32| {
+            let words =
+                |k: u32| (0..10).map(|j| format!("word{}", (n * 7 + k * 13 + j * 29) % 150)).collect();
+            let read = |k: u32| Event::Read { document: format!("{n}-{k}"), words: words(k) };
+            std::iter::once(results(4, n.into())).chain((0..4).map(read)).collect()
+        };
+        let version = check(answer, "300 documents");
+        assert_eq!(version.facts.documents_read, 300);
+        assert!(matches!(version.facts.size, crate::version::Size::Estimated { .. }));
+    }
+
+    #[test]
+    fn an_interface_that_is_of_no_use_ends_the_sample() {
+        check(|_| vec![results(0, 0)], "brought nothing new");
+        check(|_| vec![results(10, 7)], "the same results");
+        check(|_| vec![asked(Came::Failed("status 500".to_owned()))], "in a row failed");
+        check(|_| vec![asked(Came::Captcha)], "human");
+        check(|_| vec![asked(Came::Forbidden("Disallow: /search".to_owned()))], "robots.txt");
+    }
+
+    #[test]
+    fn a_budget_of_queries_ends_the_sample() {
+        let answer = |n: u32| {
+            vec![
+                results(1, n.into()),
+                Event::Read { document: n.to_string(), words: vec![format!("word{n}")] },
+            ]
+        };
+        let rules = SampleRules { queries_max: 30, ..SampleRules::default() };
+        let mut sampling = Sampling::new(rules, Wording::default());
+        let mut n = 0;
+        while let Next::Ask(word) = sampling.next_step() {
+            for event in answer(n) {
+                sampling.take(&if let Event::Asked { came, .. } = event {
+                    Event::Asked { word: word.clone(), came }
+                } else {
+                    event
+                });
+            }
+            n += 1;
+        }
+        assert_eq!(n, 30);
+    }
+
+    #[test]
+    fn a_replayed_sample_goes_on_as_it_would_have() {
+        let mut one = Sampling::new(SampleRules::default(), Wording::default());
+        let mut events = Vec::new();
+        for n in 0..20 {
+            let Next::Ask(word) = one.next_step() else { panic!("it ended") };
+            events.push(Event::Asked { word, came: Came::Results { results: 1, count: None, mark: n } });
+            events.push(Event::Read {
+                document: n.to_string(),
+                words: vec![format!("alpha{n}"), format!("beta{n}")],
+            });
+            events[2 * n as usize..].iter().for_each(|event| one.take(event));
+        }
+        let mut other = Sampling::new(SampleRules::default(), Wording::default());
+        events.iter().for_each(|event| other.take(event));
+        assert_eq!(one.next_step(), other.next_step());
+    }
+}

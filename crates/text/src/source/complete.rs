@@ -1,0 +1,85 @@
+//! The complete summary of a database whose documents can all be read (**summary**, Definition 1).
+//!
+//! # Promises
+//! - A document that cannot be read is counted and named in the notes, and is no document of the summary.
+//! - Memory grows with the vocabulary, not with the documents.
+
+use std::path::Path;
+
+use freshet_crawl::page::reading::{Limits, read};
+use freshet_crawl::page::{Canonical, PageUrl};
+use freshet_store::time::Timestamp;
+
+use super::{archive, files, site};
+use crate::counting::Counting;
+use crate::database::{Database, Place};
+use crate::error::TextError;
+use crate::version::{Facts, Kind, Size, Version};
+
+/// Notes about single documents that are kept; the rest are counted.
+const NOTES_MAX: usize = 20;
+
+/// What is read of the documents of a database, one after the other.
+pub(super) struct Desk {
+    counting: Counting,
+    notes: Vec<String>,
+    unread: u64,
+}
+
+impl Desk {
+    /// Takes a document as bytes of some sort.
+    pub(super) fn take(&mut self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) {
+        let reading = read(url, content_type, &[], &[], body, &Canonical::default(), &Limits::default());
+        if reading.charset.is_none() && reading.text.is_empty() {
+            return self.pass_over(url.as_str(), "it is no text");
+        }
+        match reading.title {
+            Some(title) => self.counting.add(&format!("{title}\n{}", reading.text)),
+            None => self.counting.add(&reading.text),
+        }
+    }
+
+    /// Notes that a document could not be read.
+    pub(super) fn pass_over(&mut self, document: &str, why: impl std::fmt::Display) {
+        self.unread += 1;
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(format!("{document}: {why}"));
+        }
+    }
+}
+
+/// The complete summary of a database as it is now, or as a crawl kept it at a moment. `directory` is that of the crawl.
+///
+/// `None` for a database that can only be searched.
+pub fn complete_summary(
+    database: &Database,
+    directory: &Path,
+    now: Timestamp,
+    at: Option<Timestamp>,
+) -> Result<Option<Version>, TextError> {
+    let mut desk = Desk { counting: Counting::new(database.wording), notes: Vec::new(), unread: 0 };
+    match &database.place {
+        Place::Dir { path } => files::read_all(path, &mut desk)?,
+        Place::Warc { path } => archive::read_all(path, &mut desk)?,
+        Place::Site { site } => site::read_all(directory, site, at, &mut desk)?,
+        Place::Search(_) => return Ok(None),
+    }
+    let Desk { counting, mut notes, unread } = desk;
+    if unread > 0 {
+        notes.insert(0, format!("{unread} documents could not be read"));
+    }
+    if counting.left_out() > 0 {
+        notes.push(format!("{} words were left out: there are too many different ones", counting.left_out()));
+    }
+    let documents = counting.documents();
+    let facts = Facts {
+        time_ms: at.unwrap_or(now).millis(),
+        kind: Kind::Complete,
+        size: Size::Counted(f64::from(documents)),
+        documents_read: documents.into(),
+        wording: database.wording,
+        notes,
+        sampling: None,
+    };
+    Ok(Some(Version { facts, summary: counting.finish() }))
+}

@@ -1,0 +1,53 @@
+//! Documents that are pages of a site of a crawl: as its Collection holds them now, or held them at a moment.
+
+use std::path::Path;
+
+use freshet_crawl::desk::site_named;
+use freshet_crawl::opening::is_crawl;
+use freshet_crawl::page::PageUrl;
+use freshet_crawl::web::decoded;
+use freshet_store::store::{Settings, Store};
+use freshet_store::time::Timestamp;
+
+use super::complete::Desk;
+use crate::error::TextError;
+
+/// Reads all pages that a site had.
+pub(super) fn read_all(
+    directory: &Path,
+    site: &str,
+    at: Option<Timestamp>,
+    desk: &mut Desk,
+) -> Result<(), TextError> {
+    if !is_crawl(directory) {
+        return Err(TextError::damaged(directory, "it holds no crawl; `freshet crawl` makes one"));
+    }
+    let store = Store::open(directory, Settings::default())?;
+    let reader = store.reader();
+    let Some((number, _)) = site_named(&reader, site)? else {
+        return Err(TextError::damaged(directory, format!("{site} is not a site of this crawl")));
+    };
+    let moment = at.unwrap_or(Timestamp::from_millis(i64::MAX));
+    for entry in reader.pages() {
+        let (page, record) = entry?;
+        let is_there = record.site == number
+            && record.admitted <= moment
+            && record.discarded.is_none_or(|discarded| moment < discarded)
+            && (at.is_some() || !record.gone);
+        if !is_there {
+            continue;
+        }
+        let Some(url) = reader.url(record.url)?.and_then(|known| PageUrl::stored(&known.url)) else {
+            continue;
+        };
+        match reader.response_at(page, moment) {
+            Ok(Some(response)) => {
+                let body = decoded(response.header("content-encoding"), response.body.clone());
+                desk.take(&url, response.header("content-type"), &body);
+            }
+            Ok(None) => {}
+            Err(error) => desk.pass_over(url.as_str(), error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! One version of a summary as a Parquet file: the words, and the facts of how they were learned.
+//!
+//! Columns: `word` (sorted by its bytes), `documents` (f(w, D), counted or estimated). The facts stand in the file's
+//! metadata under `freshet.facts`, as JSON.
+//!
+//! # Promises
+//! - What is written is read back.
+//! - Bytes that are no version are refused with a reason.
+
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray as _;
+use arrow_array::types::Float64Type;
+use arrow_array::{Array as _, ArrayRef, Float64Array, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use bytes::Bytes;
+use freshet_store::time::Timestamp;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
+use parquet::basic::{Compression, Encoding};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use serde::{Deserialize, Serialize};
+
+use crate::summary::Summary;
+use crate::words::Wording;
+
+/// Under which the facts stand in a file.
+const FACTS: &str = "freshet.facts";
+
+/// Rows that are read at once: all, so that the words lie in one piece.
+const BATCH_ROWS: usize = 64 << 20;
+
+/// A summary and how it was learned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Version {
+    /// How it was learned.
+    pub facts: Facts,
+    /// The words.
+    pub summary: Summary,
+}
+
+/// How a summary was learned.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+pub struct Facts {
+    /// When, in milliseconds since 1970.
+    pub time_ms: i64,
+    /// From all documents, or from a sample.
+    pub kind: Kind,
+    /// How many documents the database has.
+    pub size: Size,
+    /// Documents that were read.
+    pub documents_read: u64,
+    /// How text became words.
+    pub wording: Wording,
+    /// What it took and what went wrong, in words, for people.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// What sampling it took, for a sample.
+    #[serde(default)]
+    pub sampling: Option<SamplingFacts>,
+}
+
+/// What a sample took.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "they are what they are called")]
+pub struct SamplingFacts {
+    pub queries: u32,
+    pub requests: u32,
+    pub queries_without_results: u32,
+    pub queries_failed: u32,
+    pub documents_failed: u32,
+    /// Why it ended.
+    pub ended: String,
+    /// The first few failures, in words.
+    pub failures: Vec<String>,
+}
+
+/// From all documents, or from a sample.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// All documents were read: **summary**, Definition 1.
+    Complete,
+    /// Some were: **summary**, Definition 2.
+    Sample,
+}
+
+/// |D|, as far as it is known.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Size {
+    /// Counted.
+    Counted(f64),
+    /// Estimated, with the range that held 90 of 100 estimates drawn again.
+    Estimated {
+        /// Documents.
+        documents: f64,
+        /// At least about.
+        low: f64,
+        /// At most about.
+        high: f64,
+    },
+    /// Nobody knows: frequencies are those within the sample.
+    Unknown,
+}
+
+impl Size {
+    /// The number of documents, if it is known or estimated.
+    pub fn documents(self) -> Option<f64> {
+        match self {
+            Self::Counted(documents) | Self::Estimated { documents, .. } => Some(documents),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl Facts {
+    /// When it was learned.
+    pub fn time(&self) -> Timestamp {
+        Timestamp::from_millis(self.time_ms)
+    }
+}
+
+impl Version {
+    /// The version as the bytes of a file, or why it cannot be written.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
+        let facts = serde_json::to_string(&self.facts).map_err(|error| error.to_string())?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::SNAPPY)
+            .set_dictionary_enabled(false)
+            .set_encoding(Encoding::PLAIN)
+            .set_statistics_enabled(EnabledStatistics::None)
+            .set_max_row_group_row_count(Some(BATCH_ROWS))
+            .set_key_value_metadata(Some(vec![KeyValue::new(FACTS.to_owned(), facts)]))
+            .build();
+        let options = ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
+        let (words, frequencies) = self.summary.columns();
+        let columns: Vec<ArrayRef> =
+            vec![Arc::new(words.clone()), Arc::new(Float64Array::from(frequencies.to_vec()))];
+        let batch = RecordBatch::try_new(schema(), columns).map_err(|error| error.to_string())?;
+        let mut writer = ArrowWriter::try_new_with_options(Vec::new(), batch.schema(), options)
+            .map_err(|error| error.to_string())?;
+        writer.write(&batch).map_err(|error| error.to_string())?;
+        writer.into_inner().map_err(|error| error.to_string())
+    }
+
+    /// The version that these bytes are, or what is wrong with them. Bytes that are nearly a version must come through a
+    /// [`Shelf`](crate::shelf::Shelf), which knows them by their hash: the reader of Parquet trusts the numbers in its files.
+    pub fn from_bytes(bytes: Bytes) -> Result<Self, String> {
+        // Notes of other programs about their types are passed over: the reader of them trusts its input.
+        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options)
+            .map_err(|error| error.to_string())?;
+        let metadata = builder.metadata().file_metadata();
+        let facts = metadata
+            .key_value_metadata()
+            .into_iter()
+            .flatten()
+            .find(|entry| entry.key == FACTS)
+            .and_then(|entry| entry.value.as_deref())
+            .ok_or("it says nothing of how it was learned")?;
+        let facts: Facts = serde_json::from_str(facts).map_err(|error| error.to_string())?;
+        let rows = usize::try_from(metadata.num_rows()).unwrap_or(0).clamp(1, BATCH_ROWS);
+        let mut reader = builder.with_batch_size(rows).build().map_err(|error| error.to_string())?;
+        let batch = reader.next().transpose().map_err(|error| error.to_string())?;
+        let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(schema()));
+        if reader.next().is_some() {
+            return Err("it has more words than a summary can have".to_owned());
+        }
+        let words: StringArray = column(&batch, "word", &DataType::Utf8)?.as_string::<i32>().clone();
+        let frequencies = column(&batch, "documents", &DataType::Float64)?;
+        let frequencies = frequencies.as_primitive::<Float64Type>();
+        if frequencies.null_count() > 0 {
+            return Err("a word has no number".to_owned());
+        }
+        let documents = facts.size.documents().unwrap_or(facts.documents_read as f64);
+        let summary = Summary::from_columns(documents, words, frequencies.values().to_vec())
+            .ok_or("its words are not in order, or a number is out of range")?;
+        Ok(Self { facts, summary })
+    }
+}
+
+fn schema() -> Arc<Schema> {
+    Arc::new(Schema::new(vec![
+        Field::new("word", DataType::Utf8, false),
+        Field::new("documents", DataType::Float64, false),
+    ]))
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str, form: &DataType) -> Result<&'a ArrayRef, String> {
+    let column = batch.column_by_name(name).ok_or_else(|| format!("it has no column `{name}`"))?;
+    if column.data_type() == form {
+        Ok(column)
+    } else {
+        Err(format!("its column `{name}` is not of type {form}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn version(words: &[(&str, f64)]) -> Version {
+        let facts = Facts {
+            time_ms: 1_700_000_000_000,
+            kind: Kind::Complete,
+            size: Size::Counted(7.0),
+            documents_read: 7,
+            wording: Wording::default(),
+            notes: vec!["one file could not be read".to_owned()],
+            sampling: None,
+        };
+        Version { facts, summary: Summary::from_words(7.0, words.to_vec()) }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        for words in [&[][..], &[("größe", 2.0), ("a", 7.0), ("日", 0.25)][..]] {
+            let version = version(words);
+            assert_eq!(Version::from_bytes(version.to_bytes().expect("it is written").into()), Ok(version));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(200))]
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let _ = Version::from_bytes(bytes.into());
+        }
+    }
+}

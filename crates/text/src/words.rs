@@ -1,0 +1,282 @@
+//! From text to words: the same for a summary and for the queries that are held against it.
+//!
+//! A word is a run of letters and digits of any script, in lower case; an apostrophe between two letters belongs to it. Of
+//! scripts that are written without spaces and one character a word or syllable (Han, kana), each character is a word.
+//!
+//! # Promises
+//! - Any text gives words, none of them empty, none longer than [`WORD_BYTES_MAX`].
+//! - The words of a word are the word itself, unless it is stemmed.
+//! - The case of letters does not matter.
+//!
+//! # Departures
+//! Unicode's own word boundaries (UAX 29) need tables that are five times as slow. They join `3.14` and `e.g`, we do not. Accents
+//! written as letters of their own are not composed. Thai, Lao, Khmer and Burmese are cut at spaces only.
+
+use rust_stemmers::{Algorithm, Stemmer};
+use serde::{Deserialize, Serialize};
+
+use crate::stop_words::is_stop_word;
+
+/// The longest word, in bytes. Longer runs are no words of any language: keys, sequences, encoded data.
+pub const WORD_BYTES_MAX: usize = 64;
+
+/// How text becomes words.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wording {
+    /// Leave out the words that every text of the language has.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_words: Option<Language>,
+    /// Cut words to their stems by the rules of the language.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stemming: Option<Language>,
+}
+
+/// Languages whose stop words and stems are known.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "they are what they are called")]
+pub enum Language {
+    English,
+    German,
+    French,
+    Spanish,
+}
+
+impl Language {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::English, Self::German, Self::French, Self::Spanish];
+
+    /// Its English name, in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::English => "english",
+            Self::German => "german",
+            Self::French => "french",
+            Self::Spanish => "spanish",
+        }
+    }
+
+    /// The language of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.name() == name)
+    }
+
+    fn stemmer(self) -> Stemmer {
+        Stemmer::create(match self {
+            Self::English => Algorithm::English,
+            Self::German => Algorithm::German,
+            Self::French => Algorithm::French,
+            Self::Spanish => Algorithm::Spanish,
+        })
+    }
+}
+
+impl Wording {
+    /// The words of a text in their order, stop words left out and stems cut as this says.
+    pub fn words(&self, text: &str) -> Vec<String> {
+        let stemmer = self.stemmer();
+        let mut words = Vec::new();
+        split(text, |word| words.extend(self.form(word, stemmer.as_ref())));
+        words
+    }
+
+    /// Whether words come out as they stand in the text.
+    pub fn is_plain(&self) -> bool {
+        self.stop_words.is_none() && self.stemming.is_none()
+    }
+
+    pub(crate) fn stemmer(&self) -> Option<Stemmer> {
+        self.stemming.map(Language::stemmer)
+    }
+
+    /// What a word of a text counts as; nothing for a stop word.
+    pub(crate) fn form(&self, word: &str, stemmer: Option<&Stemmer>) -> Option<String> {
+        if self.stop_words.is_some_and(|language| is_stop_word(language, word)) {
+            return None;
+        }
+        match stemmer {
+            Some(stemmer) => Some(stemmer.stem(word).into_owned()).filter(|stem| !stem.is_empty()),
+            None => Some(word.to_owned()),
+        }
+    }
+}
+
+/// Gives each word of a text to `each`, in lower case.
+pub fn split(text: &str, mut each: impl FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let mut lower = String::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let run = Run::at(text, at);
+        let word = &text[at..run.end];
+        at = if run.end == at { at + run.skipped } else { run.end };
+        if word.is_empty() || WORD_BYTES_MAX < word.len() {
+            continue;
+        }
+        if run.is_plain {
+            each(word);
+            continue;
+        }
+        lower.clear();
+        if word.is_ascii() {
+            lower.push_str(word);
+            lower.make_ascii_lowercase();
+        } else {
+            lower.extend(
+                word.chars()
+                    .flat_map(char::to_lowercase)
+                    .map(|letter| if letter == '’' { '\'' } else { letter }),
+            );
+        }
+        if lower.len() <= WORD_BYTES_MAX {
+            each(&lower);
+        }
+    }
+}
+
+/// What a byte is to a word.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Class {
+    Between,
+    Plain,
+    Upper,
+    Apostrophe,
+    Beyond,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Between; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        classes[byte] = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' => Class::Plain,
+            b'A'..=b'Z' => Class::Upper,
+            b'\'' => Class::Apostrophe,
+            0x80..=0xff => Class::Beyond,
+            _ => Class::Between,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// A run of a word's characters; empty where none begins.
+struct Run {
+    end: usize,
+    /// Whether it is in lower case already, all ASCII.
+    is_plain: bool,
+    /// Bytes to go on by where the run is empty.
+    skipped: usize,
+}
+
+impl Run {
+    fn at(text: &str, start: usize) -> Self {
+        let bytes = text.as_bytes();
+        let (mut end, mut is_plain) = (start, true);
+        while end < bytes.len() {
+            match CLASSES[usize::from(bytes[end])] {
+                Class::Plain => end += 1,
+                Class::Upper => {
+                    is_plain = false;
+                    end += 1;
+                }
+                Class::Between => return Self { end, is_plain, skipped: 1 },
+                Class::Apostrophe if joins(text, start, end, 1) => end += 1,
+                Class::Apostrophe => return Self { end, is_plain, skipped: 1 },
+                Class::Beyond => {
+                    let letter = text[end..].chars().next().expect("a character begins here");
+                    let length = letter.len_utf8();
+                    if stands_alone(letter) {
+                        let end = if end == start { end + length } else { end };
+                        return Self { end, is_plain: false, skipped: length };
+                    }
+                    if !(is_of_a_word(letter) || letter == '’' && joins(text, start, end, length)) {
+                        return Self { end, is_plain, skipped: length };
+                    }
+                    is_plain = false;
+                    end += length;
+                }
+            }
+        }
+        Self { end, is_plain, skipped: 1 }
+    }
+}
+
+/// Whether an apostrophe here stands between two letters.
+fn joins(text: &str, start: usize, at: usize, length: usize) -> bool {
+    let is_letter =
+        |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphabetic() && !stands_alone(letter));
+    start < at && is_letter(text[..at].chars().next_back()) && is_letter(text[at + length..].chars().next())
+}
+
+fn is_of_a_word(letter: char) -> bool {
+    letter.is_alphanumeric()
+        || matches!(letter, '\u{300}'..='\u{36f}')
+        // Vowel signs and viramas of the scripts of India are parts of words; the dandas between sentences are not.
+        || matches!(letter, '\u{900}'..='\u{dff}' if !matches!(letter, '\u{964}' | '\u{965}' | '\u{970}'))
+}
+
+/// Characters of scripts without spaces that are words by themselves.
+fn stands_alone(letter: char) -> bool {
+    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
+        && letter.is_alphanumeric()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn check(text: &str, words: &[&str]) {
+        assert_eq!(Wording::default().words(text), words, "{text}");
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits_in_lower_case() {
+        check("Cassini: Saturn-bound, 1997!", &["cassini", "saturn", "bound", "1997"]);
+        check("Don't say 'no' — it’s Ä é\u{301}", &["don't", "say", "no", "it's", "ä", "é\u{301}"]);
+        check("Привет, Мир. हिन्दी।", &["привет", "мир", "हिन्दी"]);
+        check("", &[]);
+        check("'' ’ - ", &[]);
+    }
+
+    #[test]
+    fn characters_of_scripts_without_spaces_are_words() {
+        check("日本語 text日x", &["日", "本", "語", "text", "日", "x"]);
+    }
+
+    #[test]
+    fn long_runs_are_no_words() {
+        check(&format!("a {} b", "x".repeat(WORD_BYTES_MAX + 1)), &["a", "b"]);
+    }
+
+    #[test]
+    fn stop_words_go_and_stems_stay() {
+        let wording = Wording { stop_words: Some(Language::English), stemming: Some(Language::English) };
+        assert_eq!(wording.words("The rings of Saturn are fascinating"), ["ring", "saturn", "fascin"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_words_that_are_words(text in "\\PC{0,60}") {
+            for word in Wording::default().words(&text) {
+                prop_assert!(!word.is_empty() && word.len() <= WORD_BYTES_MAX);
+                prop_assert_eq!(Wording::default().words(&word), [word.clone()]);
+            }
+        }
+
+        #[test]
+        fn case_does_not_matter(text in "[a-zA-Z' .]{0,60}") {
+            prop_assert_eq!(Wording::default().words(&text), Wording::default().words(&text.to_uppercase()));
+        }
+
+        #[test]
+        fn stems_never_fail(text in "\\PC{0,40}") {
+            for language in Language::ALL {
+                Wording { stop_words: Some(language), stemming: Some(language) }.words(&text);
+            }
+        }
+    }
+}
