@@ -140,6 +140,7 @@ impl Crawler {
                 _ = pulse.tick() => {
                     // A keeper that has much to do needs no reminder.
                     let _ = self.keeper.try_send(Message::Pulse);
+                    self.sample_rates();
                 }
                 () = self.stop.notified() => until = Some(tokio::time::Instant::now() + STOP_WITHIN),
                 () = tokio::time::sleep_until(deadline) => {
@@ -344,21 +345,29 @@ impl Crawler {
         Ok(Some(report))
     }
 
-    /// Visits and changes per second of the wall, over the last moments that were asked for.
+    /// Visits and changes per second of the wall, lately.
     fn measure_rates(&self, status: &mut Status) {
-        let mut samples = self.samples.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let samples = self.samples.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let now = Instant::now();
-        while samples.front().is_some_and(|(at, ..)| now - *at > RATE_OVER) {
-            samples.pop_front();
-        }
         if let Some((at, visits, changes)) = samples.front() {
             let seconds = (now - *at).as_secs_f64().max(0.1);
             status.visits_per_second = status.visits.saturating_sub(*visits) as f64 / seconds;
             status.changes_per_second = status.changes.saturating_sub(*changes) as f64 / seconds;
         }
-        if samples.back().is_none_or(|(at, ..)| now - *at > RATE_OVER / 20) {
-            samples.push_back((now, status.visits, status.changes));
+    }
+
+    /// Notes how many visits and changes there are now.
+    fn sample_rates(&self) {
+        let (visits, changes) = {
+            let board = self.board();
+            (board.visits, board.changes)
+        };
+        let mut samples = self.samples.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let now = Instant::now();
+        while samples.front().is_some_and(|(at, ..)| now - *at > RATE_OVER) {
+            samples.pop_front();
         }
+        samples.push_back((now, visits, changes));
     }
 
     /// What the stores hold.
