@@ -151,7 +151,7 @@ fn gzip_bomb(stream: &mut TcpStream, path: &str, _: u64) {
     static BOMB: LazyLock<Vec<u8>> = LazyLock::new(|| {
         let mut bomb = Vec::new();
         let spaces = std::io::repeat(b' ').take(4 * PAGE_BYTES as u64);
-        flate2::read::GzEncoder::new(spaces, flate2::Compression::fast())
+        flate2::read::GzEncoder::new(spaces, flate2::Compression::best())
             .read_to_end(&mut bomb)
             .expect("packed");
         bomb

@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_moment_may_be_short_and_must_be_one() {
-        assert_eq!(moment("2020").map(|time| time.iso()).as_deref(), Some("2020-01-01T00:00:00.000Z"));
+        assert_eq!(moment("2020").map(Timestamp::iso).as_deref(), Some("2020-01-01T00:00:00.000Z"));
         assert_eq!(moment("20200102030405123").map(|time| time.millis() % 1000), Some(123));
         assert_eq!(moment("20201332"), None);
         assert_eq!(moment("not"), None);

@@ -282,7 +282,7 @@ impl Importer {
         loop {
             match warc.next_record() {
                 Ok(Some(record)) if matches!(record.kind(), "response" | "revisit") => {
-                    self.take_record(&record)?
+                    self.take_record(&record)?;
                 }
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(()),

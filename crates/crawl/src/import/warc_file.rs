@@ -93,7 +93,7 @@ pub struct WarcFile<R: BufRead> {
 #[derive(Debug)]
 enum Input<R: BufRead> {
     Plain(Counted<R>),
-    Packed(BufReader<GzDecoder<Counted<R>>>),
+    Packed(Box<BufReader<GzDecoder<Counted<R>>>>),
     Ended,
 }
 
@@ -114,7 +114,7 @@ impl<R: BufRead> WarcFile<R> {
                 Input::Plain(reader) => return read_record(reader, offset, Some(offset)),
                 Input::Packed(reader) => {
                     let place = (!self.is_within).then_some(self.start);
-                    if let Some(record) = read_record(reader, self.start, place)? {
+                    if let Some(record) = read_record(reader.as_mut(), self.start, place)? {
                         self.is_within = true;
                         return Ok(Some(record));
                     }
@@ -141,7 +141,7 @@ impl<R: BufRead> WarcFile<R> {
         let first = reader.fill_buf().map_err(|source| WarcFault::Read { offset, source })?;
         self.input = match first {
             [] => Input::Ended,
-            [0x1f, ..] => Input::Packed(BufReader::new(GzDecoder::new(reader))),
+            [0x1f, ..] => Input::Packed(Box::new(BufReader::new(GzDecoder::new(reader)))),
             _ => Input::Plain(reader),
         };
         Ok(())
@@ -289,12 +289,9 @@ mod tests {
         for (bytes, offsets) in [apart, together, plain].iter().zip(offsets) {
             let (records, fault) = read(bytes);
             assert_eq!(fault, None);
-            assert_eq!(
-                records.iter().map(|record| record.kind()).collect::<Vec<_>>(),
-                ["warcinfo", "response"]
-            );
+            assert_eq!(records.iter().map(ForeignRecord::kind).collect::<Vec<_>>(), ["warcinfo", "response"]);
             assert_eq!(records[1].url(), "http://a.example/");
-            assert_eq!(records[1].time().map(|time| time.iso()).as_deref(), Some("2020-01-02T03:04:05.000Z"));
+            assert_eq!(records[1].time().map(Timestamp::iso).as_deref(), Some("2020-01-02T03:04:05.000Z"));
             assert_eq!(records[1].block, b"HTTP/1.1 200 OK\r\n\r\nhello");
             for (record, offset) in records.iter().zip(offsets) {
                 // The empty lines after a plain record belong to the next.

@@ -83,7 +83,7 @@ pub(super) fn repair_segments(
             record.bytes = length;
         }
         let survey = Survey::of(&collection, number, record.bytes.min(length))?;
-        lost += settle_segment(ground, number, record, &survey, aside, said)?;
+        lost += settle_segment(ground, number, &record, &survey, aside, said)?;
     }
     Ok(lost)
 }
@@ -197,7 +197,7 @@ fn next_record(collection: &Path, number: u32, bytes: Range<u64>) -> Result<Opti
 fn settle_segment(
     ground: &Ground<'_>,
     number: u32,
-    before: SegmentRecord,
+    before: &SegmentRecord,
     survey: &Survey,
     aside: &mut Aside,
     said: &mut Vec<String>,
