@@ -17,7 +17,7 @@ use super::thompson;
 use crate::policy::catalogue::Catalogue;
 
 /// Clock time by which a group's clock must have moved for its pages to be weighed again within a cycle, as a part of the mean time
-/// between visits: about the width of a class.
+/// between visits: half the width of a class.
 const CLOCK_MOVED: f32 = 0.1;
 
 /// A page whose index must be multiplied by more than this to reach the level is not considered: the Thompson factor

@@ -383,6 +383,12 @@ impl Freshet {
         (SENTINELS * (f64::from(self.model.pages_of_site[site]) * self.share).sqrt()).floor()
     }
 
+    /// Ticks between two visits to a page, on average, as far as the crawl has lasted so long.
+    fn visit_interval(&self) -> f32 {
+        let since_start = self.model.now.tick().max(1) as f32;
+        since_start.min((1.0 / self.share.clamp(1e-3, 1.0)) as f32)
+    }
+
     /// Takes the oldest copies into the plan, to be visited whatever they are worth.
     fn gather_oldest(&mut self, catalogue: &Catalogue, downloads: f64) {
         self.owed_to_oldest += self.settings.oldest_share * downloads;
@@ -415,7 +421,7 @@ impl Freshet {
             let batch = self.batch;
             self.batch += 1;
             if batch == 0 {
-                self.plan.set_visit_interval((1.0 / self.share.clamp(1e-3, 1.0)) as f32);
+                self.plan.set_visit_interval(self.visit_interval());
                 self.gather_oldest(catalogue, self.left as f64);
                 self.gather_to(catalogue, self.threshold_for(catalogue, self.left) * PLAN_SLACK);
                 let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;

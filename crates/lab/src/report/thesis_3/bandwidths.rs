@@ -32,26 +32,37 @@ fn megabits(pages: f64, days: f64) -> f64 {
 
 fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let examples = [
-        ("a billion pages a month (Example 3.1)", 1e9, 30.0, "34 Mbps"),
-        ("a billion pages a week (Example 3.2)", 1e9, 7.0, "140 Mbps"),
-        ("200 million pages a month (Example 3.3)", 2e8, 30.0, "6.2 Mbps"),
+        ("a billion pages a month (Example 3.1)", 1e9, 30.0, "34 Mbps", 10.0, "4"),
+        ("a billion pages a week (Example 3.2)", 1e9, 7.0, "140 Mbps", 10.0, "14"),
+        ("200 million pages a month (Example 3.3)", 2e8, 30.0, "6.2 Mbps", 1.5, "5"),
     ];
     let mut table = Table::new(
         "Bandwidth for pages of 10,000 bytes",
-        ["what", "pages", "days", "printed", "computed, Mbps", "machines with 10 Mbps"],
+        [
+            "what",
+            "millions of pages",
+            "days",
+            "printed",
+            "computed, Mbps",
+            "a machine's link, Mbps",
+            "machines",
+        ],
     );
     let mut exhibit = Exhibit::new("What the numbers of the text amount to.");
-    for (what, pages, days, printed) in examples {
+    for (what, pages, days, printed, link, machines) in examples {
         let needed = megabits(pages, days);
         table.row([
             what.to_owned(),
-            format!("{pages:.0}"),
+            format!("{:.0}", pages / 1e6),
             format!("{days}"),
             printed.to_owned(),
             format!("{needed:.1}"),
-            format!("{:.0}", (needed / 10.0).ceil()),
+            format!("{link}"),
+            format!("{:.0}", (needed / link).ceil()),
         ]);
         let comparison = Comparison::number(format!("bandwidth for {what}"), printed, needed);
+        let needed = (needed / link).ceil();
+        let enough = Comparison::number(format!("machines for {what}"), machines, needed);
         exhibit = exhibit.compare(if comparison.verdict == Verdict::Differs {
             comparison.because(
                 Verdict::TextIsWrong,
@@ -60,6 +71,7 @@ fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         } else {
             comparison
         });
+        exhibit = exhibit.compare(enough);
     }
     let pairs = 0.17 * 2e8;
     Ok(exhibit

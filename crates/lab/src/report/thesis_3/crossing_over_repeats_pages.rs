@@ -46,7 +46,7 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             mode: Mode::CrossOver,
         };
         crossed.push((processes, coverage_and_overlap(&parallel_crawl(&plan).downloads, web.pages())));
-        let independent = independent::crawl(&web, &seeds);
+        let independent = independent::crawl(&web.graph, &seeds);
         alone.push((processes, coverage_and_overlap(&independent.downloads, web.pages())));
         progress(crossed.len() as f64 / PROCESSES.len() as f64);
     }

@@ -114,7 +114,7 @@ fn rows(sources: &Sources, web: &DividedWeb) -> Vec<Row> {
     };
     let pages: Vec<u32> = (0..web.pages() as u32).collect();
     vec![
-        row("independent", &independent::crawl(web, &seeds), None),
+        row("independent", &independent::crawl(&web.graph, &seeds), None),
         row("static, firewall", &crawl(Mode::Firewall), quality(0)),
         row("static, cross-over", &crawl(Mode::CrossOver), None),
         row("static, exchange", &crawl(Mode::Exchange { batch: None }), quality(EXCHANGES)),
