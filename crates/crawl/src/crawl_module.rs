@@ -136,9 +136,12 @@ impl CrawlModule {
         }
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
         match (judgement.look_after.filter(|_| too_late < TOO_LATE_MAX), reading) {
-            (Some(after), Some(reading)) => {
-                hold(FirstLook { time, reason, fetch, reading, second: None, too_late }, experience, bytes, after)
-            }
+            (Some(after), Some(reading)) => hold(
+                FirstLook { time, reason, fetch, reading, second: None, too_late },
+                experience,
+                bytes,
+                after,
+            ),
             (_, reading) => visit(time, judgement, Some(fetch), reading, None),
         }
     }

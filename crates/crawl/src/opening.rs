@@ -31,7 +31,7 @@ use crate::settings::{Mode, Publication, Settings};
 use crate::update::intervals::Intervals;
 use crate::update::refresh::Refresh;
 use crate::update::shadow::Shadow;
-use crate::update::{UpdateModule, UpdateSettings};
+use crate::update::{UpdateModule, UpdateSettings, Wishes};
 use crate::visit::Reason;
 use crate::web::politeness::Politeness;
 use crate::web::{Web, WebError};
@@ -321,9 +321,11 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
         Politeness::new(settings.politeness),
         visits,
         Budget::new(settings.bytes_per_day, burst(settings.bytes_per_day, 1e6), now),
-        Intervals::new(&settings.intervals)?,
-        settings.sites.clone(),
-        shadow,
+        Wishes {
+            intervals: Intervals::new(&settings.intervals)?,
+            site_rules: settings.sites.clone(),
+            shadow,
+        },
     ))
 }
 

@@ -15,7 +15,7 @@ use freshet_crawl::crawler::{Crawler, Message};
 use freshet_crawl::desk::{Account, Answer, Question, answer};
 use freshet_crawl::opening::Crawl;
 use freshet_crawl::page::Canonical;
-use freshet_crawl::settings::Settings;
+use freshet_crawl::settings::{Mode, Publication, Settings};
 use freshet_crawl::web::politeness::PolitenessSettings;
 use freshet_crawl::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
@@ -98,6 +98,11 @@ fn settings(directory: &Path, site: &Site, definition: Definition) -> Settings {
         politeness: PolitenessSettings::default(),
         web: WebSettings { private: PrivateAddresses::Allowed, ..WebSettings::default() },
         keep: Keep::default(),
+        importance_weight: 0.0,
+        intervals: Vec::new(),
+        mode: Mode::default(),
+        publication: Publication::default(),
+        cycle: None,
         once: false,
         seed: 1,
     }

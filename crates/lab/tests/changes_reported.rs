@@ -12,7 +12,7 @@ use freshet_crawl::change::Definitions;
 use freshet_crawl::clock::{Clock, Pace};
 use freshet_crawl::crawler::Crawler;
 use freshet_crawl::opening::{Crawl, CrawlError};
-use freshet_crawl::settings::Settings;
+use freshet_crawl::settings::{Mode, Publication, Settings};
 use freshet_crawl::web::politeness::PolitenessSettings;
 use freshet_crawl::web::{PrivateAddresses, WebSettings as FetchSettings};
 use freshet_lab::web::clock::WebClock;
@@ -77,6 +77,7 @@ fn settings(directory: &Path, seeds: Vec<String>, visits_per_day: Option<f64>) -
         pages_max: 100_000,
         connections: 16,
         policy: "freshet:mix:steady".parse().expect("a policy"),
+        importance_weight: 0.0,
         topic: Vec::new(),
         pins: Vec::new(),
         change: Definitions::default(),
@@ -85,6 +86,10 @@ fn settings(directory: &Path, seeds: Vec<String>, visits_per_day: Option<f64>) -
         politeness: PolitenessSettings::default(),
         web: FetchSettings { private: PrivateAddresses::Allowed, ..FetchSettings::default() },
         keep: Keep::default(),
+        intervals: Vec::new(),
+        mode: Mode::default(),
+        publication: Publication::default(),
+        cycle: None,
         once: visits_per_day.is_none(),
         seed: 1,
     }

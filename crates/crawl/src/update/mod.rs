@@ -19,4 +19,4 @@ pub mod refresh;
 mod rules;
 pub mod shadow;
 
-pub use module::{Assignment, Next, UpdateModule, UpdateSettings};
+pub use module::{Assignment, Next, UpdateModule, UpdateSettings, Wishes};

@@ -60,6 +60,17 @@ pub struct UpdateSettings {
     pub has_delay: bool,
 }
 
+/// What users wish beside what the policy decides.
+#[derive(Debug, Default)]
+pub struct Wishes {
+    /// How long pages are left alone, at least and at most.
+    pub intervals: Intervals,
+    /// What holds for single sites.
+    pub site_rules: Vec<SiteRules>,
+    /// Swaps collections, if readers do not see everything at once.
+    pub shadow: Option<Shadow>,
+}
+
 /// What to do next.
 #[derive(Debug)]
 pub enum Next {
@@ -158,10 +169,9 @@ impl UpdateModule {
         politeness: Politeness,
         visits: Budget,
         bytes: Budget,
-        intervals: Intervals,
-        site_rules: Vec<SiteRules>,
-        shadow: Option<Shadow>,
+        wishes: Wishes,
     ) -> Self {
+        let Wishes { intervals, site_rules, shadow } = wishes;
         Self {
             settings,
             refresh,
