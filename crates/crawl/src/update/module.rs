@@ -440,7 +440,12 @@ impl UpdateModule {
     fn enqueue(&mut self, order: Order, now: Timestamp) {
         let site = order.site();
         self.queued += 1;
-        self.sites[site.index()].queue.push_back(order);
+        let queue = &mut self.sites[site.index()].queue;
+        // A second look says the more the sooner it comes.
+        match order {
+            Order::Page { reason: Reason::Look, .. } => queue.push_front(order),
+            order => queue.push_back(order),
+        }
         self.enlist(site, now);
     }
 
