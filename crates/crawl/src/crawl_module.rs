@@ -39,10 +39,10 @@ use crate::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validator
 const WHOLE_VISIT_EVERY: u32 = 8;
 /// Visits in a row that were told in words that the page is not there, until it is believed.
 const NOT_FOUND_BELIEVED: u16 = 3;
-/// Second looks in a row that may come too late; then what was found is believed without one.
+/// Second looks in a row that may fail or come too late; then what was found is believed without one.
 const TOO_LATE_MAX: u8 = 3;
 /// How long a second look may take in the wall's time, for a crawl whose time runs faster.
-const LOOK_WALL: Duration = Duration::from_secs(2);
+const LOOK_WALL: Duration = Duration::from_secs(15);
 
 /// Visits pages.
 pub struct CrawlModule {
@@ -155,9 +155,10 @@ impl CrawlModule {
         reading: Option<Reading>,
         time: Timestamp,
     ) -> Result<Option<Lesson>, StoreError> {
-        // What came in place of the page teaches nothing of it.
+        // What came in place of the page teaches nothing of it: it is asked for again.
         let Some(reading) = reading.filter(|reading| StandIn::of(reading).is_none()) else {
-            return Ok(Some(Lesson::default()));
+            first.too_late += 1;
+            return Ok((first.too_late >= TOO_LATE_MAX).then(Lesson::default));
         };
         if let Some(second) = first.second.take() {
             return Ok(Some(second.lesson.confirmed(&Lesson::of_looks(&second.reading, &reading))));

@@ -26,7 +26,7 @@ pub(crate) struct FirstLook {
     pub(crate) fetch: Fetch,
     pub(crate) reading: Reading,
     pub(crate) second: Option<SecondLook>,
-    /// First looks before this one whose second came too late.
+    /// Second looks up to now that failed or came too late.
     pub(crate) too_late: u8,
 }
 

@@ -20,8 +20,8 @@ use crate::page::Reading;
 pub const SOON: i64 = 2_000;
 /// Milliseconds until the second look at a page that always changes: long enough for a clock that shows minutes.
 pub const LATER: i64 = 61_000;
-/// A second look that came later than this, in milliseconds, says nothing: the page may have changed.
-pub const WITHIN: i64 = 3_600_000;
+/// A look that came later after the one before than this, in milliseconds, says nothing: the page may have changed each time.
+pub const WITHIN: i64 = 6 * 3_600_000;
 /// A page found changed so often in a row is looked at again; then when it is twice as often, and so on.
 const ALWAYS: u8 = 3;
 

@@ -503,7 +503,11 @@ impl UpdateModule {
         let site = order.site();
         self.queued += 1;
         let state = &mut self.sites[site.index()];
-        state.queue.push_back(order);
+        // A second look says the more the sooner it comes.
+        match order {
+            Order::Page { reason: Reason::Look, .. } => state.queue.push_front(order),
+            order => state.queue.push_back(order),
+        }
         if let Some(share) = &mut state.share {
             share.spend(1.0);
         }
