@@ -43,6 +43,10 @@ mimetype.assign = (".html" => "text/html; charset=utf-8")
 CONF
 /usr/sbin/lighttpd -D -f "$place/lighttpd.conf" &
 server=$!
+for _ in $(seq 100); do
+  if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
+  sleep 0.1
+done
 
 freshet=${FRESHET:-}
 if [ -z "$freshet" ]; then

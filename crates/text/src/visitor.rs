@@ -34,8 +34,17 @@ pub struct Visitor {
     web: Web,
     clock: Arc<Clock>,
     politeness: Mutex<Politeness>,
-    /// The rules of each site and until when they are good.
-    robots: Mutex<HashMap<String, (RobotsPolicy, Timestamp)>>,
+    robots: Mutex<HashMap<String, Rules>>,
+}
+
+/// The rules of a site.
+#[derive(Clone)]
+struct Rules {
+    policy: RobotsPolicy,
+    /// Until when they are good.
+    until: Timestamp,
+    /// Why they could not be had, if they could not.
+    trouble: String,
 }
 
 /// A page that came.
@@ -122,13 +131,12 @@ impl Visitor {
 
     async fn ask(&self, url: &PageUrl) -> Result<Fetch, NoArrival> {
         let rules = self.rules(url).await?;
-        if !rules.allows(url.path_and_query()) {
-            return Err(match rules {
+        if !rules.policy.allows(url.path_and_query()) {
+            return Err(match rules.policy {
                 RobotsPolicy::Rules(robots) => {
-                    let rule = robots.verdict(url.path_and_query()).rule.unwrap_or_default();
-                    NoArrival::Forbidden(rule)
+                    NoArrival::Forbidden(robots.verdict(url.path_and_query()).rule.unwrap_or_default())
                 }
-                _ => NoArrival::Failed("its robots.txt cannot be had".to_owned()),
+                _ => NoArrival::Failed(format!("its robots.txt cannot be had: {}", rules.trouble)),
             });
         }
         self.exchange(&Request::of(url, self.now())).await
@@ -165,10 +173,10 @@ impl Visitor {
     }
 
     /// The rules of a URL's site, asked for if they are not known.
-    async fn rules(&self, url: &PageUrl) -> Result<RobotsPolicy, NoArrival> {
+    async fn rules(&self, url: &PageUrl) -> Result<Rules, NoArrival> {
         let site = url.site();
-        if let Some((rules, until)) = locked(&self.robots).get(site)
-            && self.now() < *until
+        if let Some(rules) = locked(&self.robots).get(site)
+            && self.now() < rules.until
         {
             return Ok(rules.clone());
         }
@@ -181,20 +189,23 @@ impl Visitor {
                 break fetch;
             }
         };
-        if let Answer::Refused(refusal) = &fetch.answer {
-            return Err(NoArrival::Failed(refusal.to_string()));
-        }
-        let rules = RobotsPolicy::from_fetch(&fetch, PRODUCT_TOKEN, &Before::default());
-        let until = match &rules {
+        let trouble = match &fetch.answer {
+            Answer::Response(response) => format!("status {}", response.status),
+            Answer::Failed(failure) => failure.to_string(),
+            Answer::Refused(refusal) => return Err(NoArrival::Failed(refusal.to_string())),
+        };
+        let policy = RobotsPolicy::from_fetch(&fetch, PRODUCT_TOKEN, &Before::default());
+        let until = match &policy {
             RobotsPolicy::Wait(until) => *until,
             RobotsPolicy::AllowAll | RobotsPolicy::Rules(_) => {
                 self.now().plus_millis(GOOD_FOR.as_millis() as i64)
             }
         };
-        if let RobotsPolicy::Rules(robots) = &rules {
+        if let RobotsPolicy::Rules(robots) = &policy {
             locked(&self.politeness).set_crawl_delay(url.host(), robots.crawl_delay());
         }
-        locked(&self.robots).insert(site.to_owned(), (rules.clone(), until));
+        let rules = Rules { policy, until, trouble };
+        locked(&self.robots).insert(site.to_owned(), rules.clone());
         Ok(rules)
     }
 }

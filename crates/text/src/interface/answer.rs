@@ -113,10 +113,16 @@ fn read_html(interface: &Interface, page: &PageUrl, results: &scraper::Selector,
     Answer { results, count, trouble: None }
 }
 
-/// The text of an element, pieces apart.
+/// The text of an element that a reader sees, pieces apart.
 fn text_of(element: ElementRef<'_>) -> String {
+    let is_hidden = |name: &str| matches!(name, "script" | "style" | "noscript" | "template");
     let mut text = String::new();
-    for piece in element.text() {
+    for node in element.descendants() {
+        let Some(piece) = node.value().as_text() else { continue };
+        let within = node.parent().and_then(ElementRef::wrap);
+        if within.is_some_and(|within| is_hidden(within.value().name())) {
+            continue;
+        }
         if TEXT_BYTES_MAX < text.len() + piece.len() {
             break;
         }
@@ -255,7 +261,7 @@ mod tests {
 
     #[test]
     fn results_and_their_number_are_read_from_html() {
-        let html = "<p class=n>1-2 of about 1,234 results</p><ol><li><a href='/a'>A</a> first<li><a href='http://o.example/b'>B</a></ol>";
+        let html = "<p class=n>1-2 of about 1,234 results</p><ol><li><a href='/a'>A</a><script>no()</script><noscript><b>no</b></noscript> first<li><a href='http://o.example/b'>B</a></ol>";
         let answer = read_answer(&interface("ol > li", "p.n"), &page(), Some("text/html"), html.as_bytes());
         assert_eq!(answer.count, Some(1234));
         let urls: Vec<_> =
