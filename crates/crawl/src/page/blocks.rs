@@ -1,7 +1,7 @@
 //! The blocks of a page: its visible text in pieces that each stand in one element, so that what changes can be named.
 //!
 //! A block is known by the path of its element and its number among the blocks of that path, as in "the second `p.meta`". It belongs to the *main text* if no
-//! element around it says that it surrounds it ([`super::zones`]) and, on a page that marks its main part, it is inside of that: of `<main>`, or if
+//! element around it says that it surrounds it (`zones`) and, on a page that marks its main part, it is inside of that: of `<main>`, or if
 //! there is none of an `<article>`.
 //!
 //! # Promises
