@@ -2,7 +2,7 @@
 //! pages, what differs at every request is learned, and what really changed is reported.
 //!
 //! `FRESHET_TRIAL="sites=100 pages=5000 seconds=120" cargo test -p freshet-lab --test changes_reported -- --nocapture` tries a larger one.
-#![expect(clippy::print_stdout, reason = "the figures of a trial are for whoever runs it")]
+#![expect(clippy::print_stdout, reason = "the figures of a trial are for whoever made it")]
 
 use std::collections::HashMap;
 use std::path::Path;

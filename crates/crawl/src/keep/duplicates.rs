@@ -82,6 +82,8 @@ mod tests {
     use super::*;
 
     proptest! {
+        // The tables are large to make anew for each case.
+        #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
         fn what_is_near_is_found_and_what_is_far_is_not(simhash in 1u64.., flips in prop::collection::vec(0u32..64, 0..8)) {
             let mut duplicates = Duplicates::default();

@@ -1,12 +1,12 @@
 //! The blocks of a page: its visible text in pieces that each stand in one element, so that what changes can be named.
 //!
 //! A block is known by the path of its element and its number among the blocks of that path, as in "the second `p.meta`". It belongs to the *main text* if no
-//! element around it says that it surrounds it ([`super::zones`]) and, on a page that marks its main part, it is inside of that: of `<main>`, or if
+//! element around it says that it surrounds it (`zones`) and, on a page that marks its main part, it is inside of that: of `<main>`, or if
 //! there is none of an `<article>`.
 //!
 //! # Promises
 //! - The blocks are all of the text, in its order.
-//! - A page with text has main text: a mark that leaves less than a twentieth of the text is not believed.
+//! - A page with text has main text: a mark that leaves next to nothing of the text is not believed.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,8 @@ use super::open_elements::Place;
 /// Blocks of a page at most; further text belongs to the last.
 const BLOCKS_MAX: usize = 20_000;
 
-/// A mark of the main part is believed if it holds at least one part in so many of the text.
+/// A mark of the main part is believed if it holds at least so many bytes, or one part in so many of the text.
+const MAIN_BYTES: usize = 16;
 const MAIN_SHARE: usize = 20;
 
 /// A piece of the visible text.
@@ -111,7 +112,8 @@ impl Blocks {
             |place| place.zone.in_article && !place.zone.surrounds,
             |place| !place.zone.surrounds,
         ];
-        let believed = rules.into_iter().find(|rule| 0 < bytes(rule) && all <= bytes(rule) * MAIN_SHARE);
+        let is_enough = |bytes: usize| MAIN_BYTES <= bytes || 0 < bytes && all <= bytes * MAIN_SHARE;
+        let believed = rules.into_iter().find(|rule| is_enough(bytes(rule)));
         for (block, place) in &mut self.blocks {
             block.is_main = believed.is_none_or(|rule| rule(place));
         }
@@ -176,6 +178,7 @@ mod tests {
         check_main("<nav>only a menu</nav>", "only a menu");
         let long = "word ".repeat(100);
         check_main(&format!("<main>a</main><p>{long}"), &format!("a|{}", long.trim()));
+        check_main(&format!("<main>a short but whole text</main><p>{long}"), "a short but whole text");
         check_main("", "");
     }
 
