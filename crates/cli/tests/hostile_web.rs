@@ -26,7 +26,7 @@ const MEMORY_MAX_KB: u64 = 400_000;
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Bytes of a page that are read.
-const PAGE_BYTES: usize = 3_000_000;
+const PAGE_BYTES: usize = 1_600_000;
 
 /// What a site does with a request, given its path and a counter.
 type Manner = fn(&mut TcpStream, &str, u64);
@@ -210,7 +210,7 @@ fn redirects(stream: &mut TcpStream, path: &str, number: u64) {
 /// More links than are looked at.
 fn many_links(stream: &mut TcpStream, path: &str, _: u64) {
     static LINKS: LazyLock<String> =
-        LazyLock::new(|| (0..150_000).map(|link| format!("<a href={link}>")).collect());
+        LazyLock::new(|| (0..105_000).map(|link| format!("<a href={link}>")).collect());
     if has_no_rules(stream, path) {
         return;
     }
@@ -354,7 +354,7 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
         .collect();
     fs::create_dir(&directory).expect("a directory");
     let config = format!(
-        "seeds = {seeds:?}\nbudget = \"unlimited\"\nallow_private = true\npages = 5000\n[limits]\nvisit_time = \"2s\"\npage_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\nevery = \"10min\"\n"
+        "seeds = {seeds:?}\nbudget = \"5000/day\"\nallow_private = true\n[limits]\nvisit_time = \"2s\"\npage_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\nevery = \"30min\"\n[[site]]\nname = \"127.9.0.20\"\npages = 20\n"
     );
     fs::write(directory.join("freshet.toml"), config).expect("it is written");
     let mut crawl = Running(
