@@ -26,7 +26,7 @@ const MEMORY_MAX_KB: u64 = 400_000;
 const PATIENCE: Duration = Duration::from_secs(150);
 
 /// Bytes of a page that are read.
-const PAGE_BYTES: usize = 3_000_000;
+const PAGE_BYTES: usize = 1_600_000;
 
 /// What a site does with a request, given its path and a counter.
 type Manner = fn(&mut TcpStream, &str, u64);
@@ -210,7 +210,7 @@ fn redirects(stream: &mut TcpStream, path: &str, number: u64) {
 /// More links than are looked at.
 fn many_links(stream: &mut TcpStream, path: &str, _: u64) {
     static LINKS: LazyLock<String> =
-        LazyLock::new(|| (0..150_000).map(|link| format!("<a href={link}>")).collect());
+        LazyLock::new(|| (0..105_000).map(|link| format!("<a href={link}>")).collect());
     if has_no_rules(stream, path) {
         return;
     }
@@ -301,7 +301,13 @@ fn memory_peak(child: &Child) -> Option<u64> {
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse().ok())
 }
 
+#[track_caller]
 fn asked(directory: &Path, question: &[&str]) -> Value {
+    answered(directory, question).expect("it is answered")
+}
+
+/// The answer to a question; none while the crawl begins.
+fn answered(directory: &Path, question: &[&str]) -> Option<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_freshet"))
         .args(question)
         .arg("--dir")
@@ -309,8 +315,7 @@ fn asked(directory: &Path, question: &[&str]) -> Value {
         .arg("--json")
         .output()
         .expect("the program starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("the answer is JSON")
+    serde_json::from_slice(&output.stdout).ok()
 }
 
 #[test]
@@ -320,7 +325,8 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
     let zoo: Vec<(Manner, &str)> = vec![
         (slow_head, "time-out"),
         (slow_body, "slow body"),
-        (endless_body, "huge body"),
+        // Cut by its size, or by its time on a machine that is busy.
+        (endless_body, "body"),
         (huge_headers, "huge headers"),
         (gzip_bomb, "bomb"),
         (zstd_bomb, "bomb"),
@@ -354,7 +360,7 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
         .collect();
     fs::create_dir(&directory).expect("a directory");
     let config = format!(
-        "seeds = {seeds:?}\nbudget = \"unlimited\"\nallow_private = true\npages = 5000\n[limits]\nvisit_time = \"2s\"\npage_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\nevery = \"10min\"\n"
+        "seeds = {seeds:?}\nbudget = \"5000/day\"\nallow_private = true\n[limits]\nvisit_time = \"2s\"\npage_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\nevery = \"30min\"\n[[site]]\nname = \"127.9.0.20\"\npages = 20\n"
     );
     fs::write(directory.join("freshet.toml"), config).expect("it is written");
     let mut crawl = Running(
@@ -403,7 +409,9 @@ impl Drop for Running {
 /// What the crawl has not come to yet, in words.
 fn what_is_missing(directory: &Path, good: &str, hostile: &[(String, &str)], not_tls: &str) -> Vec<String> {
     let mut missing = Vec::new();
-    let pages = asked(directory, &["pages", "--site", good, "--limit", "1000"]);
+    let Some(pages) = answered(directory, &["pages", "--site", good, "--limit", "1000"]) else {
+        return vec!["an answer".to_owned()];
+    };
     let is_copied = |page: &&Value| page["title"].as_str().is_some_and(|title| !title.is_empty());
     let copied = pages.as_array().map_or(0, |pages| pages.iter().filter(is_copied).count());
     if copied < GOOD_PAGES + 1 {
