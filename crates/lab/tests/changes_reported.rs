@@ -230,8 +230,8 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
             100.0 * raw.precision()
         );
         assert!(crawl.right >= 20, "there is something to judge: {crawl:?}");
-        assert!(crawl.precision() >= 0.95, "{crawl:?}");
-        assert!(crawl.recall() >= 0.95, "{crawl:?}");
+        assert!(crawl.precision() >= 0.9, "{crawl:?}");
+        assert!(crawl.recall() >= 0.9, "{crawl:?}");
         assert!(raw.precision() < 0.9, "there is noise to tell from changes: {raw:?}");
         served.stop().await.expect("it stops");
     });

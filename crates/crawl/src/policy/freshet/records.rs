@@ -22,7 +22,7 @@ pub(super) enum Place {
 /// What is kept of one page. It stands in one piece: pages are looked at in no order, and each piece is one access to memory. Packed,
 /// because two bytes a page would be lost otherwise.
 #[derive(Clone, Copy, Debug)]
-#[repr(Rust, packed(2))]
+#[repr(C, packed(2))]
 struct Record {
     /// The group of the page.
     group: u32,

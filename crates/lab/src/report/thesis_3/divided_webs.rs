@@ -44,19 +44,54 @@ impl Division {
     }
 }
 
-/// Pages that are taken to be a site of the web graph.
-const RANGE: u32 = 250;
+/// Pages of a site of the web graph, about: half as many to twice as many.
+const RANGE: usize = 2_000;
+/// Links longer than this say nothing about where a site ends.
+const SHORT_LINK: usize = 10 * RANGE;
 /// Pages of the generated web, where there is no web graph.
 const GENERATED_SITE: u32 = 60;
 
 /// The web graph of the data directory, or a generated one.
 pub(super) fn web_graph(sources: &Sources) -> Result<DividedWeb> {
     let (name, graph) = webs::whole(sources)?;
-    let range = if sources.meet(Need::WebGraph) { RANGE } else { GENERATED_SITE };
-    let site_of: Vec<u32> = (0..graph.pages() as u32).map(|page| page / range).collect();
+    let (site_of, about) = if sources.meet(Need::WebGraph) {
+        (sites_between_borders(&graph), RANGE)
+    } else {
+        ((0..graph.pages() as u32).map(|page| page / GENERATED_SITE).collect(), GENERATED_SITE as usize)
+    };
     let url = |(page, site): (usize, &u32)| format!("http://site{site}.example/{page}");
     let urls = site_of.iter().enumerate().map(url).collect();
-    Ok(DividedWeb::new(&format!("{name}, sites of {range} pages"), graph, site_of, urls))
+    Ok(DividedWeb::new(&format!("{name}, sites of about {about} pages"), graph, site_of, urls))
+}
+
+/// The site of each page, when sites are ranges of pages: each ends where the fewest links cross its border.
+fn sites_between_borders(graph: &Graph) -> Vec<u32> {
+    let pages = graph.pages();
+    // How many short links begin to cross, less those that cease to, at each page; then how many cross before it.
+    let mut crossing = vec![0_i64; pages + 1];
+    for page in 0..pages {
+        for target in graph.links_from(page as u32) {
+            let (low, high) = (page.min(*target as usize), page.max(*target as usize));
+            if high - low < SHORT_LINK {
+                crossing[low + 1] += 1;
+                crossing[high + 1] -= 1;
+            }
+        }
+    }
+    let mut sum = 0;
+    crossing.iter_mut().for_each(|count| {
+        sum += *count;
+        *count = sum;
+    });
+    let (mut site_of, mut site, mut first) = (Vec::with_capacity(pages), 0, 0);
+    while first < pages {
+        let most = (first + 2 * RANGE).min(pages);
+        let border = (first + RANGE / 2..most).min_by_key(|page| crossing[*page]);
+        let end = border.filter(|_| most < pages).unwrap_or(pages);
+        site_of.resize(end, site);
+        (site, first) = (site + 1, end);
+    }
+    site_of
 }
 
 /// The links of the histories, if there are any: the pages that have a link.
@@ -167,6 +202,30 @@ mod tests {
     use rand_chacha::rand_core::SeedableRng as _;
 
     use super::*;
+
+    #[test]
+    fn sites_end_where_the_fewest_links_cross() {
+        // Two sites of 1,500 and one of 2,600 pages; every page links to the first of its site and to the next page but at a border.
+        let first_of = |page: u32| {
+            if page < 1500 {
+                0
+            } else if page < 3000 {
+                1500
+            } else {
+                3000
+            }
+        };
+        let to_first = (0..5600).map(|page| (page, first_of(page)));
+        let to_next =
+            (0..5599).filter(|page| first_of(*page) == first_of(page + 1)).map(|page| (page, page + 1));
+        let graph = Graph::from_links(5600, &to_first.chain(to_next).collect::<Vec<_>>());
+        let site_of = sites_between_borders(&graph);
+        assert_eq!(site_of.len(), 5600);
+        assert!(
+            site_of.iter().enumerate().all(|(page, site)| *site == first_of(page as u32) / 1500),
+            "{site_of:?}"
+        );
+    }
 
     #[test]
     fn sites_stay_together_and_seeds_are_own_pages() {
