@@ -127,6 +127,8 @@ pub struct UpdateModule {
     uncommitted: usize,
     /// Mean bytes of a visit.
     bytes_mean: f64,
+    /// The part of a visit that is owed to pages visited before.
+    refresh_owed: f64,
 }
 
 /// A site, its rules, and the work that waits for it.
@@ -193,6 +195,7 @@ impl UpdateModule {
             under_way: 0,
             uncommitted: 0,
             bytes_mean: 10_000.0,
+            refresh_owed: 0.0,
         }
     }
 
@@ -383,13 +386,24 @@ impl UpdateModule {
         let wanted = (can as usize)
             .min((self.settings.ready + QUEUE_SLOW * self.sites.len()).saturating_sub(self.queued));
         let before = self.queued;
-        if self.settings.refresh {
-            let share = if self.discovery.pages() > 0 { 1.0 - self.settings.discovery_share } else { 1.0 };
-            self.fill_with_refresh(now, (wanted as f64 * share).ceil() as usize);
+        let left = |module: &Self| wanted.saturating_sub(module.queued - before);
+        if self.settings.refresh && self.discovery.pages() > 0 {
+            let share = self.refresh_share(wanted);
+            self.fill_with_refresh(now, share);
         }
-        let left = wanted.saturating_sub(self.queued - before);
-        self.fill_with_discovery(now, left);
+        self.fill_with_discovery(now, left(self));
+        if self.settings.refresh {
+            self.fill_with_refresh(now, left(self));
+        }
         self.visits.spend((self.queued - before) as f64);
+    }
+
+    /// Of so many visits those that go to pages visited before, while others wait for their first: over time their share.
+    fn refresh_share(&mut self, wanted: usize) -> usize {
+        self.refresh_owed += wanted as f64 * (1.0 - self.settings.discovery_share);
+        let quota = self.refresh_owed as usize;
+        self.refresh_owed -= quota as f64;
+        quota.min(wanted)
     }
 
     fn fill_with_discovery(&mut self, now: Timestamp, wanted: usize) {
