@@ -39,9 +39,9 @@ const DISTANCE: u32 = 2;
 
 /// The crawlers: name, part of the sites that are of the topic, distance of the hot queue.
 const FIGURES: [(&str, f64, u32); 3] = [
-    ("Figure 2.12: basic, common topic", 0.1, 0),
-    ("Figure 2.14: modified, common", 0.1, DISTANCE),
-    ("Figure 2.15: modified, rare topic", 0.04, DISTANCE),
+    ("2.12: basic, common topic", 0.1, 0),
+    ("2.14: modified, common topic", 0.1, DISTANCE),
+    ("2.15: modified, rare topic", 0.04, DISTANCE),
 ];
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
