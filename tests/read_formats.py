@@ -39,6 +39,8 @@ COLUMNS = {
     "status": "uint16", "bytes": "uint64", "millis": "uint32", "raw_digest": "fixed_size_binary[16]",
     "text_digest": "fixed_size_binary[16]", "simhash": "uint64", "change_size": "float", "last_modified": "timestamp[ms, tz=UTC]",
     "moved_to": "string", "segment": "uint32", "offset": "uint64", "length": "uint32", "error": "string",
+    "change_kinds": "string",
+    "reason": "string",
 }
 
 problems = []

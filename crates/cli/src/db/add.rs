@@ -28,7 +28,7 @@ pub(crate) struct AddOptions {
     #[command(flatten)]
     place: PlaceOptions,
 
-    /// Where a page of results has them: CSS such as 'li.result', or a JSON path such as '$.hits[*]'
+    /// Where a page of results has them: CSS such as 'li.result', or a JSON path such as '$.hits'
     #[arg(long, value_name = "CSS|PATH")]
     results: Option<String>,
 

@@ -7,7 +7,7 @@
 //! - [`show`], [`compare`]: `freshet db show` and `compare`;
 //! - [`past`]: the past of databases;
 //! - [`study`], [`fit`], [`plan`]: `freshet db study`, `fit` and `plan`;
-//! - [`run`]: `freshet db run` and `status`;
+//! - [`mod@run`]: `freshet db run` and `status`;
 //! - [`select`], [`search`]: `freshet db select` and `search`.
 
 mod add;
