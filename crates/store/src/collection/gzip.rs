@@ -20,13 +20,15 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// The effort for bodies that are compressed already: they hardly shrink, so little is tried.
 const PACKED_LEVEL: u32 = 1;
 
-/// How much a part shrinks at most is unknown: room for this much is made at first.
-const FIRST_ROOM: usize = 4096;
+/// Bytes that are compressed to before they are appended. To compress into the output itself would fill all its spare room with zeros
+/// each time, megabytes of them.
+const ROOM: usize = 32 << 10;
 
 /// Writes gzip members.
 pub struct MemberWriter {
     plain: Compress,
     packed: Compress,
+    room: Box<[u8]>,
 }
 
 impl MemberWriter {
@@ -36,6 +38,7 @@ impl MemberWriter {
         Self {
             plain: Compress::new(Compression::new(level), false),
             packed: Compress::new(Compression::new(level.min(PACKED_LEVEL)), false),
+            room: vec![0; ROOM].into(),
         }
     }
 
@@ -44,25 +47,32 @@ impl MemberWriter {
         let start = output.len();
         output.extend_from_slice(&HEADER);
         let compress = if already_packed { &mut self.packed } else { &mut self.plain };
+        let room = &mut self.room;
         compress.reset();
         let mut checksum = Crc::new();
         for part in parts {
             checksum.update(part);
-            deflate(compress, part, FlushCompress::None, output);
+            deflate(compress, part, FlushCompress::None, room, output);
         }
-        deflate(compress, &[], FlushCompress::Finish, output);
+        deflate(compress, &[], FlushCompress::Finish, room, output);
         output.extend_from_slice(&checksum.sum().to_le_bytes());
         output.extend_from_slice(&checksum.amount().to_le_bytes());
         u32::try_from(output.len() - start).expect("a record is bounded by the crawler's limit on bodies")
     }
 }
 
-fn deflate(compress: &mut Compress, mut input: &[u8], flush: FlushCompress, output: &mut Vec<u8>) {
+fn deflate(
+    compress: &mut Compress,
+    mut input: &[u8],
+    flush: FlushCompress,
+    room: &mut [u8],
+    output: &mut Vec<u8>,
+) {
     loop {
-        output.reserve(FIRST_ROOM.max(input.len() / 2));
-        let before = compress.total_in();
-        let status = compress.compress_vec(input, output, flush).expect("memory to memory, this cannot fail");
-        input = &input[(compress.total_in() - before) as usize..];
+        let (taken, made) = (compress.total_in(), compress.total_out());
+        let status = compress.compress(input, room, flush).expect("memory to memory, this cannot fail");
+        input = &input[(compress.total_in() - taken) as usize..];
+        output.extend_from_slice(&room[..(compress.total_out() - made) as usize]);
         let finished = match flush {
             FlushCompress::Finish => status == Status::StreamEnd,
             _ => input.is_empty(),
