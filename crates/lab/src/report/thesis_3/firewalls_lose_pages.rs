@@ -34,7 +34,7 @@ const SEEDED_PROCESSES: [u32; 4] = [2, 8, 32, 64];
 const ALL_SEEDS: [usize; 6] = [64, 128, 256, 512, 1024, 4096];
 
 /// A curve by the number of processes or seeds.
-type Curve = Vec<(f64, f64)>;
+pub(super) type Curve = Vec<(f64, f64)>;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let mut chance = sources.chance("figure-3.4");
@@ -100,22 +100,33 @@ fn coverage(
     parallel_crawl(&plan).coverage(web.pages()).unwrap_or(0.0)
 }
 
+/// Curves beside each other.
+pub(super) fn chart_of(title: &str, across: Axis, up: Axis, curves: &[(String, Curve)]) -> Chart {
+    let series = |(name, curve): &(String, Curve)| {
+        Series::with_look(name.as_str(), Look::LineAndPoints, curve.clone())
+    };
+    Chart {
+        title: title.to_owned(),
+        across,
+        up,
+        series: curves.iter().map(series).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// The axis of the numbers of processes.
+pub(super) fn processes() -> Axis {
+    Axis::new("processes", Scale::logarithmic(PROCESSES.map(f64::from)))
+}
+
 fn picture(
     by_division: &[(String, Curve)],
     second: &[(String, Curve)],
     by_seeds: &[(String, Curve)],
 ) -> String {
-    let chart = |title: &str, across: Axis, curves: &[(String, Curve)]| Chart {
-        title: title.to_owned(),
-        across,
-        up: Axis::new("coverage", Scale::linear(0.0, 1.0)),
-        series: curves
-            .iter()
-            .map(|(name, curve)| Series::with_look(name.as_str(), Look::LineAndPoints, curve.clone()))
-            .collect(),
-        notes: Vec::new(),
+    let chart = |title: &str, across: Axis, curves: &[(String, Curve)]| {
+        chart_of(title, across, Axis::new("coverage", Scale::linear(0.0, 1.0)), curves)
     };
-    let processes = || Axis::new("processes", Scale::logarithmic(PROCESSES.map(f64::from)));
     let seeds = Axis::new("seeds in all", Scale::logarithmic(ALL_SEEDS.map(|seeds| seeds as f64)));
     let mut charts = vec![chart("Figure 3.4: web graph", processes(), by_division)];
     if !second.is_empty() {

@@ -10,8 +10,8 @@ use freshet_theory::rank::links::backlinks;
 
 use super::super::thesis_2::performance::{number_of_another_web, on_another_web};
 use super::divided_webs::{DividedWeb, Division, histories, seeds, web_graph};
-use super::firewalls_lose_pages::PROCESSES;
-use crate::figure::chart::{Axis, Chart, Look, Plate, Series};
+use super::firewalls_lose_pages::{Curve, PROCESSES, chart_of, processes};
+use crate::figure::chart::{Axis, Plate};
 use crate::figure::scale::Scale;
 use crate::report::chapter::{Maker, Progress};
 use crate::report::exhibit::{Exhibit, Table};
@@ -30,9 +30,6 @@ const SEEDS: usize = 5;
 const REPLICATED_PROCESSES: [u32; 3] = [4, 16, 64];
 /// Replicated URLs of Figure 3.8, as parts of the web: 10,000 of 40 million are a fortieth of a percent.
 const REPLICATED: [f64; 7] = [0.0, 0.000_25, 0.001, 0.0025, 0.005, 0.02, 0.1];
-
-/// URLs sent per page, by the number of processes or of replicated URLs.
-type Curve = Vec<(f64, f64)>;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let web = web_graph(sources)?;
@@ -122,20 +119,10 @@ fn picture(
     second: &[(String, Curve)],
     by_replicas: &[(String, Curve)],
 ) -> String {
-    let chart = |title: &str, across: Axis, curves: &[(String, Curve)]| Chart {
-        title: title.to_owned(),
-        across,
-        up: Axis::new(
-            "URLs sent per page",
-            Scale::linear_from_zero(curves.iter().flat_map(|(_, curve)| curve).map(|(_, sent)| *sent)),
-        ),
-        series: curves
-            .iter()
-            .map(|(name, curve)| Series::with_look(name.as_str(), Look::LineAndPoints, curve.clone()))
-            .collect(),
-        notes: Vec::new(),
+    let chart = |title: &str, across: Axis, curves: &[(String, Curve)]| {
+        let sent = curves.iter().flat_map(|(_, curve)| curve).map(|(_, sent)| *sent);
+        chart_of(title, across, Axis::new("URLs sent per page", Scale::linear_from_zero(sent)), curves)
     };
-    let processes = || Axis::new("processes", Scale::logarithmic(PROCESSES.map(f64::from)));
     let mut charts = vec![chart("Figure 3.7: web graph", processes(), by_division)];
     if !second.is_empty() {
         charts.push(chart("Figure 3.7: links of the histories", processes(), second));
