@@ -109,7 +109,9 @@ impl CrawlModule {
             let Judgement { finding, lesson, .. } = judgement;
             let lesson = Some(lesson).filter(|lesson| !lesson.is_empty());
             let url = url.clone();
-            let visit = PageVisit { page, site, url, reason, time, finding, fetch, reading, second, lesson };
+            let folded = None;
+            let visit =
+                PageVisit { page, site, url, reason, time, finding, fetch, reading, second, lesson, folded };
             Ok(Visit::Page(Box::new(visit)))
         };
         if let Some(rule) = rules.and_then(|rules| forbids(rules, &url)) {

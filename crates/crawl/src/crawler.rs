@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use freshet_store::all_urls::Standing;
+use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
@@ -18,6 +19,7 @@ use freshet_store::sites::PolitenessState;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
+use crate::archived;
 use crate::audit::{self, Audit, AuditReport, Belief};
 use crate::change::Definition;
 use crate::clock::Clock;
@@ -54,6 +56,7 @@ const STOP_WITHIN: Duration = Duration::from_millis(1200);
 pub struct Crawler {
     update_module: Mutex<UpdateModule>,
     crawl_module: CrawlModule,
+    folding: Arc<Folding>,
     keeper: mpsc::Sender<Message>,
     clock: Arc<Clock>,
     status: Mutex<Status>,
@@ -91,6 +94,7 @@ impl Crawler {
     pub fn new(
         update_module: UpdateModule,
         crawl_module: CrawlModule,
+        folding: Arc<Folding>,
         clock: Arc<Clock>,
         once: bool,
     ) -> (Arc<Self>, mpsc::Receiver<Message>) {
@@ -99,6 +103,7 @@ impl Crawler {
         let crawler = Self {
             update_module: Mutex::new(update_module),
             crawl_module,
+            folding,
             keeper,
             clock,
             status: Mutex::new(Status { running: true, started_ms, ..Status::default() }),
@@ -158,8 +163,9 @@ impl Crawler {
     async fn turn(&self) -> Result<bool, StoreError> {
         let Some(assignment) = self.next_assignment().await else { return Ok(false) };
         let site = assignment.order.site();
-        let visit = self.crawl_module.visit(&assignment).await?;
+        let mut visit = self.crawl_module.visit(&assignment).await?;
         let politeness = self.let_go(assignment, &visit);
+        archived::fold(&mut visit, &self.folding);
         let kept = self.keeper.send(Message::Visit(Box::new(visit), site, politeness)).await;
         Ok(kept.is_ok() && !self.is_stopping())
     }

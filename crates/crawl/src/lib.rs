@@ -5,13 +5,14 @@
 //! - [`visit`]: what the modules hand each other;
 //! - [`update`]: UpdateModule, what to visit next; [`budget`]: what may be spent;
 //! - [`crawl_module`]: CrawlModule, visits one page; [`web`]: the only code that talks to sites; [`page`]: what their bytes mean; [`change`]: what is a change;
-//! - [`keep`]: the one writer, that makes visits part of the stores;
+//! - `archived`: a visit as the Collection keeps it; [`keep`]: the one writer, that makes visits part of the stores;
 //! - [`ranking_module`]: RankingModule, what belongs in the collection;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
 //! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
 //! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`]: how true what it says is.
 
+mod archived;
 pub mod audit;
 pub mod budget;
 pub mod change;

@@ -167,7 +167,8 @@ impl Crawl {
             (settings.canonical(), Limits::default(), settings.change.clone());
         let clock_of_visits = Arc::clone(&clock);
         let crawl_module = CrawlModule::new(web, reader, canonical, clock_of_visits, limits, definitions);
-        let (crawler, messages) = Crawler::new(update_module, crawl_module, clock, settings.once);
+        let (crawler, messages) =
+            Crawler::new(update_module, crawl_module, keeper.folding(), clock, settings.once);
         Ok(Self { crawler, keeper, messages, settings })
     }
 

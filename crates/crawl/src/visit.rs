@@ -3,6 +3,7 @@
 //! `UpdateModule` makes an [`Order`], `CrawlModule` makes a [`Visit`] of it, the keeper makes it part of the stores, and
 //! `UpdateModule` learns what it found.
 
+use freshet_store::collection::Folded;
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::time::Timestamp;
 
@@ -165,6 +166,8 @@ pub struct PageVisit {
     pub second: Option<Fetch>,
     /// What was learned of the parts of the page.
     pub lesson: Option<Lesson>,
+    /// The records of the response, if they were made before it is known whether it is kept.
+    pub folded: Option<Folded>,
 }
 
 /// What a visit found, beside our copy.

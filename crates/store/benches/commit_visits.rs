@@ -158,6 +158,7 @@ fn exchange(number: u32, revisit: bool) -> Exchange {
         raw_digest: Some([7; 16]),
         text_digest: Some([8; 16]),
         simhash: Some(0x0123_4567_89ab_cdef),
+        folded: None,
     }
 }
 

@@ -137,6 +137,7 @@ fn exchange(page: freshet_store::ids::PageNumber, at: usize, round: i64, time: T
         raw_digest: Some([at as u8; 16]),
         text_digest: Some([round as u8 / 3; 16]),
         simhash: Some(u64::MAX - at as u64),
+        folded: None,
     }
 }
 
@@ -162,6 +163,6 @@ fn visit(exchange: &Exchange) -> VisitRow {
 
 fn gzip(text: &str) -> Vec<u8> {
     let mut packed = Vec::new();
-    freshet_store::collection::gzip::MemberWriter::new(6).append(&[text.as_bytes()], false, &mut packed);
+    freshet_store::collection::gzip::MemberWriter::new(6).append(&[text.as_bytes()], &mut packed);
     packed
 }

@@ -151,7 +151,10 @@ impl Store {
                 },
                 _ => None,
             };
-            let written = self.writer.append_exchange(exchange, original.as_ref(), &mut buffer);
+            let written = match (&exchange.folded, &original) {
+                (Some(folded), None) => folded.append_to(&mut buffer),
+                _ => self.writer.append_exchange(exchange, original.as_ref(), &mut buffer),
+            };
             let offset = self.tail.length() + written.start as u64;
             let place = Place { segment: self.tail_number, offset, length: written.length };
             self.note_exchange(exchange, &written, place, step);

@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use crate::all_urls::{AllUrls, numbered, read, url_key};
 use crate::codec::{Record as _, record};
+use crate::collection::folding::Folding;
 use crate::collection::retention::Keep;
 use crate::collection::segment::{self, SegmentRecord, Tail};
 use crate::collection::warc::WarcWriter;
@@ -51,7 +52,7 @@ pub(crate) const COUNTERS: &[u8] = b"counters";
 pub struct Settings {
     /// Bytes after which a segment of the Collection is closed.
     pub segment_bytes: u64,
-    /// Effort of the Collection's compression, from 0 to 9.
+    /// Effort of the Collection's compression, from 0 to 12.
     pub gzip_level: u32,
     /// Bytes of memory for what was read last of the key-value store.
     pub cache_bytes: u64,
@@ -69,7 +70,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             segment_bytes: 1_000_000_000,
-            gzip_level: 3,
+            gzip_level: 1,
             cache_bytes: 64 << 20,
             recent_urls: 1 << 18,
             waiting_visits: 100_000,
@@ -138,6 +139,7 @@ pub struct Store {
     pub(crate) settings: Settings,
     pub(crate) counters: Counters,
     pub(crate) writer: WarcWriter,
+    folding: Arc<Folding>,
     /// The segment that is appended to, and what the last commit said of it.
     pub(crate) tail: Tail,
     pub(crate) tail_number: u32,
@@ -184,7 +186,8 @@ impl Store {
             fs::create_dir_all(part).map_err(StoreError::file("make", part))?;
         }
         let identity = identity(state.as_ref())?;
-        let writer = WarcWriter::new(identity.id, &settings.software, settings.gzip_level);
+        let folding = Folding::new(identity.id, &settings.software, settings.gzip_level);
+        let writer = folding.writer();
         let mut mended = Mended::default();
         mended.files_removed.extend(files::remove_unregistered(state.as_ref(), &history)?);
         let known = segments(state.as_ref()).collect::<Result<BTreeMap<_, _>, _>>()?;
@@ -217,6 +220,7 @@ impl Store {
             next_site: counters.sites,
             counters,
             writer,
+            folding: Arc::new(folding),
             tail,
             tail_number,
             tail_record,
@@ -231,6 +235,11 @@ impl Store {
     /// A handle to read the store with, for any thread.
     pub fn reader(&self) -> Reader {
         Reader { shared: Arc::clone(&self.shared) }
+    }
+
+    /// Makes the records of whole responses, on any thread.
+    pub fn folding(&self) -> Arc<Folding> {
+        Arc::clone(&self.folding)
     }
 
     /// How much there is of everything.

@@ -340,7 +340,9 @@ impl Importer {
         let reason = if known.visits == 0 { Reason::First } else { Reason::Refresh };
         let site = known.site;
         let (fetch, second, lesson) = (Some(fetch), None, None);
-        let visit = PageVisit { page, site, url, reason, time, finding, fetch, reading, second, lesson };
+        let folded = None;
+        let visit =
+            PageVisit { page, site, url, reason, time, finding, fetch, reading, second, lesson, folded };
         self.keeper.absorb(Visit::Page(Box::new(visit)))?;
         self.imported.with_content += u64::from(!is_revisit);
         self.count_visit(page)

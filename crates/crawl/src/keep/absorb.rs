@@ -3,10 +3,10 @@
 use freshet_store::all_urls::{Reason, Source, Standing};
 use freshet_store::codec::Opaque;
 use freshet_store::coll_urls::PageRecord;
-use freshet_store::collection::{Exchange, ExchangeKind, Truncation};
+use freshet_store::collection::ExchangeKind;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_store::ids::{SiteNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_store::sites::{ListCopy, RobotsCopy};
 use freshet_store::time::Timestamp;
@@ -14,6 +14,7 @@ use freshet_store::time::Timestamp;
 use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
 use super::met::Trouble;
 use super::news::News;
+use crate::archived::{exchange, response};
 use crate::change::ephemeral::PageLore;
 use crate::page::kind::Kind;
 use crate::page::reading::Limits;
@@ -561,13 +562,6 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     row
 }
 
-fn response(fetch: Option<&Fetch>) -> Option<&Response> {
-    match &fetch?.answer {
-        Answer::Response(response) => Some(response),
-        _ => None,
-    }
-}
-
 fn header(response: &Response, name: &str) -> Option<String> {
     response.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
 }
@@ -578,40 +572,5 @@ fn has_same_validators(record: &PageRecord, response: &Response) -> bool {
     match record.etag {
         Some(_) => same(&record.etag, "etag"),
         None => same(&record.last_modified, "last-modified"),
-    }
-}
-
-/// A visit as the Collection keeps it; none if no response came.
-fn exchange(visit: &PageVisit, kind: ExchangeKind, page: Option<PageNumber>) -> Option<Exchange> {
-    let fetch = visit.fetch.as_ref()?;
-    let response = response(Some(fetch))?;
-    let reading = visit.reading.as_ref();
-    Some(Exchange {
-        page,
-        url: visit.url.as_str().to_owned(),
-        time: visit.time,
-        kind,
-        address: fetch.address,
-        request_head: fetch.request_head.clone(),
-        response_head: response.head.clone(),
-        status: response.status,
-        body: response.raw_body.clone(),
-        truncated: response.truncated.map(truncation),
-        millis: u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX),
-        charset: reading.and_then(|reading| reading.charset).map(|charset| charset.name().to_owned()),
-        via: None,
-        raw_digest: reading.map(|reading| reading.raw_digest),
-        text_digest: reading.map(|reading| reading.text_digest),
-        simhash: reading.map(|reading| reading.simhash),
-    })
-}
-
-/// As WARC calls it.
-fn truncation(cut: web::Truncation) -> Truncation {
-    match cut {
-        web::Truncation::Size | web::Truncation::DecodedSize | web::Truncation::Bomb => Truncation::Length,
-        web::Truncation::Idle | web::Truncation::Slow => Truncation::Time,
-        web::Truncation::Closed => Truncation::Disconnect,
-        _ => Truncation::Unspecified,
     }
 }

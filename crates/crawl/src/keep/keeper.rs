@@ -10,10 +10,12 @@
 //! - A URL has one number, and a page that was kept has one number, for ever.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::sync::Arc;
 
 use freshet_store::all_urls::{Reason, Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
+use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
@@ -157,6 +159,11 @@ impl Keeper {
     /// What the stores hold, to be read from any thread.
     pub fn reader(&self) -> Reader {
         self.reader.clone()
+    }
+
+    /// Makes the records of visits, on any thread.
+    pub fn folding(&self) -> Arc<Folding> {
+        self.store.folding()
     }
 
     /// URLs that a user begins with. Those that cannot be crawled are answered with the reason.

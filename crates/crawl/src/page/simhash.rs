@@ -52,7 +52,7 @@ fn distinct_shingles(text: &str) -> Vec<u64> {
 
 /// The hashes of the shingles of a text, in order. A text of fewer words has one, made of all its words.
 fn shingles(text: &str) -> impl Iterator<Item = u64> {
-    let mut words = text.split_ascii_whitespace().map(|word| xxh3_64(word.as_bytes()));
+    let mut words = words(text.as_bytes()).map(xxh3_64);
     let mut window = [0; SHINGLE_WORDS];
     let mut filled = 0;
     while filled < SHINGLE_WORDS {
@@ -66,6 +66,17 @@ fn shingles(text: &str) -> impl Iterator<Item = u64> {
         window[SHINGLE_WORDS - 1] = word;
         joined(window)
     }))
+}
+
+/// The words of a canonical text: what stands between spaces and line ends.
+fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr::memchr2_iter(b' ', b'\n', text).chain(std::iter::once(text.len()));
+    ends.filter_map(move |end| {
+        let word = &text[start..end];
+        start = end + 1;
+        (!word.is_empty()).then_some(word)
+    })
 }
 
 /// One hash of the hashes of consecutive words, in which their order counts and every bit depends on all of them.

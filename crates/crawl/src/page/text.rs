@@ -31,10 +31,10 @@ impl TextBuilder {
     pub(super) fn push(&mut self, piece: &[u8]) {
         let mut rest = piece;
         while !rest.is_empty() {
-            let word = &rest[..word_bytes(rest)];
-            if !word.is_empty() {
-                self.push_word(word);
-                rest = &rest[word.len()..];
+            let words = &rest[..words_bytes(rest)];
+            if !words.is_empty() {
+                self.push_words(words);
+                rest = &rest[words.len()..];
             }
             let space = space_bytes(rest);
             if 0 < space {
@@ -67,7 +67,8 @@ impl TextBuilder {
         String::from_utf8(self.text).unwrap_or_default()
     }
 
-    fn push_word(&mut self, word: &[u8]) {
+    /// Adds words with single spaces between them.
+    fn push_words(&mut self, words: &[u8]) {
         let separator: &[u8] = match self.gap {
             _ if self.text.is_empty() => b"",
             Gap::None => b"",
@@ -76,13 +77,14 @@ impl TextBuilder {
         };
         self.gap = Gap::None;
         let room = self.bytes_max.saturating_sub(self.text.len() + separator.len());
-        if word.len() <= room {
+        if words.len() <= room {
             self.text.extend_from_slice(separator);
-            self.text.extend_from_slice(word);
+            self.text.extend_from_slice(words);
             return;
         }
-        // Full: what fits of this word is the last.
-        let fitting = whole_characters(word, room);
+        // Full: what fits of these words is the last.
+        let fitting = whole_characters(words, room);
+        let fitting = fitting.strip_suffix(b" ").unwrap_or(fitting);
         if !fitting.is_empty() {
             self.text.extend_from_slice(separator);
             self.text.extend_from_slice(fitting);
@@ -105,17 +107,35 @@ fn whole_characters(text: &[u8], bytes_max: usize) -> &[u8] {
     &text[..end]
 }
 
-/// Bytes of the word at the start: up to a space, a control character or what may be a no-break space.
-fn word_bytes(text: &[u8]) -> usize {
+/// Bytes that are looked at together.
+const STRIDE: usize = 32;
+
+/// Bytes of the words at the start that have single spaces between them: nearly all of a text is written so, and is taken as it is.
+fn words_bytes(text: &[u8]) -> usize {
     let mut end = 0;
-    while let Some(found) = text[end..].iter().position(|byte| *byte <= b' ' || *byte == 0xC2) {
-        end += found;
-        if 0 < space_bytes(&text[end..]) {
-            return end;
+    while let Some(byte) = text.get(end) {
+        if 0 < end && is_plain(text, end) {
+            end += STRIDE;
+        } else if *byte > b' ' && *byte != 0xC2 || space_bytes(&text[end..]) == 0 {
+            end += 1;
+        } else if *byte == b' ' && 0 < end && text[end - 1] != b' ' {
+            end += 1;
+        } else {
+            break;
         }
-        end += 1;
     }
-    text.len()
+    // A space counts only between words.
+    if 0 < end && text[end - 1] == b' ' { end - 1 } else { end }
+}
+
+/// Whether the next bytes hold no space but single ones, and nothing that may be another. Without a branch, so that it is done for all at once.
+fn is_plain(text: &[u8], start: usize) -> bool {
+    let Some(window) = text.get(start - 1..start + STRIDE) else { return false };
+    let (before, bytes) = (&window[..STRIDE], &window[1..]);
+    let odd = before.iter().zip(bytes).fold(false, |odd, (before, byte)| {
+        odd | (*byte < b' ') | (*byte == 0xC2) | ((*byte == b' ') & (*before == b' '))
+    });
+    !odd
 }
 
 /// Bytes of the space at the start; none if a word stands there.
@@ -174,6 +194,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn words_are_those_between_spaces(text in "([a-cü§]{1,9}| |  |\n|\u{a0}|\u{0}|[a-z]{30,70}| [a-z] [a-z] ){0,30}") {
+            let mut built = TextBuilder::new(usize::MAX);
+            built.push(text.as_bytes());
+            let words: Vec<&str> = text.split([' ', '\n', '\u{a0}', '\0']).filter(|word| !word.is_empty()).collect();
+            prop_assert_eq!(built.finish(), words.join(" "));
+        }
+
         #[test]
         fn any_text_becomes_canonical_and_stays_so(pieces in proptest::collection::vec("(\\PC|\u{a0}|\\s|\u{0}){0,12}", 0..6), bytes_max in 0usize..40) {
             let mut text = TextBuilder::new(bytes_max);

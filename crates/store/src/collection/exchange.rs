@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use bytes::Bytes;
 
 use crate::coll_urls::Digest;
+use crate::collection::folding::Folded;
 use crate::ids::PageNumber;
 use crate::time::Timestamp;
 
@@ -82,4 +83,6 @@ pub struct Exchange {
     pub text_digest: Option<Digest>,
     /// The similarity hash of the visible text.
     pub simhash: Option<u64>,
+    /// The records of the whole response, if they were made before.
+    pub folded: Option<Folded>,
 }

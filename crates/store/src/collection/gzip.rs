@@ -1,6 +1,7 @@
 //! One gzip member per record (RFC 1952), so that a record can be read without what stands before it.
 //!
-//! The compressor is kept from member to member: making one costs as much as compressing a small page.
+//! A record is at hand as a whole when it is written, so it is compressed as a whole (libdeflate): at the same size of the file that takes
+//! half the time of a compressor that works on a stream.
 //!
 //! # Promises
 //! - A member holds exactly the parts that it was given, and says so by its checksum.
@@ -9,7 +10,7 @@
 use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
-use flate2::{Compress, Compression, Crc, FlushCompress, Status};
+use libdeflater::{CompressionLvl, Compressor, Crc};
 
 /// What a record may unfold to: 2 GiB. The crawler's own limit on a body is far below; this one stops a damaged or foreign file.
 pub const RECORD_BYTES_MAX: u64 = 2 << 30;
@@ -17,69 +18,45 @@ pub const RECORD_BYTES_MAX: u64 = 2 << 30;
 /// Magic, deflate, no flags, no time, no hints, unknown system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
-/// The effort for bodies that are compressed already: they hardly shrink, so little is tried.
-const PACKED_LEVEL: u32 = 1;
-
-/// Bytes that are compressed to before they are appended. To compress into the output itself would fill all its spare room with zeros
-/// each time, megabytes of them.
-const ROOM: usize = 32 << 10;
+/// Bytes of room that are kept from member to member; that of a larger one is given back.
+const ROOM_KEPT: usize = 1 << 20;
 
 /// Writes gzip members.
 pub struct MemberWriter {
-    plain: Compress,
-    packed: Compress,
-    room: Box<[u8]>,
+    compressor: Compressor,
+    whole: Vec<u8>,
+    room: Vec<u8>,
 }
 
 impl MemberWriter {
-    /// A writer that compresses with this effort, from 0 (not at all) to 9.
+    /// A writer that compresses with this effort, from 0 (not at all) to 12.
     pub fn new(level: u32) -> Self {
-        let level = level.min(9);
-        Self {
-            plain: Compress::new(Compression::new(level), false),
-            packed: Compress::new(Compression::new(level.min(PACKED_LEVEL)), false),
-            room: vec![0; ROOM].into(),
-        }
+        let level = i32::try_from(level).ok().and_then(|level| CompressionLvl::new(level).ok());
+        let compressor = Compressor::new(level.unwrap_or_else(CompressionLvl::best));
+        Self { compressor, whole: Vec::new(), room: Vec::new() }
     }
 
     /// Appends a member that holds these parts one after the other, and says how many bytes it has.
-    pub fn append(&mut self, parts: &[&[u8]], already_packed: bool, output: &mut Vec<u8>) -> u32 {
+    pub fn append(&mut self, parts: &[&[u8]], output: &mut Vec<u8>) -> u32 {
         let start = output.len();
-        output.extend_from_slice(&HEADER);
-        let compress = if already_packed { &mut self.packed } else { &mut self.plain };
-        let room = &mut self.room;
-        compress.reset();
+        self.whole.clear();
+        parts.iter().for_each(|part| self.whole.extend_from_slice(part));
+        let bound = self.compressor.deflate_compress_bound(self.whole.len());
+        if self.room.len() < bound {
+            self.room.resize(bound, 0);
+        }
+        let made = self.compressor.deflate_compress(&self.whole, &mut self.room);
+        let made = made.expect("the room is as large as the library asks for");
         let mut checksum = Crc::new();
-        for part in parts {
-            checksum.update(part);
-            deflate(compress, part, FlushCompress::None, room, output);
-        }
-        deflate(compress, &[], FlushCompress::Finish, room, output);
+        checksum.update(&self.whole);
+        output.extend_from_slice(&HEADER);
+        output.extend_from_slice(&self.room[..made]);
         output.extend_from_slice(&checksum.sum().to_le_bytes());
-        output.extend_from_slice(&checksum.amount().to_le_bytes());
-        u32::try_from(output.len() - start).expect("a record is bounded by the crawler's limit on bodies")
-    }
-}
-
-fn deflate(
-    compress: &mut Compress,
-    mut input: &[u8],
-    flush: FlushCompress,
-    room: &mut [u8],
-    output: &mut Vec<u8>,
-) {
-    loop {
-        let (taken, made) = (compress.total_in(), compress.total_out());
-        let status = compress.compress(input, room, flush).expect("memory to memory, this cannot fail");
-        input = &input[(compress.total_in() - taken) as usize..];
-        output.extend_from_slice(&room[..(compress.total_out() - made) as usize]);
-        let finished = match flush {
-            FlushCompress::Finish => status == Status::StreamEnd,
-            _ => input.is_empty(),
-        };
-        if finished {
-            return;
+        output.extend_from_slice(&(self.whole.len() as u32).to_le_bytes());
+        if self.room.len() > ROOM_KEPT {
+            (self.whole, self.room) = (Vec::new(), Vec::new());
         }
+        u32::try_from(output.len() - start).expect("a record is bounded by the crawler's limit on bodies")
     }
 }
 
@@ -155,8 +132,7 @@ mod tests {
         #[test]
         fn members_come_back_one_by_one(
             members in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..3), 1..4),
-            level in 0_u32..10,
-            packed: bool,
+            level in 0_u32..14,
         ) {
             let mut writer = MemberWriter::new(level);
             let mut file = Vec::new();
@@ -164,7 +140,7 @@ mod tests {
             for parts in &members {
                 let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
                 let offset = file.len();
-                let length = writer.append(&parts, packed, &mut file) as usize;
+                let length = writer.append(&parts, &mut file) as usize;
                 prop_assert_eq!(offset + length, file.len());
                 places.push((offset, length, parts.concat()));
             }
@@ -181,7 +157,7 @@ mod tests {
         fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), flip: usize) {
             let _ = unfold(&bytes);
             let mut file = Vec::new();
-            MemberWriter::new(6).append(&[&bytes], false, &mut file);
+            MemberWriter::new(6).append(&[&bytes], &mut file);
             let at = flip % file.len();
             file[at] ^= 0x10;
             if let Ok(whole) = unfold(&file) {

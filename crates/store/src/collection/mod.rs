@@ -6,6 +6,7 @@
 //! - [`gzip`]: one gzip member per record.
 //! - [`http_head`]: the head of a response as the archive keeps it.
 //! - [`warc`]: the records, written and parsed.
+//! - [`folding`]: the records of whole responses, made on any thread.
 //! - [`surt`]: the sort key of a URL.
 //! - [`index`]: CDXJ, one line per record.
 //! - [`segment`]: the files, appended to and cut back after a crash.
@@ -14,6 +15,7 @@
 
 pub mod digest;
 pub mod exchange;
+pub mod folding;
 pub mod gzip;
 pub mod http_head;
 pub mod index;
@@ -24,5 +26,6 @@ pub mod surt;
 pub mod warc;
 
 pub use exchange::{Exchange, ExchangeKind, Truncation};
+pub use folding::{Folded, Folding};
 pub use reading::StoredResponse;
 pub use retention::Keep;

@@ -79,7 +79,7 @@ impl WarcWriter {
         let id = record_id(&self.store, "warcinfo", file_name, time.millis());
         self.begin("warcinfo", &id, time);
         self.field("WARC-Filename", file_name);
-        self.append("application/warc-fields", &[block.as_bytes()], false, output);
+        self.append("application/warc-fields", &[block.as_bytes()], output);
     }
 
     /// Appends the records of an exchange. With an original it becomes a revisit, if that is its kind.
@@ -129,8 +129,7 @@ impl WarcWriter {
         if let Some(truncated) = exchange.truncated {
             self.field("WARC-Truncated", truncated.word());
         }
-        let packed = http_head::value(head, "content-encoding").is_some_and(|coding| coding != "identity");
-        self.append("application/http; msgtype=response", &[head, &exchange.body], packed, output)
+        self.append("application/http; msgtype=response", &[head, &exchange.body], output)
     }
 
     fn append_revisit(
@@ -148,7 +147,7 @@ impl WarcWriter {
         self.field("WARC-Profile", profile);
         self.field("WARC-Refers-To-Target-URI", &exchange.url);
         self.field("WARC-Refers-To-Date", &original.time.iso());
-        self.append("application/http; msgtype=response", &[head], false, output)
+        self.append("application/http; msgtype=response", &[head], output)
     }
 
     fn append_request(&mut self, exchange: &Exchange, response_id: &str, output: &mut Vec<u8>) {
@@ -160,7 +159,7 @@ impl WarcWriter {
         self.exchange_fields(exchange);
         self.field("WARC-Concurrent-To", response_id);
         let head = exchange.request_head.trim_ascii_end();
-        self.append("application/http; msgtype=request", &[head, b"\r\n\r\n"], false, output);
+        self.append("application/http; msgtype=request", &[head, b"\r\n\r\n"], output);
     }
 
     fn append_metadata(&mut self, exchange: &Exchange, response_id: &str, output: &mut Vec<u8>) {
@@ -177,7 +176,7 @@ impl WarcWriter {
         self.begin("metadata", &id, exchange.time);
         self.field("WARC-Target-URI", &exchange.url);
         self.field("WARC-Concurrent-To", response_id);
-        self.append("application/warc-fields", &[block.as_bytes()], false, output);
+        self.append("application/warc-fields", &[block.as_bytes()], output);
     }
 
     fn id(&self, kind: &str, exchange: &Exchange) -> String {
@@ -210,7 +209,7 @@ impl WarcWriter {
         self.head.push_str("\r\n");
     }
 
-    fn append(&mut self, content_type: &str, block: &[&[u8]], packed: bool, output: &mut Vec<u8>) -> u32 {
+    fn append(&mut self, content_type: &str, block: &[&[u8]], output: &mut Vec<u8>) -> u32 {
         let length: usize = block.iter().map(|part| part.len()).sum();
         self.field("Content-Type", content_type);
         self.field("Content-Length", &length.to_string());
@@ -219,7 +218,7 @@ impl WarcWriter {
         parts.push(self.head.as_bytes());
         parts.extend_from_slice(block);
         parts.push(b"\r\n\r\n");
-        self.members.append(&parts, packed, output)
+        self.members.append(&parts, output)
     }
 }
 
@@ -354,6 +353,7 @@ pub(crate) mod tests {
             raw_digest: Some([1; 16]),
             text_digest: Some([2; 16]),
             simhash: Some(3),
+            folded: None,
         }
     }
 

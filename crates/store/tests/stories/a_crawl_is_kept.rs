@@ -89,6 +89,7 @@ fn add_visit(
         raw_digest: None,
         text_digest: None,
         simhash: None,
+        folded: None,
     });
 }
 

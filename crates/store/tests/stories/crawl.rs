@@ -114,6 +114,7 @@ impl Crawl {
             raw_digest: None,
             text_digest: None,
             simhash: None,
+            folded: None,
         });
         Ok(changes)
     }

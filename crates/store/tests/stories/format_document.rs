@@ -86,6 +86,7 @@ fn example_version() -> VersionRecord {
         raw_digest: None,
         text_digest: None,
         simhash: None,
+        folded: None,
     }
 }
 

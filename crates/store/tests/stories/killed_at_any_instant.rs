@@ -119,6 +119,7 @@ fn exchange(page: u32, commit: u64) -> Exchange {
         raw_digest: None,
         text_digest: None,
         simhash: None,
+        folded: None,
     }
 }
 

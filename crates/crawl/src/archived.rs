@@ -1,0 +1,69 @@
+//! A visit as the Collection keeps it: a request, its response, and what became of them.
+//!
+//! Its records are made by whoever has fetched the page, when it is likely that the response will be kept whole: the keeper, which alone decides
+//! that, then has only to append them.
+
+use freshet_store::collection::{Exchange, ExchangeKind, Folding, Truncation};
+use freshet_store::ids::PageNumber;
+
+use crate::visit::{Finding, PageVisit, Visit};
+use crate::web::{self, Answer, Fetch, Response};
+
+/// Makes the records of a visit that the keeper will want.
+pub(crate) fn fold(visit: &mut Visit, folding: &Folding) {
+    let Visit::Page(visit) = visit else { return };
+    let is_kept_whole = match &visit.finding {
+        Finding::New | Finding::Back | Finding::Changed(_) => {
+            visit.reading.as_ref().is_some_and(|reading| reading.robots.index)
+        }
+        Finding::Gone | Finding::Moved { .. } => true,
+        Finding::Unchanged | Finding::NotModified | Finding::Failed(_) | Finding::Refused(_) => false,
+    };
+    if is_kept_whole && let Some(exchange) = exchange(visit, ExchangeKind::Full, None) {
+        visit.folded = Some(folding.fold(&exchange));
+    }
+}
+
+/// A visit as the Collection keeps it; none if no response came.
+pub(crate) fn exchange(visit: &PageVisit, kind: ExchangeKind, page: Option<PageNumber>) -> Option<Exchange> {
+    let fetch = visit.fetch.as_ref()?;
+    let response = response(Some(fetch))?;
+    let reading = visit.reading.as_ref();
+    Some(Exchange {
+        page,
+        url: visit.url.as_str().to_owned(),
+        time: visit.time,
+        kind,
+        address: fetch.address,
+        request_head: fetch.request_head.clone(),
+        response_head: response.head.clone(),
+        status: response.status,
+        body: response.raw_body.clone(),
+        truncated: response.truncated.map(truncation),
+        millis: u32::try_from(fetch.elapsed.as_millis()).unwrap_or(u32::MAX),
+        charset: reading.and_then(|reading| reading.charset).map(|charset| charset.name().to_owned()),
+        via: None,
+        raw_digest: reading.map(|reading| reading.raw_digest),
+        text_digest: reading.map(|reading| reading.text_digest),
+        simhash: reading.map(|reading| reading.simhash),
+        folded: visit.folded.clone().filter(|_| kind == ExchangeKind::Full),
+    })
+}
+
+/// As WARC calls it.
+fn truncation(cut: web::Truncation) -> Truncation {
+    match cut {
+        web::Truncation::Size | web::Truncation::DecodedSize | web::Truncation::Bomb => Truncation::Length,
+        web::Truncation::Idle | web::Truncation::Slow => Truncation::Time,
+        web::Truncation::Closed => Truncation::Disconnect,
+        _ => Truncation::Unspecified,
+    }
+}
+
+/// The response that came, if one did.
+pub(crate) fn response(fetch: Option<&Fetch>) -> Option<&Response> {
+    match &fetch?.answer {
+        Answer::Response(response) => Some(response),
+        _ => None,
+    }
+}

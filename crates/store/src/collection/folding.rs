@@ -1,0 +1,84 @@
+//! The records of whole responses, made on any thread.
+//!
+//! To compress a page costs more than all else that a commit does with it. The records do not depend on where they will stand, so whoever has
+//! fetched the page makes them, and the one thread that commits has only to append them.
+//!
+//! # Promises
+//! - A commit appends the same records, whoever made them.
+
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+
+use crate::collection::exchange::Exchange;
+use crate::collection::warc::{WarcWriter, Written};
+
+/// The records of a whole response, ready to be appended.
+#[derive(Clone, Debug)]
+pub struct Folded {
+    records: Bytes,
+    written: Written,
+}
+
+impl Folded {
+    /// Appends the records, and says where they stand.
+    pub(crate) fn append_to(&self, output: &mut Vec<u8>) -> Written {
+        let start = output.len();
+        output.extend_from_slice(&self.records);
+        Written { start, ..self.written.clone() }
+    }
+}
+
+/// Makes records, for many threads at once.
+pub struct Folding {
+    store: [u8; 16],
+    software: String,
+    gzip_level: u32,
+    /// Writers that nobody uses now: as many as there were threads at once.
+    idle: Mutex<Vec<WarcWriter>>,
+}
+
+impl std::fmt::Debug for Folding {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Folding").field("gzip_level", &self.gzip_level).finish_non_exhaustive()
+    }
+}
+
+impl Folding {
+    pub(crate) fn new(store: [u8; 16], software: &str, gzip_level: u32) -> Self {
+        Self { store, software: software.to_owned(), gzip_level, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// A writer of the store's records.
+    pub(crate) fn writer(&self) -> WarcWriter {
+        WarcWriter::new(self.store, &self.software, self.gzip_level)
+    }
+
+    /// The records of the exchange as a whole response.
+    pub fn fold(&self, exchange: &Exchange) -> Folded {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let writer = idle().pop();
+        let mut writer = writer.unwrap_or_else(|| self.writer());
+        let mut records = Vec::with_capacity(exchange.body.len() / 2 + 1024);
+        let written = writer.append_exchange(exchange, None, &mut records);
+        idle().push(writer);
+        Folded { records: records.into(), written }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collection::warc::tests::exchange;
+
+    #[test]
+    fn folded_records_are_those_that_the_writer_makes() {
+        let folding = Folding::new([5; 16], "freshet", 1);
+        let exchange = exchange(1, "http://a.example/", 5, b"<p>hello");
+        let (mut ours, mut theirs) = (b"before".to_vec(), b"before".to_vec());
+        let written = folding.fold(&exchange).append_to(&mut ours);
+        assert_eq!(written, folding.writer().append_exchange(&exchange, None, &mut theirs));
+        assert_eq!(ours, theirs);
+        assert_eq!(written.start, 6);
+    }
+}
