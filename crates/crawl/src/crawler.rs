@@ -39,6 +39,8 @@ use crate::web::robots::RobotsPolicy;
 const VISITS_MAX: usize = 256;
 /// Visits that are committed in one step at most.
 const COMMIT_MAX: usize = 512;
+/// News that the UpdateModule hears in one go.
+const HEARD_AT_ONCE: usize = 1_000;
 /// How often what was committed is made to survive a loss of power.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// How soon it is looked again whether a full disk has room.
@@ -264,12 +266,13 @@ impl Crawler {
 
     fn spread(&self, news: Vec<News>, keeper: &Keeper) {
         let now = self.clock.now();
-        let mut update_module = self.update_module();
-        for news in news {
-            update_module.hear(news, now);
+        let mut news = news.into_iter().peekable();
+        while news.peek().is_some() {
+            // Those who ask for work meanwhile are not kept waiting for all of it.
+            let mut update_module = self.update_module();
+            news.by_ref().take(HEARD_AT_ONCE).for_each(|news| update_module.hear(news, now));
         }
-        let is_done = self.once && update_module.has_seen_everything();
-        drop(update_module);
+        let is_done = self.once && self.update_module().has_seen_everything();
         keeper.show(&mut self.board());
         self.news.notify_waiters();
         if is_done {

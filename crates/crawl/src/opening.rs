@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use freshet_store::error::StoreError;
-use freshet_store::history::{VisitKind, VisitQuery};
+use freshet_store::history::{VisitKind, VisitOutcome, VisitQuery};
+use freshet_store::ids::PageNumber;
 use freshet_store::reader::Reader;
 use freshet_store::store::Store;
 use freshet_store::time::Timestamp;
@@ -58,6 +59,10 @@ const BURST_WALL: f64 = 2_000.0;
 const RANK_EVERY: Duration = Duration::from_secs(20);
 /// It rests this many times as long as it worked.
 const RANK_REST: u32 = 20;
+/// Pages whose new importance the keeper takes in between two visits: a few milliseconds of work.
+const RANKED_AT_ONCE: usize = 1_000;
+/// How long the keeper has for visits before the next piece of a ranking.
+const BETWEEN_PIECES: Duration = Duration::from_millis(5);
 
 /// Why a crawl cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -235,7 +240,7 @@ impl Crawl {
 /// The RankingModule's own thread: it ranks, rests, and ranks again, until the crawl stops.
 fn refine(crawler: &Crawler, pages_max: usize) {
     let mut rest = RANK_EVERY;
-    let mut known = 0;
+    let mut ranked = None;
     loop {
         let begun = Instant::now();
         while begun.elapsed() < rest {
@@ -244,16 +249,20 @@ fn refine(crawler: &Crawler, pages_max: usize) {
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        let urls = crawler.reader().counters().map_or(0, |counters| counters.urls);
-        if urls == known && urls > 0 && known % 7 != 0 {
+        let known = crawler.reader().counters().map(|counters| (counters.urls, counters.visits)).ok();
+        if known.is_none() || known == ranked {
             continue;
         }
-        known = urls;
+        ranked = known;
         let begun = Instant::now();
-        if let Ok(ranking) = rank(crawler.reader(), pages_max)
-            && !crawler.tell_keeper_blocking(Message::Ranking(ranking))
-        {
-            return;
+        if let Ok(ranking) = rank(crawler.reader(), pages_max) {
+            for piece in ranking.pieces(RANKED_AT_ONCE) {
+                if crawler.is_stopping() || !crawler.tell_keeper_blocking(Message::Ranking(piece)) {
+                    return;
+                }
+                // Visits come first: there is a piece among them now and then.
+                std::thread::sleep(BETWEEN_PIECES);
+            }
         }
         rest = RANK_EVERY.max(begun.elapsed() * RANK_REST);
     }
@@ -338,22 +347,21 @@ fn remember(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     keeper.tell_all(|news| module.hear(news, now))?;
-    let mut visits = reader.visits(&VisitQuery::all())?;
-    visits.sort_by_key(|visit| (visit.row.time, visit.number));
-    for visit in visits {
-        let Some(page) = visit.row.page else { continue };
-        let time = visit.row.time;
-        let outcome = match visit.row.kind {
+    let mut visits = Vec::new();
+    reader.for_each_outcome(|visit| visits.extend(Past::of(&visit)))?;
+    visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
+    for Past { time, page, kind, prompted, bytes_expected, .. } in visits {
+        let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
                 let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else {
                     continue;
                 };
-                let Some(url) = PageUrl::stored(&visit.row.url) else { continue };
-                let path = url.path_and_query().to_owned();
-                module.hear(
-                    News::Copied { page, site: record.site, path, importance: record.importance, time },
-                    now,
-                );
+                let Some(url) = reader.url(record.url)?.and_then(|known| PageUrl::stored(&known.url)) else {
+                    continue;
+                };
+                let (site, path, importance) =
+                    (record.site, url.path_and_query().to_owned(), record.importance);
+                module.hear(News::Copied { page, site, path, importance, time }, now);
                 continue;
             }
             VisitKind::Unchanged | VisitKind::NotModified => Outcome::Unchanged,
@@ -361,11 +369,32 @@ fn remember(
             VisitKind::Gone => Outcome::Gone,
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
-        let prompted = visit.row.reason.as_deref() == Some(Reason::Signal.word());
-        let bytes_expected = visit.row.bytes as f32;
         module.hear(News::Visited { page, time, outcome, prompted, bytes_expected }, now);
     }
     Ok(())
+}
+
+/// What the policy is told of a visit of the past: of millions, all of them at once are held to be put in order.
+struct Past {
+    time: Timestamp,
+    number: u64,
+    page: PageNumber,
+    bytes_expected: f32,
+    kind: VisitKind,
+    prompted: bool,
+}
+
+impl Past {
+    fn of(visit: &VisitOutcome<'_>) -> Option<Self> {
+        Some(Self {
+            time: visit.time,
+            number: visit.number,
+            page: visit.page?,
+            bytes_expected: visit.bytes as f32,
+            kind: visit.kind,
+            prompted: visit.reason == Some(Reason::Signal.word()),
+        })
+    }
 }
 
 /// Whether a directory holds a crawl.

@@ -39,6 +39,18 @@ pub struct Ranking {
     pub discard: Vec<PageNumber>,
 }
 
+impl Ranking {
+    /// The same decisions in pieces of at most `size`, to be carried out one after the other: what leaves before what comes.
+    pub fn pieces(&self, size: usize) -> impl Iterator<Item = Self> {
+        let importance =
+            self.importance.chunks(size).map(|some| Self { importance: some.to_vec(), ..Self::default() });
+        let discard =
+            self.discard.chunks(size).map(|some| Self { discard: some.to_vec(), ..Self::default() });
+        let admit = self.admit.chunks(size).map(|some| Self { admit: some.to_vec(), ..Self::default() });
+        importance.chain(discard).chain(admit)
+    }
+}
+
 /// A known URL, as far as ranking goes.
 #[derive(Clone, Copy, Debug)]
 struct Known {
@@ -52,14 +64,7 @@ struct Known {
 /// Ranks all that is known; `pages_max` pages are to be kept.
 pub fn rank(reader: &Reader, pages_max: usize) -> Result<Ranking, StoreError> {
     let (urls, url_of_page) = read_urls(reader)?;
-    let mut links = Vec::new();
-    for entry in reader.all_links().from(PageNumber(0)) {
-        let (page, targets) = entry?;
-        if let Some(from) = url_of_page.get(page.index()).copied().flatten() {
-            links.extend(targets.iter().filter(|to| to.index() < urls.len()).map(|to| (from.0, to.0)));
-        }
-    }
-    let graph = Graph::from_links(urls.len(), &links);
+    let graph = read_links(reader, urls.len(), &url_of_page)?;
     Ok(refine(&urls, &scores(&urls, &graph), pages_max))
 }
 
@@ -81,6 +86,34 @@ fn read_urls(reader: &Reader) -> Result<(Vec<Known>, Vec<Option<UrlId>>), StoreE
         urls.push(Known { depth: record.depth, page, waits: record.standing == Standing::Waiting });
     }
     Ok((urls, url_of_page))
+}
+
+/// The links between URLs. They are read twice, so that they are never held in another form beside the rows of the graph.
+fn read_links(reader: &Reader, urls: usize, url_of_page: &[Option<UrlId>]) -> Result<Graph, StoreError> {
+    let from = |page: PageNumber| url_of_page.get(page.index()).copied().flatten().map(UrlId::index);
+    let known = |to: &UrlId| to.index() < urls;
+    let mut starts = vec![0; urls + 1];
+    for entry in reader.all_links().from(PageNumber(0)) {
+        let (page, targets) = entry?;
+        if let Some(from) = from(page) {
+            starts[from + 1] = targets.iter().copied().filter(known).count();
+        }
+    }
+    for url in 0..urls {
+        starts[url + 1] += starts[url];
+    }
+    let mut rows = vec![0; starts[urls]];
+    for entry in reader.all_links().from(PageNumber(0)) {
+        let (page, targets) = entry?;
+        let Some(from) = from(page) else { continue };
+        // A page that was visited since the first reading may have other links: there is room for as many as there were.
+        let row = &mut rows[starts[from]..starts[from + 1]];
+        let mut targets = targets.iter().copied().filter(known);
+        for link in row {
+            *link = targets.next().map_or(from as u32, |to| to.0);
+        }
+    }
+    Ok(Graph::from_rows(starts, rows))
 }
 
 /// The importance of every URL, one on average.
@@ -161,6 +194,22 @@ mod tests {
         let ranking = refine(&urls, &scores, 40);
         assert!(ranking.admit.is_empty());
         assert!(ranking.discard.is_empty());
+    }
+
+    #[test]
+    fn the_pieces_of_a_ranking_are_all_of_it_and_what_leaves_leaves_first() {
+        let ranking = Ranking {
+            importance: (0..5).map(|page| (PageNumber(page), 1.0)).collect(),
+            admit: (0..3).map(UrlId).collect(),
+            discard: (0..2).map(PageNumber).collect(),
+        };
+        let pieces: Vec<Ranking> = ranking.pieces(2).collect();
+        let sizes: Vec<_> = pieces
+            .iter()
+            .map(|piece| [piece.importance.len(), piece.discard.len(), piece.admit.len()])
+            .collect();
+        assert_eq!(sizes, [[2, 0, 0], [2, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2], [0, 0, 1]]);
+        assert_eq!(pieces.into_iter().flat_map(|piece| piece.admit).collect::<Vec<_>>(), ranking.admit);
     }
 
     #[test]

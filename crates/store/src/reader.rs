@@ -16,7 +16,7 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::columns::NumberedVisit;
 use crate::history::files::{decode, registered};
-use crate::history::{VisitQuery, query};
+use crate::history::{VisitOutcome, VisitQuery, query};
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, KeyValue, Space};
 use crate::links::Links;
@@ -189,6 +189,11 @@ impl Reader {
         mut each: impl FnMut(NumberedVisit),
     ) -> Result<(), StoreError> {
         query::for_each(self.shared.state.as_ref(), &self.shared.history(), query, &mut each)
+    }
+
+    /// Gives what came of every visit to `each`, in no particular order. It reads no more of the files than that.
+    pub fn for_each_outcome(&self, mut each: impl FnMut(VisitOutcome<'_>)) -> Result<(), StoreError> {
+        query::for_each_outcome(self.shared.state.as_ref(), &self.shared.history(), &mut each)
     }
 
     /// The latest moment that the store tells of: of an exchange or a visit. None if it tells of none.

@@ -38,6 +38,41 @@ impl NumberedVisit {
     }
 }
 
+/// What came of a visit, without its particulars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct VisitOutcome<'a> {
+    /// The number of the visit.
+    pub number: u64,
+    /// When it was.
+    pub time: Timestamp,
+    /// The page; none if the URL is not kept.
+    pub page: Option<PageNumber>,
+    /// What came of it.
+    pub kind: VisitKind,
+    /// The bytes that it cost.
+    pub bytes: u64,
+    /// Why it was made.
+    pub reason: Option<&'a str>,
+}
+
+impl<'a> From<&'a NumberedVisit> for VisitOutcome<'a> {
+    fn from(visit: &'a NumberedVisit) -> Self {
+        let NumberedVisit { number, row } = visit;
+        let VisitRow { time, page, kind, bytes, reason, .. } = row;
+        Self {
+            number: *number,
+            time: *time,
+            page: *page,
+            kind: *kind,
+            bytes: *bytes,
+            reason: reason.as_deref(),
+        }
+    }
+}
+
+/// The columns that tell what came of a visit.
+pub(crate) const OUTCOME: [&str; 6] = ["visit", "time", "page", "kind", "bytes", "reason"];
+
 /// A column: its name, its type as Arrow has it, whether a value may be missing, and what it means.
 type Column = (&'static str, DataType, bool, &'static str);
 
@@ -186,6 +221,27 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
         .collect()
 }
 
+/// What came of the visits of a batch that has the columns [`OUTCOME`].
+pub(crate) fn outcomes(batch: &RecordBatch, each: &mut dyn FnMut(VisitOutcome<'_>)) -> Result<(), String> {
+    let visit = numbers::<UInt64Type>(batch, "visit")?;
+    let time = numbers::<TimestampMillisecondType>(batch, "time")?;
+    let page = numbers::<UInt32Type>(batch, "page")?;
+    let (kind, bytes) = (texts(batch, "kind")?, numbers::<UInt64Type>(batch, "bytes")?);
+    let reason = batch.column_by_name("reason").map(|_| texts(batch, "reason")).transpose()?;
+    for at in 0..batch.num_rows() {
+        let word = kind.value(at);
+        each(VisitOutcome {
+            number: visit.value(at),
+            time: Timestamp::from_millis(time.value(at)),
+            page: number(page, at).map(PageNumber),
+            kind: VisitKind::from_word(word).ok_or_else(|| format!("{word:?} is no kind of visit"))?,
+            bytes: bytes.value(at),
+            reason: reason.filter(|reason| reason.is_valid(at)).map(|reason| reason.value(at)),
+        });
+    }
+    Ok(())
+}
+
 fn column<'a, A: 'static>(batch: &'a RecordBatch, name: &str) -> Result<&'a A, String> {
     let column = batch.column_by_name(name).ok_or_else(|| format!("the column {name} is missing"))?;
     column
@@ -233,7 +289,14 @@ mod tests {
         fn rows_come_back(rows in prop::collection::vec(visit_row(), 0..5)) {
             let visits: Vec<_> =
                 (7..).zip(rows).map(|(number, row)| NumberedVisit { number, row }).collect();
-            prop_assert_eq!(from_batch(&to_batch(&visits)), Ok(visits));
+            let batch = to_batch(&visits);
+            let mut at = 0;
+            let told = outcomes(&batch, &mut |outcome| {
+                assert_eq!(outcome, VisitOutcome::from(&visits[at]));
+                at += 1;
+            });
+            prop_assert_eq!((told, at), (Ok(()), visits.len()));
+            prop_assert_eq!(from_batch(&batch), Ok(visits));
         }
     }
 

@@ -13,5 +13,6 @@ pub(crate) mod lost_visits;
 pub mod query;
 pub mod row;
 
+pub use columns::VisitOutcome;
 pub use query::VisitQuery;
 pub use row::{VisitKind, VisitRow};

@@ -8,12 +8,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::RowGroupMetaData;
 use parquet::file::statistics::Statistics;
 
 use crate::error::StoreError;
-use crate::history::columns::{NumberedVisit, columns, from_batch};
+use crate::history::columns::{NumberedVisit, OUTCOME, VisitOutcome, columns, from_batch, outcomes};
 use crate::history::files::{decode, parquet_error, registered};
 use crate::history::row::VisitRow;
 use crate::key_value::{Direction, KeyRange, KeyValue, Space};
@@ -91,6 +92,26 @@ pub(crate) fn for_each(
         }
     }
     rows.into_iter().for_each(each);
+    Ok(())
+}
+
+/// Gives what came of every visit to `each`, in no particular order.
+pub(crate) fn for_each_outcome(
+    store: &dyn KeyValue,
+    directory: &Path,
+    each: &mut dyn FnMut(VisitOutcome<'_>),
+) -> Result<(), StoreError> {
+    let (files, rows) = open_all(store, directory, &VisitQuery::all())?;
+    for (path, file) in files {
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(parquet_error(&path))?;
+        let wanted = ProjectionMask::columns(builder.parquet_schema(), OUTCOME);
+        let reader = builder.with_projection(wanted).build().map_err(parquet_error(&path))?;
+        for batch in reader {
+            let damaged = |reason: String| StoreError::Damaged { path: path.clone(), reason };
+            outcomes(&batch.map_err(|error| damaged(error.to_string()))?, each).map_err(damaged)?;
+        }
+    }
+    rows.iter().for_each(|visit| each(visit.into()));
     Ok(())
 }
 

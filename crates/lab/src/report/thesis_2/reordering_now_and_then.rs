@@ -30,20 +30,21 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         "Mean P_ST over the crawl, for the hundredth of pages with most backlinks",
         ["web", "reorders", "mean P_ST", "seconds for all reorders"],
     );
-    let web = webs::generated(SMALL, &mut sources.chance("reordering"));
-    let web = webs::part(&web, &webs::reachable(&web, 0));
-    let importance: Vec<f64> = backlinks(&web).into_iter().map(f64::from).collect();
+    let small =
+        webs::from_best_start("generated", &webs::generated(SMALL, &mut sources.chance("reordering")));
+    let pages = small.graph.pages();
+    let importance: Vec<f64> = backlinks(&small.graph).into_iter().map(f64::from).collect();
     let target = target(&importance);
     let mean = |order: &[u32]| area(&with_threshold(&importance, order, target));
-    let every = mean(&crawl_order(&web, 0, Ordering::PageRank(Damping::THESIS), usize::MAX));
-    let small = format!("generated, {} pages", web.pages());
-    table.row([small.clone(), format!("{} (each page)", web.pages()), format!("{every:.4}"), "—".to_owned()]);
+    let ordering = Ordering::PageRank(Damping::THESIS);
+    let every = mean(&crawl_order(&small.graph, small.start, ordering, usize::MAX));
+    table.row([small.name.clone(), format!("{pages} (each page)"), format!("{every:.4}"), "—".to_owned()]);
     let mut losses = Vec::new();
     for reorders in [100, 30, 10, 3] {
-        let crawl = batched_pagerank::crawl(&web, 0, web.pages().div_ceil(reorders), |_| {});
+        let crawl = batched_pagerank::crawl(&small.graph, small.start, pages.div_ceil(reorders), |_| {});
         let mean = mean(&crawl.order);
         losses.push(every - mean);
-        table.row([small.clone(), crawl.reorders.to_string(), format!("{mean:.4}"), seconds(&crawl)]);
+        table.row([small.name.clone(), crawl.reorders.to_string(), format!("{mean:.4}"), seconds(&crawl)]);
     }
     progress(0.2);
     let web = webs::large(sources)?;

@@ -32,13 +32,18 @@ const GENERATED_PAGES: usize = 30_000;
 /// The recorded web graph, or a generated one; from its best start, without the pages that cannot be reached from there.
 pub(crate) fn large(sources: &Sources) -> Result<Web> {
     let (name, graph) = whole(sources)?;
-    let start = best_start(&graph);
-    let order = reachable(&graph, start);
+    Ok(from_best_start(name, &graph))
+}
+
+/// What can be reached of a web from its best start.
+pub(crate) fn from_best_start(name: &str, graph: &Graph) -> Web {
+    let start = best_start(graph);
+    let order = reachable(graph, start);
     let left_out = graph.pages() - order.len();
-    let graph = part(&graph, &order);
+    let graph = part(graph, &order);
     let name = format!("{name}; {} pages, {left_out} others cannot be reached", graph.pages());
     let start = order.iter().position(|page| *page == start).unwrap_or(0) as u32;
-    Ok(Web { name, graph, start })
+    Web { name, graph, start }
 }
 
 /// The recorded web graph with all its pages, or a generated one, and what it is.
