@@ -147,6 +147,27 @@ fn a_url_list_and_a_sitemap_begin_a_crawl() {
 }
 
 #[test]
+fn urls_beyond_the_size_of_the_collection_are_known_and_not_left_out() {
+    let place = tempfile::tempdir().expect("a place");
+    let (list, config, directory) =
+        (place.path().join("list"), place.path().join("freshet.toml"), place.path().join("crawl"));
+    let urls: String = (0..5_000).map(|page| format!("http://127.0.0.1/page-{page}\n")).collect();
+    fs::write(&list, urls).expect("it is written");
+    fs::write(&config, "pages = 100\n").expect("it is written");
+    let output = run(freshet()
+        .arg("import")
+        .arg(&list)
+        .arg("--config")
+        .arg(&config)
+        .args(["--json", "--dir"])
+        .arg(&directory));
+    let imported: Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(imported["urls"], 5_000, "{imported}");
+    let status = status(&directory);
+    assert_eq!((&status["urls_known"], &status["pages_kept"]), (&5_000.into(), &100.into()));
+}
+
+#[test]
 fn with_few_files_a_crawl_says_so_and_keeps_what_it_can() {
     let place = tempfile::tempdir().expect("a place");
     let (web, directory) = (web(place.path()), place.path().join("crawl"));

@@ -43,6 +43,8 @@ use crate::web::{Answer, Fetch, Web};
 
 /// Visits that are committed in one step.
 const VISITS_PER_COMMIT: usize = 256;
+/// URLs of lists that are committed in one step.
+const URLS_PER_COMMIT: usize = 4_096;
 
 /// Bytes of a sitemap file, packed, at most.
 const SITEMAP_BYTES_MAX: u64 = 64 << 20;
@@ -102,6 +104,8 @@ pub struct Importer {
     now: Timestamp,
     /// Pages with a visit that is not committed yet.
     in_step: HashSet<PageNumber>,
+    /// URLs of lists that are not committed yet.
+    urls_in_step: usize,
     /// The digest that an index told last, by page.
     digests: HashMap<PageNumber, String>,
     imported: Imported,
@@ -120,7 +124,7 @@ impl Importer {
         let keeper = Keeper::new(store, admission)?;
         let module = CrawlModule::new(web, reader, canonical, clock, limits, settings.change.clone());
         let (in_step, digests) = (HashSet::new(), HashMap::new());
-        Ok(Self { keeper, module, now, in_step, digests, imported: Imported::default() })
+        Ok(Self { keeper, module, now, in_step, urls_in_step: 0, digests, imported: Imported::default() })
     }
 
     /// Takes in files, and closes the crawl.
@@ -165,15 +169,14 @@ impl Importer {
     }
 
     fn know(&mut self, url: &PageUrl, modified: Option<Timestamp>) -> Result<(), ImportError> {
-        if self.keeper.bring(url, modified, self.now)?.is_some() {
+        let is_page = self.keeper.bring(url, modified, self.now)?.is_some();
+        if is_page || self.keeper.knows(url) {
             self.imported.urls += 1;
         } else {
-            self.imported.leave_out("URLs that the settings leave out");
+            self.imported.leave_out("URLs that the settings or the defence against traps leave out");
         }
-        if self.imported.urls.is_multiple_of(VISITS_PER_COMMIT as u64) {
-            self.commit()?;
-        }
-        Ok(())
+        self.urls_in_step += 1;
+        if self.urls_in_step >= URLS_PER_COMMIT { self.commit() } else { Ok(()) }
     }
 
     fn take_sitemap(&mut self, path: &Path) -> Result<(), ImportError> {
@@ -386,6 +389,7 @@ impl Importer {
     fn commit(&mut self) -> Result<(), ImportError> {
         self.keeper.commit()?;
         self.in_step.clear();
+        self.urls_in_step = 0;
         Ok(())
     }
 

@@ -290,7 +290,7 @@ impl Keeper {
     }
 
     /// Whether a URL is known.
-    pub(super) fn knows(&self, url: &PageUrl) -> bool {
+    pub fn knows(&self, url: &PageUrl) -> bool {
         self.known.get(url.as_str()).is_some()
     }
 
