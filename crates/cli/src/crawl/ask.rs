@@ -214,7 +214,7 @@ pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
         Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
         Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
-        Answer::Unknown(_) => {}
+        Answer::Past(_) | Answer::Unknown(_) => {}
     }
     Ok(())
 }
@@ -227,7 +227,7 @@ fn json(answer: &Answer) -> Result<String> {
 }
 
 /// Asks the crawl that runs in a directory, or the directory itself.
-fn ask(directory: &Path, question: &Question) -> Result<Answer> {
+pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     must_be_crawl(directory)?;
     let running = counter::ask(directory, question)
         .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;

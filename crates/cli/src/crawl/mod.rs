@@ -24,4 +24,4 @@ pub(crate) mod init;
 pub(crate) mod manners;
 pub(crate) mod run;
 mod screen;
-mod words;
+pub(crate) mod words;
