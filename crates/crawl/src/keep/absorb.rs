@@ -21,8 +21,10 @@ use crate::page::simhash::change_size;
 use crate::page::{Canonical, PageUrl, Reading, read};
 use crate::policy::Outcome;
 use crate::status::ChangeLine;
+use crate::update::trouble_after;
 use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
 use crate::web::robots::Robots;
+use crate::web::robots::policy::is_whole;
 use crate::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
 
 /// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
@@ -367,6 +369,10 @@ impl Keeper {
     fn absorb_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
         let Some(fetch) = fetches.last() else { return };
         let (status, failure, body) = match &fetch.answer {
+            // What it forbids may be in the part that is missing.
+            Answer::Response(response) if (200..300).contains(&response.status) && !is_whole(response) => {
+                (0, "it broke off".to_owned(), Vec::new())
+            }
             Answer::Response(response) => (response.status, String::new(), response.body.to_vec()),
             Answer::Failed(failure) => (0, failure.to_string(), Vec::new()),
             Answer::Refused(refusal) => (0, refusal.to_string(), Vec::new()),
@@ -379,7 +385,9 @@ impl Keeper {
         let record = self.site_mut(site);
         record.bytes += fetches.iter().map(|fetch| fetch.bytes_received).sum::<u64>();
         record.trouble = if failure.is_empty() { String::new() } else { format!("robots.txt: {failure}") };
-        record.robots = Some(RobotsCopy { fetched: time, status, failure, body: Opaque(body) });
+        let copy = RobotsCopy { fetched: time, status, failure, body: Opaque(body) };
+        record.robots_trouble = trouble_after(&copy, record.robots.as_ref(), record.robots_trouble.take());
+        record.robots = Some(copy);
         self.tell_site(site);
         let sitemaps = if sitemaps.is_empty() && (200..500).contains(&status) {
             vec![format!("{}{USUAL_SITEMAP}", self.sites[site.index()].site)]

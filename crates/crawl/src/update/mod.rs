@@ -8,7 +8,7 @@
 //! - [`hours`]: when a site may be visited;
 //! - [`intervals`]: how long pages are left alone, at least and at most;
 //! - [`shadow`]: when readers see what was found;
-//! - `rules`: what a site lets us do, from the copy of its `robots.txt`.
+//! - `rules`: what a site lets us do, from what is kept of its `robots.txt`.
 
 pub mod calendar;
 pub mod discovery;
@@ -20,3 +20,4 @@ mod rules;
 pub mod shadow;
 
 pub use module::{Assignment, Next, UpdateModule, UpdateSettings, Wishes};
+pub(crate) use rules::trouble_after;

@@ -493,7 +493,7 @@ impl UpdateModule {
         state.dates_right = record.lists.iter().map(|list| list.dates_right).sum();
         state.dates_wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
         if let Some(copy) = &record.robots {
-            let (policy, until) = rules::of_copy(copy);
+            let (policy, until) = rules::of_copy(copy, record.robots_trouble.as_ref());
             state.rules_asked = false;
             state.rules_until = until;
             let host = Arc::clone(&state.host);
