@@ -234,8 +234,13 @@ impl UpdateModule {
         experience: Experience,
         now: Timestamp,
         bytes: u64,
+        address: Option<IpAddr>,
     ) -> PolitenessState {
         let site = assignment.order.site();
+        // A host may move: from now on it waits for those at its new address.
+        if address.is_some() {
+            self.sites[site.index()].address = Address::Known(address);
+        }
         self.under_way -= 1;
         self.uncommitted += 1;
         self.politeness.end(assignment.turn, experience, now);
