@@ -205,6 +205,9 @@ pub struct Account {
     pub status: u16,
     /// How important it is, one on average, and from what.
     pub importance: f32,
+    /// How much its copy is about the topic of the crawl, from 0 to 1, if that has one.
+    #[serde(default)]
+    pub likeness: Option<f32>,
     /// Pages we hold that link to it.
     pub linked_from: usize,
     /// How often it changes per day, with a 95% interval.
@@ -471,6 +474,7 @@ fn describe(
     account.last_change_ms = record.last_change.map(Timestamp::millis);
     account.status = record.status;
     account.importance = record.importance;
+    account.likeness = record.likeness;
     account.etag = record.etag;
     account.last_modified = record.last_modified;
     account.not_modified = record.not_modified;

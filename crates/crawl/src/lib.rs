@@ -6,7 +6,7 @@
 //! - [`update`]: UpdateModule, what to visit next; [`budget`]: what may be spent;
 //! - [`crawl_module`]: CrawlModule, visits one page; [`web`]: the only code that talks to sites; [`page`]: what their bytes mean; [`change`]: what is a change;
 //! - [`keep`]: the one writer, that makes visits part of the stores;
-//! - [`ranking_module`]: RankingModule, what belongs in the collection;
+//! - [`ranking_module`]: RankingModule, what belongs in the collection; [`topic`]: what a page is worth to a crawl about a topic;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
 //! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
@@ -31,6 +31,7 @@ pub mod policy;
 pub mod ranking_module;
 pub mod settings;
 pub mod status;
+pub mod topic;
 pub mod update;
 pub mod visit;
 pub mod web;

@@ -28,6 +28,7 @@ use crate::page::{Canonical, PageUrl};
 use crate::policy::{Form, Outcome, Setting};
 use crate::ranking_module::rank;
 use crate::settings::{Mode, Publication, Settings};
+use crate::topic::Topic;
 use crate::update::intervals::Intervals;
 use crate::update::refresh::Refresh;
 use crate::update::shadow::Shadow;
@@ -215,7 +216,8 @@ impl Crawl {
         let ranking = {
             let crawler = Arc::clone(&crawler);
             let pages_max = settings.pages_max;
-            std::thread::spawn(move || refine(&crawler, pages_max))
+            let topic = Topic::new(&settings.topic);
+            std::thread::spawn(move || refine(&crawler, pages_max, topic.as_ref()))
         };
         let ran = crawler.run(settings.connections).await;
         crawler.tell_keeper(Message::End).await;
@@ -232,7 +234,7 @@ impl Crawl {
 }
 
 /// The RankingModule's own thread: it ranks, rests, and ranks again, until the crawl stops.
-fn refine(crawler: &Crawler, pages_max: usize) {
+fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
     let mut rest = RANK_EVERY;
     let mut known = 0;
     loop {
@@ -249,7 +251,7 @@ fn refine(crawler: &Crawler, pages_max: usize) {
         }
         known = urls;
         let begun = Instant::now();
-        if let Ok(ranking) = rank(crawler.reader(), pages_max)
+        if let Ok(ranking) = rank(crawler.reader(), pages_max, topic)
             && !crawler.tell_keeper_blocking(Message::Ranking(ranking))
         {
             return;

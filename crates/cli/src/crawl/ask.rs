@@ -310,6 +310,13 @@ pub(super) fn parse_moment(text: &str) -> Result<i64> {
     }
 }
 
+fn importance_from(account: &Account) -> String {
+    account.likeness.map_or_else(
+        || "links and depth".to_owned(),
+        |likeness| format!("its likeness to the topic, {likeness:.2} of 1"),
+    )
+}
+
 fn change_line(change: &ChangeLine) -> String {
     let kinds = if change.kinds.is_empty() { "text".to_owned() } else { change.kinds.replace(' ', ", ") };
     let size = change.size.map_or(String::new(), |size| format!(" ({:.0}%: {kinds})", 100.0 * size));
@@ -380,7 +387,11 @@ fn explained(account: &Account) -> String {
                 String::new()
             }
         ),
-        format!("  importance  {:.3} (one on average; from links and depth)", account.importance),
+        format!(
+            "  importance  {:.3} (one on average; from {})",
+            account.importance,
+            importance_from(account)
+        ),
     ];
     if let Some((rate, low, high)) = account.rate {
         lines.push(format!("  rate        {rate:.4} changes a day (95%: {low:.4} to {high:.4})"));

@@ -57,7 +57,7 @@ pub(crate) struct CrawlOptions {
     #[arg(long, value_name = "POLICY")]
     policy: Option<String>,
 
-    /// Words that pages should be about: such pages are visited first
+    /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
 

@@ -74,6 +74,7 @@ impl Keeper {
         let had_copy = record.text_digest.is_some() && !record.gone;
         count(&mut record, visit, bytes);
         self.keep_lore(visit, &mut record)?;
+        self.note_likeness(visit, &mut record)?;
         match &visit.finding {
             Finding::New | Finding::Back | Finding::Changed(_) => {
                 self.keep_copy(visit, &mut record, had_copy)?;
@@ -339,6 +340,7 @@ impl Keeper {
             let found = Discovery { anchor, depth, ..found(url, Some(from), Source::Link) };
             targets.extend(self.discover(&found, visit.time)?);
         }
+        self.warm(from, &targets)?;
         self.changes.links.push((visit.page, targets));
         for feed in &reading.feeds {
             self.know_list(visit.site, feed, true, visit.time);

@@ -26,6 +26,15 @@ pub enum News {
         /// How soon it should be visited: higher is sooner.
         priority: f32,
     },
+    /// A page that waits for its first visit should be visited sooner.
+    Raised {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// How soon: higher is sooner.
+        priority: f32,
+    },
     /// A page was copied for the first time.
     Copied {
         /// The page.

@@ -260,6 +260,12 @@ impl UpdateModule {
         match news {
             News::Site { site, record } => self.know_site(site, &record, now),
             News::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
+            News::Raised { page, site, priority } => {
+                // One that is on its way need not be sooner.
+                if !self.out.contains(&page) {
+                    self.discovery.raise(site, page, priority);
+                }
+            }
             News::Copied { page, site, path, importance, time } => {
                 self.out.remove(&page);
                 self.refresh.add(page, site, &path, self.weight(importance), time);
