@@ -16,6 +16,7 @@ use freshet_theory::units::Days;
 use tokio::sync::mpsc;
 
 use crate::budget::Budget;
+use crate::change::Kinds;
 use crate::clock::{Clock, Pace};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
@@ -326,6 +327,7 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
         Wishes {
             intervals: Intervals::new(&settings.intervals)?,
             site_rules: settings.sites.clone(),
+            kinds: settings.change.weights,
             shadow,
         },
     ))
@@ -364,7 +366,8 @@ fn remember(
         };
         let prompted = visit.row.reason.as_deref() == Some(Reason::Signal.word());
         let bytes_expected = visit.row.bytes as f32;
-        module.hear(News::Visited { page, time, outcome, prompted, bytes_expected }, now);
+        let kinds = visit.row.change_kinds.as_deref().map(Kinds::of_words);
+        module.hear(News::Visited { page, time, outcome, prompted, bytes_expected, kinds }, now);
     }
     Ok(())
 }

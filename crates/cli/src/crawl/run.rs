@@ -61,6 +61,10 @@ pub(crate) struct CrawlOptions {
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
 
+    /// What changes are worth by their kinds: title, text, links, numbers; as in numbers=0.1,links=0.2
+    #[arg(long, value_name = "KIND=WEIGHT,...")]
+    change_weights: Option<String>,
+
     /// How visits are spread over time; batch needs --cycle
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<ModeName>,
@@ -221,6 +225,9 @@ fn settings(options: &CrawlOptions) -> Result<Settings> {
     if let Some(objective) = &options.objective {
         let form = if config.mode == Some(ModeName::Batch) { "" } else { ":steady" };
         config.policy = Some(format!("freshet:{objective}{form}"));
+    }
+    if let Some(weights) = &options.change_weights {
+        config.change.weights.replace(weights).context("--change-weights")?;
     }
     config.pages = options.pages.or(config.pages);
     config.connections = options.connections.or(config.connections);

@@ -329,7 +329,11 @@ impl Keeper {
     fn tell(&mut self, visit: &PageVisit, record: &PageRecord, outcome: Outcome) {
         let (page, time, bytes_expected) = (visit.page, visit.time, record.transfer_bytes as f32);
         let prompted = visit.reason == Why::Signal;
-        self.news.push(News::Visited { page, time, outcome, prompted, bytes_expected });
+        let kinds = match &visit.finding {
+            Finding::Changed(change) => Some(change.kinds),
+            _ => None,
+        };
+        self.news.push(News::Visited { page, time, outcome, prompted, bytes_expected, kinds });
     }
 
     /// The links of a copy: URLs to know, lists to read, and who points where.

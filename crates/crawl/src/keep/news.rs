@@ -4,6 +4,7 @@ use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::SiteRecord;
 use freshet_store::time::Timestamp;
 
+use crate::change::Kinds;
 use crate::page::PageUrl;
 use crate::policy::Outcome;
 
@@ -60,6 +61,8 @@ pub enum News {
         prompted: bool,
         /// Bytes that the next visit is expected to cost.
         bytes_expected: f32,
+        /// The kinds of the change that was found, if one was and they are known.
+        kinds: Option<Kinds>,
     },
     /// The visit to a page taught nothing; it is tried again.
     Unsettled {
