@@ -183,8 +183,7 @@ pub(super) async fn run_open(crawl: Crawl, limit: Option<Duration>, show: Show) 
     if show != Show::Quiet {
         let mut status = crawler.status_now();
         status.running = false;
-        let text = if show == Show::Json { serde_json::to_string(&status)? } else { screen::line(&status) };
-        writeln!(io::stdout(), "{text}")?;
+        screen::close(&status, show)?;
     }
     result.with_context(|| format!("the crawl in {} stopped", directory.display()))
 }
