@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -244,4 +244,72 @@ fn with_shadowing_a_reader_sees_the_collection_of_the_last_cycle() {
     assert!(copy["content"].as_str().is_some_and(|content| content.contains("<html")), "{copy}");
     run(Command::new("kill").args(["-INT", &crawl.id().to_string()]));
     assert!(crawl.wait().expect("it ends").success());
+}
+
+/// The answer of the lab about a crawl, as JSON.
+fn studied(place: &Path, arguments: &[&str]) -> Value {
+    let output = run(freshet().arg("lab").args(arguments).arg("--data").arg(place).arg("--json"));
+    serde_json::from_slice(&output.stdout).expect("the answer is JSON")
+}
+
+#[test]
+fn the_lab_studies_and_replays_what_a_crawl_has_seen() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path(), &["--speed", "20000x"]);
+    let dir = place.path().join("crawl");
+    let crawl = web.crawl(place.path(), &["--budget", "1500/day", "--quiet"]).spawn();
+    let mut crawl = crawl.expect("the program starts");
+    // While it runs it is asked, until it has found some changes.
+    let found = |study: &Value| study["observation"]["events"].as_u64().unwrap_or(0);
+    let begun = Instant::now();
+    let mut asked = freshet();
+    asked.args(["lab", "evolution", "--json", "--data"]).arg(&dir);
+    loop {
+        let output = asked.output().expect("the program starts");
+        if serde_json::from_slice(&output.stdout).is_ok_and(|study| found(&study) > 30) {
+            break;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(90), "{}", String::from_utf8_lossy(&output.stderr));
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    crawl.kill().expect("it is killed");
+    crawl.wait().expect("it ends");
+
+    let evolution = studied(&dir, &["evolution"]);
+    let observed = &evolution["observation"];
+    assert!(observed["visits"].as_u64() > Some(100) && found(&evolution) > 30, "{observed}");
+    let window = evolution["settings"]["window_days"].as_f64().expect("a length");
+    let gap = observed["event_gap_days_median"].as_f64().expect("a change lies between two visits");
+    assert!(0.0 < gap && gap <= window, "{observed} of {window} days");
+
+    let policies = ["replay", "--policy", "round-robin,freshet", "--seeds", "1"];
+    let replayed = studied(&dir, &policies);
+    let freshness = replayed["policies"][1]["freshness"].as_f64().expect("a share");
+    assert!((0.1..=1.0).contains(&freshness), "{replayed}");
+
+    // The tables say the same.
+    let tables = place.path().join("tables");
+    let made = run(freshet().args(["lab", "history", "--crawl"]).arg(&dir).arg("--out").arg(&tables));
+    assert!(String::from_utf8_lossy(&made.stdout).contains("between two visits"));
+    let settings = &replayed["settings"];
+    let (window, cycle) = (format!("{}d", settings["window_days"]), format!("{}d", settings["cycle_days"]));
+    let from_tables = studied(&tables, &[&policies[..], &["--window", &window, "--cycle", &cycle]].concat());
+    let ratio = |replay: &Value| replay["policies"][0]["change_ratio"].clone();
+    assert_eq!(ratio(&from_tables), ratio(&replayed));
+    assert_eq!(from_tables["observation"], Value::Null);
+}
+
+#[test]
+fn the_lab_says_that_a_crawl_without_second_visits_has_no_history() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path(), &["--speed", "20x"]);
+    run(&mut web.crawl(place.path(), &["--once", "--budget", "unlimited", "--host-delay", "0", "--quiet"]));
+    let dir = place.path().join("crawl");
+    for command in
+        [&["evolution", "--data"][..], &["replay", "--data"], &["history", "--out", "x", "--crawl"]]
+    {
+        let output = freshet().arg("lab").args(command).arg(&dir).output().expect("the program starts");
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success() && error.contains("visited twice"), "{error}");
+    }
 }

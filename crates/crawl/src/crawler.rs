@@ -203,7 +203,7 @@ impl Crawler {
     fn let_go(&self, assignment: Assignment, visit: &Visit) -> PolitenessState {
         let (experience, bytes) = visit.ending();
         let now = self.clock.now();
-        let politeness = self.update_module().returned(assignment, experience, now, bytes);
+        let politeness = self.update_module().returned(assignment, experience, now, bytes, visit.address());
         self.news.notify_one();
         politeness
     }

@@ -19,6 +19,7 @@ use crate::change::ephemeral::{Ephemeral, Key, PageLore, TemplateLore, template_
 use crate::notes;
 use crate::page::reading::{Limits, read_selecting};
 use crate::page::{Canonical, PageUrl, read};
+use crate::past::{Past, past};
 use crate::policy::visit::Explanation;
 use crate::status::{ChangeLine, Status};
 use crate::web::decoded;
@@ -77,6 +78,8 @@ pub enum Question {
         /// The later moment; now if nothing is said.
         to_ms: Option<i64>,
     },
+    /// When did pages change, as far as visits can say?
+    Past,
     /// Visit a page this often from now on, in milliseconds; as the policy says, if zero.
     Pin {
         /// The URL.
@@ -132,6 +135,8 @@ pub enum Answer {
     Cat(Copy),
     /// What a page said at two moments: its visible text.
     Diff(Copy, Copy),
+    /// What the visits say of when pages changed.
+    Past(Past),
     /// What an audit found.
     Audit(AuditReport),
     /// It was done.
@@ -200,6 +205,9 @@ pub struct Account {
     pub status: u16,
     /// How important it is, one on average, and from what.
     pub importance: f32,
+    /// How much its copy is about the topic of the crawl, from 0 to 1, if that has one.
+    #[serde(default)]
+    pub likeness: Option<f32>,
     /// Pages we hold that link to it.
     pub linked_from: usize,
     /// How often it changes per day, with a 95% interval.
@@ -289,6 +297,7 @@ pub fn answer(reader: &Reader, insight: &dyn Insight, question: &Question) -> An
         Question::Diff { url, from_ms, to_ms } => {
             with_url(&canonical, url, |url| diff(reader, url, *from_ms, *to_ms))
         }
+        Question::Past => past(reader).map(|told| told.map_or_else(Answer::Unknown, Answer::Past)),
         Question::Pin { .. } | Question::Pause { .. } | Question::Audit { .. } | Question::Audited { .. } => {
             Ok(Answer::Unknown("only a writer can do that".to_owned()))
         }
@@ -465,6 +474,7 @@ fn describe(
     account.last_change_ms = record.last_change.map(Timestamp::millis);
     account.status = record.status;
     account.importance = record.importance;
+    account.likeness = record.likeness;
     account.etag = record.etag;
     account.last_modified = record.last_modified;
     account.not_modified = record.not_modified;

@@ -6,11 +6,11 @@
 //! - [`update`]: UpdateModule, what to visit next; [`budget`]: what may be spent;
 //! - [`crawl_module`]: CrawlModule, visits one page; [`web`]: the only code that talks to sites; [`page`]: what their bytes mean; [`change`]: what is a change;
 //! - `archived`: a visit as the Collection keeps it; [`keep`]: the one writer, that makes visits part of the stores;
-//! - [`ranking_module`]: RankingModule, what belongs in the collection;
+//! - [`ranking_module`]: RankingModule, what belongs in the collection; [`topic`]: what a page is worth to a crawl about a topic;
 //! - [`policy`]: which page next: the policies, which the lab runs too;
 //! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
-//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`]: how true what it says is.
+//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`]: how true what it says is; [`past`]: what its visits say of when pages changed.
 
 mod archived;
 pub mod audit;
@@ -27,10 +27,12 @@ pub mod keep;
 pub mod notes;
 pub mod opening;
 pub mod page;
+pub mod past;
 pub mod policy;
 pub mod ranking_module;
 pub mod settings;
 pub mod status;
+pub mod topic;
 pub mod update;
 pub mod visit;
 pub mod web;

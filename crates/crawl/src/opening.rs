@@ -17,6 +17,7 @@ use freshet_theory::units::Days;
 use tokio::sync::mpsc;
 
 use crate::budget::Budget;
+use crate::change::Kinds;
 use crate::clock::{Clock, Pace};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
@@ -29,6 +30,7 @@ use crate::page::{Canonical, PageUrl};
 use crate::policy::{Form, Outcome, Setting};
 use crate::ranking_module::rank;
 use crate::settings::{Mode, Publication, Settings};
+use crate::topic::Topic;
 use crate::update::intervals::Intervals;
 use crate::update::refresh::Refresh;
 use crate::update::shadow::Shadow;
@@ -221,7 +223,8 @@ impl Crawl {
         let ranking = {
             let crawler = Arc::clone(&crawler);
             let pages_max = settings.pages_max;
-            std::thread::spawn(move || refine(&crawler, pages_max))
+            let topic = Topic::new(&settings.topic);
+            std::thread::spawn(move || refine(&crawler, pages_max, topic.as_ref()))
         };
         let ran = crawler.run(settings.connections).await;
         crawler.tell_keeper(Message::End).await;
@@ -238,7 +241,7 @@ impl Crawl {
 }
 
 /// The RankingModule's own thread: it ranks, rests, and ranks again, until the crawl stops.
-fn refine(crawler: &Crawler, pages_max: usize) {
+fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
     let mut rest = RANK_EVERY;
     let mut ranked = None;
     loop {
@@ -255,7 +258,7 @@ fn refine(crawler: &Crawler, pages_max: usize) {
         }
         ranked = known;
         let begun = Instant::now();
-        if let Ok(ranking) = rank(crawler.reader(), pages_max) {
+        if let Ok(ranking) = rank(crawler.reader(), pages_max, topic) {
             for piece in ranking.pieces(RANKED_AT_ONCE) {
                 if crawler.is_stopping() || !crawler.tell_keeper_blocking(Message::Ranking(piece)) {
                     return;
@@ -334,6 +337,7 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
         Wishes {
             intervals: Intervals::new(&settings.intervals)?,
             site_rules: settings.sites.clone(),
+            kinds: settings.change.weights,
             shadow,
         },
     ))
@@ -350,7 +354,7 @@ fn remember(
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(Past::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
-    for Past { time, page, kind, prompted, bytes_expected, .. } in visits {
+    for Past { time, page, kind, prompted, bytes_expected, kinds, .. } in visits {
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
                 let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else {
@@ -369,7 +373,7 @@ fn remember(
             VisitKind::Gone => Outcome::Gone,
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
-        module.hear(News::Visited { page, time, outcome, prompted, bytes_expected }, now);
+        module.hear(News::Visited { page, time, outcome, prompted, bytes_expected, kinds }, now);
     }
     Ok(())
 }
@@ -381,6 +385,7 @@ struct Past {
     page: PageNumber,
     bytes_expected: f32,
     kind: VisitKind,
+    kinds: Option<Kinds>,
     prompted: bool,
 }
 
@@ -392,6 +397,7 @@ impl Past {
             page: visit.page?,
             bytes_expected: visit.bytes as f32,
             kind: visit.kind,
+            kinds: visit.change_kinds.map(Kinds::of_words),
             prompted: visit.reason == Some(Reason::Signal.word()),
         })
     }

@@ -6,6 +6,8 @@
 //!
 //! > importance = PageRank (mean 1) × 0.85^depth^½, so that a page that nobody links to yet is judged by its place
 //!
+//! In a crawl about a topic it is how much a page is about it ([`crate::topic`]), and the above decides between pages that are alike.
+//!
 //! # Promises
 //! - Importance is one on average over the pages kept.
 //! - A page is discarded only for a URL that is more important by a margin, so that pages do not come and go by noise.
@@ -16,6 +18,8 @@ use freshet_store::ids::{PageNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_theory::rank::graph::Graph;
 use freshet_theory::rank::pagerank::{Damping, Dangling, approximate};
+
+use crate::topic::{Sign, Topic, worth};
 
 /// Probability that a reader follows a link instead of jumping (**thesis** 2.3).
 const DAMPING: f64 = 0.85;
@@ -61,11 +65,33 @@ struct Known {
     waits: bool,
 }
 
-/// Ranks all that is known; `pages_max` pages are to be kept.
-pub fn rank(reader: &Reader, pages_max: usize) -> Result<Ranking, StoreError> {
+/// Ranks all that is known; `pages_max` pages are to be kept, and those about a topic if there is one.
+pub fn rank(reader: &Reader, pages_max: usize, topic: Option<&Topic>) -> Result<Ranking, StoreError> {
     let (urls, url_of_page) = read_urls(reader)?;
     let graph = read_links(reader, urls.len(), &url_of_page)?;
-    Ok(refine(&urls, &scores(&urls, &graph), pages_max))
+    let mut scores = scores(&urls, &graph);
+    if let Some(topic) = topic {
+        scores = worth(&signs(reader, topic, urls.len())?, &graph, &scores);
+    }
+    Ok(refine(&urls, &scores, pages_max))
+}
+
+/// How much each URL is about a topic, or seems to be.
+fn signs(reader: &Reader, topic: &Topic, urls: usize) -> Result<Vec<Sign>, StoreError> {
+    let mut signs = vec![Sign::default(); urls];
+    for entry in reader.urls() {
+        let (id, record) = entry?;
+        if let Some(sign) = signs.get_mut(id.index()) {
+            sign.has_words = topic.words_in(&record.anchor, &record.url) > 0;
+        }
+    }
+    for entry in reader.pages() {
+        let (_, record) = entry?;
+        if let Some(sign) = signs.get_mut(record.url.index()).filter(|_| record.text_digest.is_some()) {
+            sign.likeness = record.likeness;
+        }
+    }
+    Ok(signs)
 }
 
 fn read_urls(reader: &Reader) -> Result<(Vec<Known>, Vec<Option<UrlId>>), StoreError> {

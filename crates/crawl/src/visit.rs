@@ -3,6 +3,8 @@
 //! `UpdateModule` makes an [`Order`], `CrawlModule` makes a [`Visit`] of it, the keeper makes it part of the stores, and
 //! `UpdateModule` learns what it found.
 
+use std::net::IpAddr;
+
 use freshet_store::collection::Folded;
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::time::Timestamp;
@@ -140,6 +142,16 @@ impl Visit {
         };
         let experience = fetches.first().map_or(Experience::NotAsked, |fetch| Experience::of(fetch));
         (experience, fetches.iter().map(|fetch| fetch.bytes_received).sum())
+    }
+
+    /// The address at which the site was asked, if it was.
+    pub fn address(&self) -> Option<IpAddr> {
+        match self {
+            Self::Held { .. } => None,
+            Self::Page(visit) => visit.second.as_ref().or(visit.fetch.as_ref())?.address,
+            Self::Robots { fetches, .. } => fetches.first()?.address,
+            Self::Listing { fetch, .. } => fetch.address,
+        }
     }
 }
 

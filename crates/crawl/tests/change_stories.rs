@@ -92,7 +92,7 @@ fn settings(directory: &Path, site: &Site, definition: Definition) -> Settings {
         policy: "uniform".parse().expect("a policy"),
         topic: Vec::new(),
         pins: Vec::new(),
-        change: Definitions { usual: definition, rules: Vec::new() },
+        change: Definitions { usual: definition, ..Definitions::default() },
         clean_urls: true,
         trap_defence: true,
         politeness: PolitenessSettings::default(),

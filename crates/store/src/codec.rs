@@ -108,7 +108,7 @@ pub struct FieldNote {
 /// A value that stands alone under a key.
 pub trait Record: Field {
     /// The version of its form, the first byte of every record.
-    const VERSION: u8 = 1;
+    const VERSION: u8;
 
     /// Its fields in the order of the bytes.
     fn fields() -> Vec<FieldNote>;
@@ -125,28 +125,39 @@ pub trait Record: Field {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
         let found = input.take_byte()?;
-        if found != Self::VERSION {
+        let record = if found == Self::VERSION {
+            Self::take(&mut input)?
+        } else if (1..Self::VERSION).contains(&found) {
+            Self::take_first_form(&mut input)?
+        } else {
             return Err(Malformed::Version { found, known: Self::VERSION });
-        }
-        let record = Self::take(&mut input)?;
+        };
         input.end()?;
         Ok(record)
     }
+
+    /// Reads a record of version 1 back: the fields that came later are empty.
+    fn take_first_form(input: &mut Input<'_>) -> Result<Self, Malformed>;
 }
 
-/// A struct whose bytes are those of its fields in the order they are written here.
+/// A struct whose bytes are those of its fields in the order they are written here. Fields that came later stand at the end, under
+/// `since` and the version that has them.
 macro_rules! record {
     (
         $(#[doc = $doc:literal])+
         $(#[derive($($derived:ident),+ $(,)?)])?
         pub struct $name:ident {
             $($(#[doc = $field_doc:literal])+ $field:ident: $type:ty,)+
+            $(since $version:literal {
+                $($(#[doc = $later_doc:literal])+ $later:ident: $later_type:ty,)+
+            })?
         }
     ) => {
         $(#[doc = $doc])+
         $(#[derive($($derived),+)])?
         pub struct $name {
             $($(#[doc = $field_doc])+ pub $field: $type,)+
+            $($($(#[doc = $later_doc])+ pub $later: $later_type,)+)?
         }
 
         impl $crate::codec::Field for $name {
@@ -156,20 +167,43 @@ macro_rules! record {
 
             fn put(&self, output: &mut Vec<u8>) {
                 $($crate::codec::Field::put(&self.$field, output);)+
+                $($($crate::codec::Field::put(&self.$later, output);)+)?
             }
 
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
-                Ok(Self { $($field: <$type as $crate::codec::Field>::take(input)?,)+ })
+                Ok(Self {
+                    $($field: <$type as $crate::codec::Field>::take(input)?,)+
+                    $($($later: <$later_type as $crate::codec::Field>::take(input)?,)+)?
+                })
             }
         }
 
         impl $crate::codec::Record for $name {
+            const VERSION: u8 = {
+                let versions: &[u8] = &[1 $(, $version)?];
+                versions[versions.len() - 1]
+            };
+
+            fn take_first_form(
+                input: &mut $crate::codec::Input<'_>,
+            ) -> Result<Self, $crate::codec::Malformed> {
+                Ok(Self {
+                    $($field: <$type as $crate::codec::Field>::take(input)?,)+
+                    $($($later: <$later_type>::default(),)+)?
+                })
+            }
+
             fn fields() -> Vec<$crate::codec::FieldNote> {
                 vec![$($crate::codec::FieldNote {
                     name: stringify!($field),
                     form: <$type as $crate::codec::Field>::describe(),
                     meaning: concat!($($field_doc),+).trim().to_owned(),
-                },)+]
+                },)+
+                $($($crate::codec::FieldNote {
+                    name: stringify!($later),
+                    form: <$later_type as $crate::codec::Field>::describe(),
+                    meaning: concat!("Since version ", $version, ":" $(, $later_doc)+).trim().to_owned(),
+                },)+)?]
             }
         }
     };

@@ -81,6 +81,10 @@ record! {
         pinned_every: Option<u64>,
         /// What was learned of its parts, a PageLore; no bytes if nothing was.
         evidence: crate::codec::Opaque,
+        since 2 {
+            /// How much its copy is about the topic of the crawl, from 0 to 1; none if there is no topic.
+            likeness: Option<f32>,
+        }
     }
 }
 
@@ -118,6 +122,7 @@ impl PageRecord {
             moved_to: None,
             pinned_every: None,
             evidence: crate::codec::Opaque::default(),
+            likeness: None,
         }
     }
 }
@@ -170,17 +175,30 @@ mod tests {
             place: Some(Place { segment: 1, offset: 2, length: 3 }),
             moved_to: Some(UrlId(9)),
             evidence: Opaque(vec![1, 2, 3]),
+            likeness: Some(0.5),
             ..new
         };
         assert_eq!(PageRecord::decode(&full.encode()), Ok(full));
+    }
+
+    #[test]
+    fn a_record_of_the_first_version_is_read() {
+        let page = PageRecord::admitted(UrlId(7), SiteNumber(3), Timestamp::from_millis(5));
+        let mut bytes = page.encode();
+        // It ended with what was learned of its parts.
+        assert_eq!((bytes[0], bytes.pop()), (2, Some(0)));
+        bytes[0] = 1;
+        assert_eq!(PageRecord::decode(&bytes), Ok(page));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 1..200)) {
             let _ = PageRecord::decode(&bytes);
-            bytes[0] = 1;
-            let _ = PageRecord::decode(&bytes);
+            for version in [1, 2] {
+                bytes[0] = version;
+                let _ = PageRecord::decode(&bytes);
+            }
         }
     }
 }

@@ -29,6 +29,19 @@ record! {
 }
 
 record! {
+    /// A robots.txt that cannot be had: the site is not visited, for 30 days.
+    #[derive(Clone, Debug, Default, Eq, PartialEq)]
+    pub struct RobotsTrouble {
+        /// Since when.
+        since: Timestamp,
+        /// How often it was asked for since then.
+        failures: u32,
+        /// What was had last; none if nothing ever was.
+        before: Option<RobotsCopy>,
+    }
+}
+
+record! {
     /// A sitemap or feed of a site.
     #[derive(Clone, Debug, Default, Eq, PartialEq)]
     pub struct ListCopy {
@@ -61,7 +74,7 @@ record! {
         next_visit: Option<Timestamp>,
         /// The delay after an answer, in milliseconds; 0 for the default.
         delay_millis: u64,
-        /// Answers in a row that asked to slow down (429, 503) or failed.
+        /// Answers in a row that asked to slow down (429, 503) or failed, whichever are more.
         setbacks: u16,
         /// Nothing is asked for before this moment, because the site said so or failed too often.
         closed_until: Option<Timestamp>,
@@ -102,6 +115,10 @@ record! {
         trouble: String,
         /// What others keep of the site, in a form of their own.
         evidence: Opaque,
+        since 2 {
+            /// What is wrong with its robots.txt; none if it could be had.
+            robots_trouble: Option<RobotsTrouble>,
+        }
     }
 }
 
@@ -153,15 +170,32 @@ mod tests {
             paused: true,
             ..SiteRecord::default()
         };
-        assert_eq!(SiteRecord::decode(&site.encode()), Ok(site));
+        assert_eq!(SiteRecord::decode(&site.encode()), Ok(site.clone()));
+        let trouble = RobotsTrouble { failures: 3, before: site.robots.clone(), ..RobotsTrouble::default() };
+        let troubled = SiteRecord { robots_trouble: Some(trouble), ..site };
+        assert_eq!(SiteRecord::decode(&troubled.encode()), Ok(troubled));
+    }
+
+    #[test]
+    fn a_record_of_the_first_version_is_read() {
+        let site = SiteRecord { site: "https://a.example".to_owned(), urls: 7, ..SiteRecord::default() };
+        let mut bytes = site.encode();
+        // Before there was trouble with robots.txt, the record ended with what others keep.
+        assert_eq!((bytes[0], bytes.pop()), (2, Some(0)));
+        bytes[0] = 1;
+        assert_eq!(SiteRecord::decode(&bytes), Ok(site));
+        bytes[0] = 3;
+        assert_eq!(SiteRecord::decode(&bytes), Err(Malformed::Version { found: 3, known: 2 }));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 1..200)) {
             let _ = SiteRecord::decode(&bytes);
-            bytes[0] = 1;
-            let _ = SiteRecord::decode(&bytes);
+            for version in [1, 2] {
+                bytes[0] = version;
+                let _ = SiteRecord::decode(&bytes);
+            }
         }
     }
 }

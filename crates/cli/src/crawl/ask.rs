@@ -214,7 +214,7 @@ pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
         Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
         Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
-        Answer::Unknown(_) => {}
+        Answer::Past(_) | Answer::Unknown(_) => {}
     }
     Ok(())
 }
@@ -227,7 +227,7 @@ fn json(answer: &Answer) -> Result<String> {
 }
 
 /// Asks the crawl that runs in a directory, or the directory itself.
-fn ask(directory: &Path, question: &Question) -> Result<Answer> {
+pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     must_be_crawl(directory)?;
     let running = counter::ask(directory, question)
         .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
@@ -310,6 +310,13 @@ pub(super) fn parse_moment(text: &str) -> Result<i64> {
     }
 }
 
+fn importance_from(account: &Account) -> String {
+    account.likeness.map_or_else(
+        || "links and depth".to_owned(),
+        |likeness| format!("its likeness to the topic, {likeness:.2} of 1"),
+    )
+}
+
 fn change_line(change: &ChangeLine) -> String {
     let kinds = if change.kinds.is_empty() { "text".to_owned() } else { change.kinds.replace(' ', ", ") };
     let size = change.size.map_or(String::new(), |size| format!(" ({:.0}%: {kinds})", 100.0 * size));
@@ -380,7 +387,11 @@ fn explained(account: &Account) -> String {
                 String::new()
             }
         ),
-        format!("  importance  {:.3} (one on average; from links and depth)", account.importance),
+        format!(
+            "  importance  {:.3} (one on average; from {})",
+            account.importance,
+            importance_from(account)
+        ),
     ];
     if let Some((rate, low, high)) = account.rate {
         lines.push(format!("  rate        {rate:.4} changes a day (95%: {low:.4} to {high:.4})"));

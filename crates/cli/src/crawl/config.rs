@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
 use freshet_crawl::change::definition::{Rule, SIGNIFICANT};
+use freshet_crawl::change::weights::KindWeights;
 use freshet_crawl::change::{Definition, Definitions, Extent};
 use freshet_crawl::page::scope::Pattern;
 use freshet_crawl::page::selector::Selector;
@@ -130,6 +131,17 @@ pub(super) struct ChangeConfig {
     pub(super) exclude: Vec<String>,
     pub(super) more_than: Option<f32>,
     pub(super) pattern: Vec<PatternConfig>,
+    pub(super) weights: WeightsConfig,
+}
+
+/// What a change is worth by its kinds.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct WeightsConfig {
+    pub(super) title: Option<f32>,
+    pub(super) text: Option<f32>,
+    pub(super) links: Option<f32>,
+    pub(super) numbers: Option<f32>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
@@ -270,7 +282,8 @@ impl Config {
             let definition = definition.with_context(|| format!("change of the site {}", site.name))?;
             rules.push(Rule { site: Some(site.name.clone()), path: None, definition });
         }
-        Ok(Definitions { usual, rules })
+        let weights = change.weights.weights().context("change.weights")?;
+        Ok(Definitions { usual, rules, weights })
     }
 
     fn web(&self, connections: usize) -> Result<WebSettings> {
@@ -297,6 +310,8 @@ impl Config {
     }
 }
 
+/// What a kind of change may be worth at most, beside one that counts in full.
+const WEIGHT_MAX: f32 = 1000.0;
 /// Visits per day when nothing is said.
 const DEFAULT_BUDGET: f64 = 20_000.0;
 /// The largest page when nothing is said.
@@ -357,6 +372,44 @@ impl Site {
             pages_max: self.pages,
             hours,
             share_max: self.share,
+        })
+    }
+}
+
+impl WeightsConfig {
+    /// Weights as an option has them: `numbers=0.1,links=0.2`. Those that are not named stay as they are.
+    pub(super) fn replace(&mut self, text: &str) -> Result<()> {
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let (kind, weight) = part
+                .split_once('=')
+                .with_context(|| format!("`{part}` is no weight: write for example numbers=0.1"))?;
+            let number = weight.trim().parse().with_context(|| format!("`{weight}` is not a number"))?;
+            let place = match kind.trim() {
+                "title" => &mut self.title,
+                "text" => &mut self.text,
+                "links" => &mut self.links,
+                "numbers" => &mut self.numbers,
+                other => bail!("`{other}` is no kind of change: use title, text, links or numbers"),
+            };
+            *place = Some(number);
+        }
+        Ok(())
+    }
+
+    fn weights(&self) -> Result<KindWeights> {
+        let usual = KindWeights::default();
+        let checked = |name: &str, weight: Option<f32>, usual: f32| {
+            let weight = weight.unwrap_or(usual);
+            if !(0.0..=WEIGHT_MAX).contains(&weight) {
+                bail!("{name}: {weight} is not between 0 and {WEIGHT_MAX}");
+            }
+            Ok(weight)
+        };
+        Ok(KindWeights {
+            title: checked("title", self.title, usual.title)?,
+            text: checked("text", self.text, usual.text)?,
+            links: checked("links", self.links, usual.links)?,
+            numbers: checked("numbers", self.numbers, usual.numbers)?,
         })
     }
 }
@@ -566,6 +619,21 @@ mod tests {
         check_error("[change]\ndefinition = \"selector\"", &["include"]);
         check_error("[change]\nexclude = [\"a > b\"]", &["exclude", "a > b"]);
         check_error("[[site]]\nname = \"a.example\"\nchange = \"all\"", &["a.example", "all"]);
+    }
+
+    #[test]
+    fn weights_of_kinds_are_read_and_bad_ones_named() {
+        let mut config = Config::parse("[change]\nweights = { links = 0.2, numbers = 0.1 }").unwrap();
+        config.change.weights.replace("numbers=0, title = 2").unwrap();
+        let weights = config.settings(Path::new(".")).unwrap().change.weights;
+        assert_eq!(weights, KindWeights { title: 2.0, text: 1.0, links: 0.2, numbers: 0.0 });
+        check_error("[change]\nweights = { number = 0.1 }", &["line 2", "did you mean `numbers`"]);
+        check_error("[change]\nweights = { text = -1.0 }", &["change.weights", "text", "between 0"]);
+        for (text, word) in [("colour=1", "no kind"), ("numbers", "numbers=0.1"), ("text=x", "not a number")]
+        {
+            let error = format!("{:#}", config.change.weights.replace(text).unwrap_err());
+            assert!(error.contains(word), "{error}");
+        }
     }
 
     #[test]

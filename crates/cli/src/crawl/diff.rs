@@ -2,9 +2,9 @@
 //!
 //! # Promises
 //! - What is shown is the visible text, block by block: lines that went begin with `-`, lines that came with `+`.
-//! - Colours are for terminals; a file or a program gets none.
+//! - Colours are for terminals; a file or a program gets none, nor does a user who has set `NO_COLOR`.
 
-use std::io::{self, IsTerminal as _, Write};
+use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
@@ -12,6 +12,7 @@ use freshet_crawl::desk::{Copy, Question};
 use similar::{ChangeTag, TextDiff};
 
 use super::ask::{Place, parse_moment, show as ask};
+use super::terminal::wants_colour;
 use super::words::moment;
 
 /// Lines around a difference that are shown.
@@ -52,7 +53,7 @@ pub(crate) fn diff(options: &DiffOptions) -> Result<()> {
 
 /// Writes what differs between two versions, in colour on a terminal.
 pub(super) fn show(output: &mut impl Write, earlier: &Copy, later: &Copy) -> Result<()> {
-    let style = if io::stdout().is_terminal() { Style::Coloured } else { Style::Plain };
+    let style = if wants_colour() { Style::Coloured } else { Style::Plain };
     write(output, style, earlier, later)
 }
 

@@ -5,7 +5,7 @@
 //! - [`config`], [`init`]: the configuration file, `freshet init` and `freshet check-config`;
 //! - [`manners`]: how commands outside of a crawl reach the Web;
 //! - [`demo`]: `freshet demo`;
-//! - [`screen`]: what is shown while a crawl runs;
+//! - [`screen`]: what is shown while a crawl runs; [`terminal`]: how it is drawn over itself;
 //! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
 //! - [`diff`]: `freshet diff`, what differs between two versions of a page;
 //! - [`audit`]: `freshet audit`, how true what a crawl says of itself is;
@@ -24,4 +24,5 @@ pub(crate) mod init;
 pub(crate) mod manners;
 pub(crate) mod run;
 mod screen;
-mod words;
+mod terminal;
+pub(crate) mod words;

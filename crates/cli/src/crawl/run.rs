@@ -57,9 +57,13 @@ pub(crate) struct CrawlOptions {
     #[arg(long, value_name = "POLICY")]
     policy: Option<String>,
 
-    /// Words that pages should be about: such pages are visited first
+    /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
+
+    /// What changes are worth by their kinds: title, text, links, numbers; as in numbers=0.1,links=0.2
+    #[arg(long, value_name = "KIND=WEIGHT,...")]
+    change_weights: Option<String>,
 
     /// How visits are spread over time; batch needs --cycle
     #[arg(long, value_enum, value_name = "MODE")]
@@ -179,8 +183,7 @@ pub(super) async fn run_open(crawl: Crawl, limit: Option<Duration>, show: Show) 
     if show != Show::Quiet {
         let mut status = crawler.status_now();
         status.running = false;
-        let text = if show == Show::Json { serde_json::to_string(&status)? } else { screen::line(&status) };
-        writeln!(io::stdout(), "{text}")?;
+        screen::close(&status, show)?;
     }
     result.with_context(|| format!("the crawl in {} stopped", directory.display()))
 }
@@ -221,6 +224,9 @@ fn settings(options: &CrawlOptions) -> Result<Settings> {
     if let Some(objective) = &options.objective {
         let form = if config.mode == Some(ModeName::Batch) { "" } else { ":steady" };
         config.policy = Some(format!("freshet:{objective}{form}"));
+    }
+    if let Some(weights) = &options.change_weights {
+        config.change.weights.replace(weights).context("--change-weights")?;
     }
     config.pages = options.pages.or(config.pages);
     config.connections = options.connections.or(config.connections);

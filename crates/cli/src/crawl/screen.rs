@@ -1,12 +1,13 @@
 //! What is shown while a crawl runs: a screen in a terminal, lines elsewhere, JSON for programs.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_crawl::crawler::Crawler;
 use freshet_crawl::status::Status;
 
+use super::terminal::{Drawing, can_draw};
 use super::words::{bytes, count, moment, span};
 
 /// How often the screen is drawn.
@@ -27,32 +28,36 @@ pub(super) enum Show {
 
 /// Shows how the crawl stands until it is dropped.
 pub(super) async fn watch(crawler: Arc<Crawler>, show: Show) -> io::Result<()> {
-    let is_screen = show == Show::Usual && io::stdout().is_terminal();
+    let is_screen = show == Show::Usual && can_draw();
     let every = if is_screen { DRAW_EVERY } else { LINE_EVERY };
-    let mut lines_drawn = 0;
+    let mut drawing = Drawing::default();
     loop {
         tokio::time::sleep(every).await;
         let status = crawler.status_now();
-        let mut output = io::stdout().lock();
         match show {
             Show::Quiet => {}
-            Show::Json => writeln!(output, "{}", serde_json::to_string(&status)?)?,
-            Show::Usual if is_screen => {
-                let text = screen(&status);
-                // Back to where the last one began, then over it line by line.
-                if lines_drawn > 0 {
-                    write!(output, "\x1b[{lines_drawn}A")?;
-                }
-                for line in text.lines() {
-                    writeln!(output, "\x1b[2K{line}")?;
-                }
-                write!(output, "\x1b[J")?;
-                lines_drawn = text.lines().count();
-            }
-            Show::Usual => writeln!(output, "{}", line(&status))?,
+            Show::Json => say(&serde_json::to_string(&status)?)?,
+            Show::Usual if is_screen => drawing.draw(&screen(&status))?,
+            Show::Usual => say(&line(&status))?,
         }
-        output.flush()?;
     }
+}
+
+/// How the crawl stood when it ended, below all that was shown.
+pub(super) fn close(status: &Status, show: Show) -> io::Result<()> {
+    match show {
+        Show::Quiet => Ok(()),
+        Show::Json => say(&serde_json::to_string(status)?),
+        // Over what a terminal shows of the key that ended it.
+        Show::Usual if can_draw() => say(&format!("\r\x1b[K{}", line(status))),
+        Show::Usual => say(&line(status)),
+    }
+}
+
+fn say(line: &str) -> io::Result<()> {
+    let mut output = io::stdout().lock();
+    writeln!(output, "{line}")?;
+    output.flush()
 }
 
 /// How a crawl stands, in a line.

@@ -20,7 +20,7 @@ pub(super) fn bytes(amount: u64) -> String {
 }
 
 /// A span of days, in the unit that fits.
-pub(super) fn span(days: f64) -> String {
+pub(crate) fn span(days: f64) -> String {
     match days {
         days if days >= 2.0 => format!("{days:.1} days"),
         days if days >= 2.0 / 24.0 => format!("{:.1} hours", days * 24.0),

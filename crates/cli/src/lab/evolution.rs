@@ -8,10 +8,12 @@ use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
 use freshet_lab::evolution::study::STEPS;
 use freshet_lab::evolution::{Study, figures};
-use freshet_lab::history::{Mass, Tables, Window};
+use freshet_lab::history::crawl::Blur;
+use freshet_lab::history::{Mass, Window};
 
+use super::source::Source;
 use super::span::parse_days;
-use super::{evolution_json, evolution_text, progress};
+use super::{evolution_json, evolution_text, progress, source};
 
 /// Study how recorded pages change: how often, how long they live, whether like a Poisson process
 ///
@@ -20,7 +22,7 @@ use super::{evolution_json, evolution_text, progress};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct EvolutionOptions {
-    /// Directory with sites.parquet, pages.parquet and changes.parquet
+    /// Directory with sites.parquet, pages.parquet and changes.parquet, or the directory of a crawl
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
 
@@ -28,9 +30,10 @@ pub(crate) struct EvolutionOptions {
     #[arg(long, default_value = "all", value_name = "NAME|all")]
     family: String,
 
-    /// Study the last part of each site's history, of this length; shorter histories are left out
-    #[arg(long, default_value = "3y", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
-    window: f64,
+    /// Study the last part of each site's history, of this length; shorter histories are left out [default: 3y; of a crawl
+    /// that which holds most pages for longest]
+    #[arg(long, value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
+    window: Option<f64>,
 
     /// What becomes of changes that are part of a sweep over a whole site
     #[arg(long, value_enum, default_value_t = MassChoice::Keep)]
@@ -47,6 +50,7 @@ pub(crate) struct EvolutionOptions {
 
 const AFTER_HELP: &str = "Examples:
   freshet lab evolution --data histories
+  freshet lab evolution --data crawl                        # what the visits of a crawl say, running or not
   freshet lab evolution --data histories --family git --window 1y --mass drop --out figures
 `freshet lab evolution --help` explains the tables; `freshet lab history` makes histories.";
 
@@ -75,27 +79,36 @@ enum MassChoice {
     Drop,
 }
 
-/// Runs the command.
-pub(super) fn run(options: &EvolutionOptions) -> Result<()> {
-    let study = study(options)?;
-    let mut output = io::stdout().lock();
-    if options.json {
-        serde_json::to_writer_pretty(&mut output, &evolution_json::object(options, &study))?;
-        writeln!(output)?;
-    } else {
-        output.write_all(evolution_text::report(options, &study).as_bytes())?;
-    }
-    output.flush()?;
-    options.out.as_deref().map_or(Ok(()), |directory| write_figures(&study, directory))
+/// What was studied, for the answers.
+pub(super) struct Studied<'a> {
+    pub(super) options: &'a EvolutionOptions,
+    pub(super) study: Study,
+    pub(super) window_days: f64,
+    /// How exactly the history is known; only of a crawl's own visits.
+    pub(super) blur: Option<Blur>,
 }
 
-fn study(options: &EvolutionOptions) -> Result<Study> {
+/// Runs the command.
+pub(super) fn run(options: &EvolutionOptions) -> Result<()> {
+    let studied = study(options)?;
+    let mut output = io::stdout().lock();
+    if options.json {
+        serde_json::to_writer_pretty(&mut output, &evolution_json::object(&studied))?;
+        writeln!(output)?;
+    } else {
+        output.write_all(evolution_text::report(&studied).as_bytes())?;
+    }
+    output.flush()?;
+    options.out.as_deref().map_or(Ok(()), |directory| write_figures(&studied.study, directory))
+}
+
+fn study(options: &EvolutionOptions) -> Result<Studied<'_>> {
     let bar = progress::unknown("reading");
-    let tables = Tables::read(&options.data).context("cannot read the data")?;
+    let Source { tables, blur, window_days, .. } = source::read(&options.data, options.window)?;
     bar.finish_and_clear();
     let window = Window {
         family: (options.family != "all").then(|| options.family.clone()),
-        days: options.window,
+        days: window_days,
         mass: match options.mass {
             MassChoice::Keep => Mass::Keep,
             MassChoice::Drop => Mass::Drop,
@@ -105,7 +118,7 @@ fn study(options: &EvolutionOptions) -> Result<Study> {
     let bar = progress::steps("studying", (Study::groups_max(&tables, &window) * STEPS) as u64);
     let study = Study::of(&tables, &window, &|| bar.inc(1))?;
     bar.finish_and_clear();
-    Ok(study)
+    Ok(Studied { options, study, window_days, blur })
 }
 
 fn write_figures(study: &Study, directory: &Path) -> Result<()> {
@@ -124,10 +137,6 @@ impl EvolutionOptions {
 
     pub(super) fn family(&self) -> &str {
         &self.family
-    }
-
-    pub(super) fn window_days(&self) -> f64 {
-        self.window
     }
 
     pub(super) fn mass(&self) -> &'static str {

@@ -1,24 +1,28 @@
 //! A study of change as one JSON object.
 
+use freshet_lab::evolution::Group;
 use freshet_lab::evolution::change_interval::{self, ChangeIntervals};
 use freshet_lab::evolution::estimator_bias::{AtInterval, CLASSES, Comparison, ESTIMATORS};
 use freshet_lab::evolution::lifespan;
 use freshet_lab::evolution::poisson_fit::{IntervalSample, OneByOne};
-use freshet_lab::evolution::{Group, Study};
 use freshet_theory::process::exponential_fit::ExponentialFit;
 use serde_json::{Map, Value, json};
 
-use super::evolution::EvolutionOptions;
+use super::evolution::Studied;
+use super::source;
 
-/// `settings`, the `groups` in the order of the tables, and the families that are `left_out`.
-pub(super) fn object(options: &EvolutionOptions, study: &Study) -> Value {
+/// `settings`, how exactly a crawl's `observation` is known (null for tables), the `groups` in the order of the tables, and the
+/// families that are `left_out`.
+pub(super) fn object(studied: &Studied<'_>) -> Value {
+    let Studied { options, study, window_days, blur } = studied;
     json!({
         "settings": {
             "data": options.data().display().to_string(),
             "family": options.family(),
-            "window_days": options.window_days(),
+            "window_days": window_days,
             "mass": options.mass(),
         },
+        "observation": source::caveat_object(blur.as_ref()),
         "groups": study.groups.iter().map(group).collect::<Vec<_>>(),
         "left_out": study.left_out,
     })

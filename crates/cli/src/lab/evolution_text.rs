@@ -7,12 +7,13 @@ use freshet_lab::evolution::estimator_bias::ESTIMATORS;
 use freshet_lab::evolution::poisson_fit::LEVEL;
 use freshet_lab::evolution::{Group, Study, change_interval, lifespan};
 
-use super::evolution::EvolutionOptions;
-use super::span;
+use super::evolution::Studied;
+use super::{source, span};
 
 /// What was studied, and a table for each question.
-pub(super) fn report(options: &EvolutionOptions, study: &Study) -> String {
-    let mut text = heading(options, study);
+pub(super) fn report(studied: &Studied<'_>) -> String {
+    let study = &studied.study;
+    let mut text = heading(studied);
     let sections = [
         ("How often does a page change? Part of the pages by change interval", change_intervals(study)),
         ("How long is a page there? Part of the pages by visible lifespan", lifespans(study)),
@@ -28,10 +29,11 @@ pub(super) fn report(options: &EvolutionOptions, study: &Study) -> String {
     text
 }
 
-fn heading(options: &EvolutionOptions, study: &Study) -> String {
+fn heading(studied: &Studied<'_>) -> String {
+    let Studied { options, study, window_days, blur } = studied;
     let mut text = format!(
         "{} of {} (family {}, sweeps {}), seen by daily visits\n",
-        span::written(options.window_days()),
+        span::written(*window_days),
         options.data().display(),
         options.family(),
         if options.mass() == "keep" { "kept" } else { "dropped" },
@@ -48,6 +50,7 @@ fn heading(options: &EvolutionOptions, study: &Study) -> String {
         writeln!(text, "  left out, shorter than the window: {}", study.left_out.join(", "))
             .expect("a string takes everything");
     }
+    text.push_str(&blur.as_ref().map_or_else(String::new, source::caveat));
     text
 }
 

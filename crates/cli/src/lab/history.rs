@@ -1,4 +1,4 @@
-//! `freshet lab history`: histories from clones of content repositories, or from a model.
+//! `freshet lab history`: histories from clones of content repositories, from a crawl, or from a model.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,39 +9,43 @@ use freshet_lab::history::git;
 use freshet_lab::history::recording::{RecordedSite, Recording};
 use freshet_lab::history::synthetic::{Model, Synthetic};
 
-use super::progress;
 use super::span::parse_days;
+use super::{progress, source};
 
 /// Make a directory of histories that `freshet lab replay` reads
 ///
 /// From local clones: a repository is a site, a content file a page, a commit on the first-parent line that alters it a
-/// change. Or from a model, by chance from a seed.
+/// change. From a crawl, running or not: what its visits found, between the visits. Or from a model, by chance from a seed.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
-#[command(group(ArgGroup::new("source").required(true).args(["git", "synthetic"])))]
+#[command(group(ArgGroup::new("source").required(true).args(["git", "crawl", "synthetic"])))]
 pub(crate) struct HistoryOptions {
     /// Local clones of content repositories, with their whole history
     #[arg(long, value_name = "CLONE", num_args = 1..)]
     git: Vec<PathBuf>,
+
+    /// The directory of a crawl
+    #[arg(long, value_name = "DIR")]
+    crawl: Option<PathBuf>,
 
     /// How the pages of a model change
     #[arg(long, value_enum, value_name = "MODEL")]
     synthetic: Option<ModelChoice>,
 
     /// Sites of the model
-    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767), conflicts_with = "git")]
+    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767), conflicts_with_all = ["git", "crawl"])]
     sites: u32,
 
     /// Pages of each site of the model
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with = "git")]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["git", "crawl"])]
     pages: u32,
 
     /// Length of the model's history
-    #[arg(long, default_value = "4y", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true, conflicts_with = "git")]
+    #[arg(long, default_value = "4y", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true, conflicts_with_all = ["git", "crawl"])]
     span: f64,
 
     /// Seed of the model's chance
-    #[arg(long, default_value_t = 1, value_name = "SEED", conflicts_with = "git")]
+    #[arg(long, default_value_t = 1, value_name = "SEED", conflicts_with_all = ["git", "crawl"])]
     seed: u64,
 
     /// Directory to write the tables to
@@ -52,6 +56,7 @@ pub(crate) struct HistoryOptions {
 const AFTER_HELP: &str = "Examples:
   git clone https://github.com/rust-lang/book clones/book
   freshet lab history --git clones/* --out histories
+  freshet lab history --crawl crawl --out histories
   freshet lab history --synthetic gamma --sites 20 --pages 100 --seed 7 --out model
 docs/histories.md describes the tables.";
 
@@ -74,14 +79,20 @@ const MODEL_DAYS_MAX: f64 = 36_525.0;
 /// Runs the command.
 pub(super) fn run(options: &HistoryOptions) -> Result<()> {
     Recording::check_target(&options.out)?;
-    let recording = match options.synthetic {
-        Some(model) => from_model(options, model)?,
-        None => from_clones(&options.git)?,
+    let mut caveat = String::new();
+    let recording = match (options.synthetic, &options.crawl) {
+        (Some(model), _) => from_model(options, model)?,
+        (None, Some(directory)) => {
+            let history = source::read_crawl(directory)?;
+            caveat = source::caveat(&history.blur);
+            history.recording
+        }
+        (None, None) => from_clones(&options.git)?,
     };
     let size = recording.write(&options.out).context("cannot write the history")?;
-    writeln!(
+    write!(
         io::stdout().lock(),
-        "{}: {} site(s), {} pages, {} changes, {} links",
+        "{}: {} site(s), {} pages, {} changes, {} links\n{caveat}",
         options.out.display(),
         size.sites,
         size.pages,

@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
+//! - [`source`]: where a history comes from, tables or a crawl;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
 //! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`report`]: `freshet lab report`;
@@ -19,6 +20,7 @@ mod replay_figures;
 mod replay_json;
 mod replay_text;
 mod report;
+mod source;
 pub(crate) mod span;
 mod web;
 

@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use clap::{Args, ValueEnum};
-use freshet_lab::history::{Mass, Tables, Window, World};
+use freshet_lab::history::crawl::Blur;
+use freshet_lab::history::{Mass, Window, World};
 use freshet_lab::replay::contest::Outcome;
 use freshet_lab::replay::stage::{Setting, Told};
 use freshet_lab::replay::{Contest, Entry, Stage};
 
+use super::source::Source;
 use super::span::parse_days;
-use super::{progress, replay_figures, replay_json, replay_text};
+use super::{progress, replay_figures, replay_json, replay_text, source};
 
 /// Replay recorded histories against policies, and compare what each finds and how fresh it keeps its copies
 ///
@@ -23,7 +25,7 @@ use super::{progress, replay_figures, replay_json, replay_text};
 #[derive(Args)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct ReplayOptions {
-    /// Directory with sites.parquet, pages.parquet, changes.parquet and links.parquet
+    /// Directory with sites.parquet, pages.parquet, changes.parquet and links.parquet, or the directory of a crawl
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
 
@@ -31,13 +33,14 @@ pub(crate) struct ReplayOptions {
     #[arg(long, default_value = "all", value_name = "NAME|all")]
     family: String,
 
-    /// Replay the last part of each site's history, of this length; shorter histories are left out
-    #[arg(long, default_value = "3y", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
-    window: f64,
+    /// Replay the last part of each site's history, of this length; shorter histories are left out [default: 3y; of a crawl
+    /// that which holds most pages for longest]
+    #[arg(long, value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
+    window: Option<f64>,
 
-    /// Time from one download cycle to the next
-    #[arg(long, default_value = "14d", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
-    cycle: f64,
+    /// Time from one download cycle to the next [default: 14d; of a crawl the usual time between its visits of a page]
+    #[arg(long, value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
+    cycle: Option<f64>,
 
     /// Downloads per page and cycle, more than 0 and at most 1
     #[arg(long, default_value_t = 0.1, value_name = "SHARE", allow_hyphen_values = true)]
@@ -82,6 +85,7 @@ const DEFAULT_POLICIES: &str = "round-robin,greedy,frequency,nutch,optimal,fresh
 const AFTER_HELP: &str = "Examples:
   freshet lab replay --data histories --family git --budget 0.1 --policy round-robin,greedy,freshet
   freshet lab replay --data histories --policy all --json > results.json
+  freshet lab replay --data crawl                           # what other policies would have found on a crawl's own pages
 `freshet lab replay --help` explains the figures; `freshet lab history` makes histories.";
 
 const AFTER_LONG_HELP: &str = "\
@@ -123,14 +127,19 @@ pub(super) struct Replay<'a> {
     pub(super) options: &'a ReplayOptions,
     pub(super) stage: &'a Stage<'a>,
     pub(super) outcome: &'a Outcome,
+    /// How exactly the history is known; only of a crawl's own visits.
+    pub(super) blur: Option<&'a Blur>,
 }
 
 /// Runs the command.
 pub(super) fn run(options: &ReplayOptions) -> Result<()> {
     let entries = Entry::parse_list(&options.policy)?;
-    let world = read_world(options)?;
+    let bar = progress::unknown("reading");
+    let source = source::read(&options.data, options.window)?;
+    let world = World::cut(&source.tables, &options.window_of(&source))?;
+    bar.finish_and_clear();
     let setting = Setting {
-        cycle_days: options.cycle,
+        cycle_days: options.cycle.unwrap_or(source.cycle_days),
         budget: options.budget,
         told: match options.importance {
             ImportanceChoice::Equal => Told::Equal,
@@ -142,7 +151,7 @@ pub(super) fn run(options: &ReplayOptions) -> Result<()> {
     let bar = progress::steps("replaying", contest.work(&stage) as u64);
     let outcome = contest.hold(&stage, &|| bar.inc(1));
     bar.finish_and_clear();
-    let replay = Replay { options, stage: &stage, outcome: &outcome };
+    let replay = Replay { options, stage: &stage, outcome: &outcome, blur: source.blur.as_ref() };
     let mut output = io::stdout().lock();
     if options.json {
         serde_json::to_writer_pretty(&mut output, &replay_json::object(&replay))?;
@@ -152,23 +161,6 @@ pub(super) fn run(options: &ReplayOptions) -> Result<()> {
     }
     output.flush()?;
     options.out.as_deref().map_or(Ok(()), |directory| write_figures(&replay, directory))
-}
-
-fn read_world(options: &ReplayOptions) -> Result<World> {
-    let bar = progress::unknown("reading");
-    let tables = Tables::read(&options.data).context("cannot read the data")?;
-    let window = Window {
-        family: (options.family != "all").then(|| options.family.clone()),
-        days: options.window,
-        mass: match options.mass {
-            MassChoice::Keep => Mass::Keep,
-            MassChoice::Drop => Mass::Drop,
-        },
-        pages_per_site_max: options.max_pages_per_site.map(|most| most as usize),
-    };
-    let world = World::cut(&tables, &window)?;
-    bar.finish_and_clear();
-    Ok(world)
 }
 
 fn write_figures(replay: &Replay<'_>, directory: &Path) -> Result<()> {
@@ -194,8 +186,16 @@ impl ReplayOptions {
         &self.family
     }
 
-    pub(super) fn window_days(&self) -> f64 {
-        self.window
+    fn window_of(&self, source: &Source) -> Window {
+        Window {
+            family: (self.family != "all").then(|| self.family.clone()),
+            days: source.window_days,
+            mass: match self.mass {
+                MassChoice::Keep => Mass::Keep,
+                MassChoice::Drop => Mass::Drop,
+            },
+            pages_per_site_max: self.max_pages_per_site.map(|most| most as usize),
+        }
     }
 
     pub(super) fn mass(&self) -> &'static str {

@@ -5,10 +5,11 @@ use freshet_lab::replay::score::RANGES;
 use serde_json::{Map, Value, json};
 
 use super::replay::Replay;
+use super::source;
 
-/// `settings`, `policies` in the order in which they were named, and the `oracles` beside them.
+/// `settings`, how exactly a crawl's `observation` is known (null for tables), `policies` in the order in which they were named, and the `oracles` beside them.
 pub(super) fn object(replay: &Replay<'_>) -> Value {
-    let Replay { options, stage, outcome } = replay;
+    let Replay { options, stage, outcome, blur } = replay;
     let changes_total = stage.changes_total();
     let policies: Vec<_> = outcome.scores.iter().map(|score| entry(score, changes_total)).collect();
     let oracles = outcome.oracles.iter().flat_map(|oracles| [&oracles.changes, &oracles.fresh]);
@@ -17,7 +18,7 @@ pub(super) fn object(replay: &Replay<'_>) -> Value {
         "settings": {
             "data": options.data().display().to_string(),
             "family": options.family(),
-            "window_days": options.window_days(),
+            "window_days": stage.window_days(),
             "cycle_days": stage.setting().cycle_days,
             "budget": stage.setting().budget,
             "mass": options.mass(),
@@ -30,6 +31,7 @@ pub(super) fn object(replay: &Replay<'_>) -> Value {
             "pages_at_start": stage.known(0),
             "downloads": stage.downloads_total(),
         },
+        "observation": source::caveat_object(*blur),
         "policies": policies,
         "oracles": oracles,
     })

@@ -8,7 +8,7 @@ use freshet_lab::replay::contest::Oracles;
 use freshet_lab::replay::score::RANGES;
 
 use super::replay::Replay;
-use super::span;
+use super::{source, span};
 
 /// What was replayed, ChangeRatio by range of cycles, and everything else beside the oracle's.
 pub(super) fn report(replay: &Replay<'_>) -> String {
@@ -25,12 +25,12 @@ pub(super) fn report(replay: &Replay<'_>) -> String {
 }
 
 fn heading(replay: &Replay<'_>) -> String {
-    let Replay { options, stage, .. } = replay;
+    let Replay { options, stage, blur, .. } = replay;
     let setting = stage.setting();
     format!(
         "{} of {} (family {}, sweeps {}): {} sites, {} pages at the start and {} later, {} changes\n\
-         {} cycles of {}, {} downloads per page and cycle ({} in all), {} run(s) of each policy\n",
-        span::written(options.window_days()),
+         {} cycles of {}, {} downloads per page and cycle ({} in all), {} run(s) of each policy\n{}",
+        span::written(stage.window_days()),
         options.data().display(),
         options.family(),
         if options.mass() == "keep" { "kept" } else { "dropped" },
@@ -43,6 +43,7 @@ fn heading(replay: &Replay<'_>) -> String {
         setting.budget,
         stage.downloads_total(),
         options.seeds(),
+        blur.map_or_else(String::new, source::caveat),
     )
 }
 

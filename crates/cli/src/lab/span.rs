@@ -42,17 +42,23 @@ pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
 
 /// A span in words: `3 years`, `14 days`, `12 hours`.
 pub(crate) fn written(days: f64) -> String {
+    /// More of a unit than this is hard to imagine, except of days.
+    const COUNT_MAX: f64 = 100.0;
     let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1_440.0, "minute")];
     let whole = |unit: f64| {
         let count = days / unit;
-        (count >= 1.0 && (count - count.round()).abs() < 1e-6).then_some(count.round())
+        let is_small = unit == 1.0 || count <= COUNT_MAX;
+        (is_small && count >= 1.0 && (count - count.round()).abs() < 1e-6).then_some(count.round())
     };
     for (unit, name) in choices {
         if let Some(count) = whole(unit) {
             return if count == 1.0 { format!("1 {name}") } else { format!("{count} {name}s") };
         }
     }
-    format!("{days:.3} days")
+    match choices.iter().find(|(unit, _)| days >= *unit && *unit <= 1.0) {
+        Some((unit, name)) => format!("{:.3} {name}s", days / unit),
+        None => format!("{:.3} seconds", days * 86_400.0),
+    }
 }
 
 #[cfg(test)]
@@ -93,6 +99,10 @@ mod tests {
             (1.0, "1 day"),
             (0.5, "12 hours"),
             (1.30001, "1.300 days"),
+            (400.001, "400.001 days"),
+            (7910.0 / 1440.0, "5.493 days"),
+            (0.1001, "2.402 hours"),
+            (0.0001, "8.640 seconds"),
         ] {
             assert_eq!(written(days), text);
         }

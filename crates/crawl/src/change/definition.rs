@@ -13,6 +13,7 @@
 //! # Promises
 //! - The first rule that names a page holds for it; a page that none names has the definition of all.
 
+use super::weights::KindWeights;
 use crate::page::PageUrl;
 use crate::page::blocks::Block;
 use crate::page::scope::Pattern;
@@ -104,6 +105,8 @@ pub struct Definitions {
     pub usual: Definition,
     /// The first rule that names a page holds for it.
     pub rules: Vec<Rule>,
+    /// What changes are worth by their kinds.
+    pub weights: KindWeights,
 }
 
 impl Definitions {

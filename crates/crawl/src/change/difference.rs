@@ -50,6 +50,15 @@ impl Kinds {
         words.join(" ")
     }
 
+    /// The kinds that these words name; others are passed over.
+    pub fn of_words(words: &str) -> Self {
+        let mut kinds = Self::default();
+        for (kind, word) in Self::WORDS {
+            kinds.add(kind, words.split(' ').any(|named| named == word));
+        }
+        kinds
+    }
+
     fn add(&mut self, kind: Self, holds: bool) {
         self.0 |= if holds { kind.0 } else { 0 };
     }

@@ -22,8 +22,10 @@ use crate::page::simhash::change_size;
 use crate::page::{Canonical, PageUrl, Reading, read};
 use crate::policy::Outcome;
 use crate::status::ChangeLine;
+use crate::update::trouble_after;
 use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
 use crate::web::robots::Robots;
+use crate::web::robots::policy::is_whole;
 use crate::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
 
 /// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
@@ -73,6 +75,7 @@ impl Keeper {
         let had_copy = record.text_digest.is_some() && !record.gone;
         count(&mut record, visit, bytes);
         self.keep_lore(visit, &mut record)?;
+        self.note_likeness(visit, &mut record)?;
         match &visit.finding {
             Finding::New | Finding::Back | Finding::Changed(_) => {
                 self.keep_copy(visit, &mut record, had_copy)?;
@@ -327,7 +330,11 @@ impl Keeper {
     fn tell(&mut self, visit: &PageVisit, record: &PageRecord, outcome: Outcome) {
         let (page, time, bytes_expected) = (visit.page, visit.time, record.transfer_bytes as f32);
         let prompted = visit.reason == Why::Signal;
-        self.news.push(News::Visited { page, time, outcome, prompted, bytes_expected });
+        let kinds = match &visit.finding {
+            Finding::Changed(change) => Some(change.kinds),
+            _ => None,
+        };
+        self.news.push(News::Visited { page, time, outcome, prompted, bytes_expected, kinds });
     }
 
     /// The links of a copy: URLs to know, lists to read, and who points where.
@@ -338,6 +345,7 @@ impl Keeper {
             let found = Discovery { anchor, depth, ..found(url, Some(from), Source::Link) };
             targets.extend(self.discover(&found, visit.time)?);
         }
+        self.warm(from, &targets)?;
         self.changes.links.push((visit.page, targets));
         for feed in &reading.feeds {
             self.know_list(visit.site, feed, true, visit.time);
@@ -368,6 +376,10 @@ impl Keeper {
     fn absorb_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
         let Some(fetch) = fetches.last() else { return };
         let (status, failure, body) = match &fetch.answer {
+            // What it forbids may be in the part that is missing.
+            Answer::Response(response) if (200..300).contains(&response.status) && !is_whole(response) => {
+                (0, "it broke off".to_owned(), Vec::new())
+            }
             Answer::Response(response) => (response.status, String::new(), response.body.to_vec()),
             Answer::Failed(failure) => (0, failure.to_string(), Vec::new()),
             Answer::Refused(refusal) => (0, refusal.to_string(), Vec::new()),
@@ -380,7 +392,9 @@ impl Keeper {
         let record = self.site_mut(site);
         record.bytes += fetches.iter().map(|fetch| fetch.bytes_received).sum::<u64>();
         record.trouble = if failure.is_empty() { String::new() } else { format!("robots.txt: {failure}") };
-        record.robots = Some(RobotsCopy { fetched: time, status, failure, body: Opaque(body) });
+        let copy = RobotsCopy { fetched: time, status, failure, body: Opaque(body) };
+        record.robots_trouble = trouble_after(&copy, record.robots.as_ref(), record.robots_trouble.take());
+        record.robots = Some(copy);
         self.tell_site(site);
         let sitemaps = if sitemaps.is_empty() && (200..500).contains(&status) {
             vec![format!("{}{USUAL_SITEMAP}", self.sites[site.index()].site)]

@@ -1,20 +1,19 @@
 //! Which URLs may become pages: those of the named sites, within their rules, that are no traps.
 //!
 //! How soon an admitted page is visited first: pages near the root and with short paths before others (**thesis** 2.3, the
-//! location metric), and in a crawl about a topic those whose URL or anchor has its words, or that a page about it links to (**thesis** 2.5.4).
+//! location metric), and in a crawl about a topic those that are hot before all others (**thesis** 2.5.4, [`crate::topic`]).
 
 use std::collections::HashSet;
 
 use freshet_store::all_urls::{Reason, Source, UrlRecord};
+use freshet_store::ids::UrlId;
 use freshet_store::time::Timestamp;
 
 use crate::page::scope::{BadPattern, Pattern, Scope};
 use crate::page::traps::{Trap, TrapGuard, Verdict};
 use crate::page::{Canonical, PageUrl};
 use crate::settings::{Settings, SiteRules, names_site};
-
-/// What a word of the topic in the anchor or the URL is worth, beside the depth of a page.
-const TOPIC_WORD: f32 = 10.0;
+use crate::topic::Topic;
 
 /// Decides which URLs may become pages.
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub struct Admission {
     /// What holds for sites without rules of their own.
     scope: Scope,
     traps: Option<TrapGuard>,
-    topic: Vec<String>,
+    topic: Option<Topic>,
 }
 
 /// Why a URL may not become a page.
@@ -52,7 +51,7 @@ impl Admission {
             scope: Scope::default(),
             rules: rules.collect::<Result<_, _>>()?,
             traps: settings.trap_defence.then(TrapGuard::default),
-            topic: settings.topic.iter().map(|word| word.to_lowercase()).collect(),
+            topic: Topic::new(&settings.topic),
         })
     }
 
@@ -105,15 +104,21 @@ impl Admission {
     }
 
     /// How soon a page is visited first: higher is sooner.
-    pub fn priority(&self, record: &UrlRecord) -> f32 {
+    pub fn priority(&self, id: UrlId, record: &UrlRecord) -> f32 {
         let slashes = record.url.bytes().filter(|byte| *byte == b'/').count().saturating_sub(3) as f32;
         let place = -f32::from(record.depth) - 0.1 * slashes.min(9.0);
-        if self.topic.is_empty() {
-            return place;
-        }
-        let (anchor, url) = (record.anchor.to_lowercase(), record.url.to_lowercase());
-        let words = self.topic.iter().filter(|word| anchor.contains(*word) || url.contains(*word)).count();
-        place + TOPIC_WORD * words as f32
+        let warmth = |topic: &Topic| topic.warmth(id, &record.anchor, &record.url, record.found_on);
+        place + self.topic.as_ref().map_or(0.0, warmth)
+    }
+
+    /// What pages should be about, if anything.
+    pub fn topic(&self) -> Option<&Topic> {
+        self.topic.as_ref()
+    }
+
+    /// The same, to note what is near a hot page.
+    pub fn topic_mut(&mut self) -> Option<&mut Topic> {
+        self.topic.as_mut()
     }
 
     /// How URLs are written.

@@ -118,6 +118,7 @@ impl Keeper {
             if let (Some(simhash), None) = (record.simhash, record.discarded) {
                 keeper.duplicates.insert(page, simhash);
             }
+            keeper.remember_likeness(&record)?;
         }
         Ok(keeper)
     }
@@ -142,7 +143,8 @@ impl Keeper {
             }
             let site = record.site;
             if record.visits == 0 {
-                let priority = self.reader.url(record.url)?.map_or(0.0, |url| self.admission.priority(&url));
+                let url = self.reader.url(record.url)?;
+                let priority = url.map_or(0.0, |url| self.admission.priority(record.url, &url));
                 tell(News::Admitted { page, site, priority });
             } else if record.text_digest.is_none() || record.gone {
                 let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(&record));
@@ -240,7 +242,7 @@ impl Keeper {
         let site = record.site;
         self.sites[site.index()].pages += 1;
         self.sites_touched.insert(site);
-        let priority = self.admission.priority(&record);
+        let priority = self.admission.priority(id, &record);
         self.pending_urls.insert(id, record);
         self.pending_pages.insert(page, PageRecord::admitted(id, site, now));
         self.news.push(News::Admitted { page, site, priority });

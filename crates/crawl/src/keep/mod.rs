@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`keeper`]: the stores, and what is on its way into them;
 //! - `absorb`: how a visit becomes records;
+//! - `topical`: what copies say about the topic of a crawl;
 //! - [`met`]: what was met on a site: troubles, counted by kind;
 //! - [`imports`]: how what others collected does;
 //! - [`admission`]: which URLs may become pages;
@@ -18,6 +19,7 @@ pub mod keeper;
 pub mod known;
 pub mod met;
 pub mod news;
+mod topical;
 
 pub use admission::Admission;
 pub use imports::ToldVisit;

@@ -4,6 +4,7 @@ use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::SiteRecord;
 use freshet_store::time::Timestamp;
 
+use crate::change::Kinds;
 use crate::page::PageUrl;
 use crate::policy::Outcome;
 
@@ -24,6 +25,15 @@ pub enum News {
         /// Its site.
         site: SiteNumber,
         /// How soon it should be visited: higher is sooner.
+        priority: f32,
+    },
+    /// A page that waits for its first visit should be visited sooner.
+    Raised {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// How soon: higher is sooner.
         priority: f32,
     },
     /// A page was copied for the first time.
@@ -51,6 +61,8 @@ pub enum News {
         prompted: bool,
         /// Bytes that the next visit is expected to cost.
         bytes_expected: f32,
+        /// The kinds of the change that was found, if one was and they are known.
+        kinds: Option<Kinds>,
     },
     /// The visit to a page taught nothing; it is tried again.
     Unsettled {

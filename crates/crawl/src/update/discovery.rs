@@ -2,11 +2,20 @@
 //!
 //! Sites take turns so that a large one does not hide the others; within a site the page with the highest priority goes
 //! first, and of equal ones that which was found first: breadth-first where priority falls with depth (**thesis** 2.4, 4.2).
+//!
+//! In a crawl about a topic hot pages, whose priority is [`HOT_QUEUE`] or nearly so, go before all others, whatever their sites: the
+//! two queues of the **thesis**, 2.5.4. A page that is raised stands in the queue twice; it is taken once.
+//!
+//! # Promises
+//! - A page is taken once, however often it was raised.
+//! - No page that is not hot is taken while a hot one waits at a site that has room.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 
 use freshet_store::ids::{PageNumber, SiteNumber};
+
+use crate::topic::HOT_QUEUE;
 
 /// Pages that one site may take when it is its turn.
 const TURN: usize = 4;
@@ -18,6 +27,10 @@ pub struct Discovery {
     /// Sites with pages, in the order of their turns.
     turns: VecDeque<SiteNumber>,
     pages: usize,
+    /// Entries of hot pages.
+    hot: usize,
+    /// Pages that stand in a queue more than once: how often, and whether they were taken.
+    raised: HashMap<PageNumber, (u32, bool)>,
 }
 
 #[derive(Debug, Default)]
@@ -29,6 +42,13 @@ struct Waiting {
 /// How soon a page is visited first: higher is sooner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Priority(f32);
+
+impl Priority {
+    /// Whether it is one of the hot queue; depth takes away less than half of what that gives.
+    fn is_hot(self) -> bool {
+        HOT_QUEUE / 2.0 < self.0
+    }
+}
 
 impl Eq for Priority {}
 
@@ -47,13 +67,24 @@ impl Ord for Priority {
 impl Discovery {
     /// A page waits for its first visit.
     pub fn add(&mut self, site: SiteNumber, page: PageNumber, priority: f32) {
+        self.pages += 1;
+        self.put(site, page, Priority(priority));
+    }
+
+    /// A page that waits for its first visit is visited sooner.
+    pub fn raise(&mut self, site: SiteNumber, page: PageNumber, priority: f32) {
+        self.raised.entry(page).or_insert((1, false)).0 += 1;
+        self.put(site, page, Priority(priority));
+    }
+
+    fn put(&mut self, site: SiteNumber, page: PageNumber, priority: Priority) {
         let index = site.0 as usize;
         if self.sites.len() <= index {
             self.sites.resize_with(index + 1, Waiting::default);
         }
+        self.hot += usize::from(priority.is_hot());
         let waiting = &mut self.sites[index];
-        waiting.pages.push((Priority(priority), Reverse(page)));
-        self.pages += 1;
+        waiting.pages.push((priority, Reverse(page)));
         if !waiting.has_turn {
             waiting.has_turn = true;
             self.turns.push_back(site);
@@ -68,23 +99,91 @@ impl Discovery {
         mut taken: impl FnMut(SiteNumber, PageNumber),
     ) {
         let mut left = wanted;
+        if self.hot > 0 {
+            self.take_hot(&mut left, &mut room, &mut taken);
+        }
         let mut idle_turns = 0;
         while left > 0 && idle_turns < self.turns.len() {
             let Some(site) = self.turns.pop_front() else { return };
-            let waiting = &mut self.sites[site.0 as usize];
-            let share = room(site).min(TURN).min(left);
             let before = left;
-            for (_, Reverse(page)) in std::iter::from_fn(|| waiting.pages.pop()).take(share) {
+            let has_page = self.best(site).is_some();
+            let share = if has_page { room(site).min(TURN).min(left) } else { 0 };
+            for _ in 0..share {
+                let Some(page) = self.pop(site) else { break };
                 taken(site, page);
                 left -= 1;
             }
-            self.pages -= before - left;
+            let waiting = &mut self.sites[site.0 as usize];
             waiting.has_turn = !waiting.pages.is_empty();
             if waiting.has_turn {
                 self.turns.push_back(site);
             }
             idle_turns = if before == left { idle_turns + 1 } else { 0 };
         }
+    }
+
+    /// Takes the hottest pages of all sites that have room.
+    fn take_hot(
+        &mut self,
+        left: &mut usize,
+        room: &mut impl FnMut(SiteNumber) -> usize,
+        taken: &mut impl FnMut(SiteNumber, PageNumber),
+    ) {
+        let mut rooms: HashMap<SiteNumber, usize> = HashMap::new();
+        let mut hottest = BinaryHeap::new();
+        for site in self.turns.clone() {
+            hottest.extend(self.hottest(site));
+        }
+        while *left > 0
+            && let Some((_, Reverse(site))) = hottest.pop()
+        {
+            let room = rooms.entry(site).or_insert_with(|| room(site));
+            if *room == 0 {
+                continue;
+            }
+            *room -= 1;
+            if let Some(page) = self.pop(site) {
+                taken(site, page);
+                *left -= 1;
+            }
+            hottest.extend(self.hottest(site));
+        }
+    }
+
+    /// A site and the priority of its best page, if that is hot.
+    fn hottest(&mut self, site: SiteNumber) -> Option<(Priority, Reverse<SiteNumber>)> {
+        self.best(site).filter(|priority| priority.is_hot()).map(|priority| (priority, Reverse(site)))
+    }
+
+    /// The priority of the page of a site that goes first. What was taken before is dropped.
+    fn best(&mut self, site: SiteNumber) -> Option<Priority> {
+        loop {
+            let (priority, Reverse(page)) = *self.sites[site.0 as usize].pages.peek()?;
+            if self.raised.get(&page).is_none_or(|(_, was_taken)| !was_taken) {
+                return Some(priority);
+            }
+            self.drop_first(site);
+        }
+    }
+
+    /// Takes the page of a site that goes first.
+    fn pop(&mut self, site: SiteNumber) -> Option<PageNumber> {
+        self.best(site)?;
+        self.pages -= 1;
+        self.drop_first(site)
+    }
+
+    /// Drops the entry of a site that goes first; its page is taken.
+    fn drop_first(&mut self, site: SiteNumber) -> Option<PageNumber> {
+        let (priority, Reverse(page)) = self.sites[site.0 as usize].pages.pop()?;
+        self.hot -= usize::from(priority.is_hot());
+        if let Some((entries, was_taken)) = self.raised.get_mut(&page) {
+            (*entries, *was_taken) = (*entries - 1, true);
+            if *entries == 0 {
+                self.raised.remove(&page);
+            }
+        }
+        Some(page)
     }
 
     /// Pages that wait.
@@ -121,5 +220,32 @@ mod tests {
         assert_eq!(taken(&mut discovery, 5, 0), []);
         assert_eq!(taken(&mut discovery, 5, 4), [(0, 3), (0, 4)]);
         assert_eq!(discovery.pages(), 0);
+    }
+
+    #[test]
+    fn hot_pages_go_before_all_others_whatever_their_site() {
+        let mut discovery = Discovery::default();
+        for page in 0..4 {
+            discovery.add(SiteNumber(page % 2), PageNumber(page), -1.0);
+        }
+        discovery.add(SiteNumber(2), PageNumber(9), HOT_QUEUE - 3.0);
+        discovery.add(SiteNumber(2), PageNumber(8), -1.0);
+        assert_eq!(taken(&mut discovery, 1, 4), [(2, 9)]);
+        assert_eq!(taken(&mut discovery, 2, 4), [(0, 0), (0, 2)]);
+    }
+
+    #[test]
+    fn a_page_that_was_raised_is_taken_sooner_and_once() {
+        let mut discovery = Discovery::default();
+        for page in 0..3 {
+            discovery.add(SiteNumber(0), PageNumber(page), -1.0);
+        }
+        discovery.raise(SiteNumber(0), PageNumber(2), HOT_QUEUE);
+        discovery.raise(SiteNumber(0), PageNumber(2), HOT_QUEUE + 5.0);
+        assert_eq!(discovery.pages(), 3);
+        assert_eq!(taken(&mut discovery, 9, 1), [(0, 2)]);
+        assert_eq!(taken(&mut discovery, 9, 4), [(0, 0), (0, 1)]);
+        assert_eq!((discovery.pages(), discovery.raised.len(), discovery.hot), (0, 0, 0));
+        assert_eq!(taken(&mut discovery, 9, 4), []);
     }
 }

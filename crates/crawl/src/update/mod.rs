@@ -7,8 +7,9 @@
 //! - [`calendar`]: what is to be done at a given time: pins, retries, lists, rules;
 //! - [`hours`]: when a site may be visited;
 //! - [`intervals`]: how long pages are left alone, at least and at most;
+//! - `worth`: what a page weighs in the objective;
 //! - [`shadow`]: when readers see what was found;
-//! - `rules`: what a site lets us do, from the copy of its `robots.txt`.
+//! - `rules`: what a site lets us do, from what is kept of its `robots.txt`.
 
 pub mod calendar;
 pub mod discovery;
@@ -18,5 +19,7 @@ pub mod module;
 pub mod refresh;
 mod rules;
 pub mod shadow;
+mod worth;
 
 pub use module::{Assignment, Next, UpdateModule, UpdateSettings, Wishes};
+pub(crate) use rules::trouble_after;

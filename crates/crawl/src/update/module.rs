@@ -24,7 +24,9 @@ use super::intervals::Intervals;
 use super::refresh::Refresh;
 use super::rules;
 use super::shadow::Shadow;
+use super::worth::Worth;
 use crate::budget::Budget;
+use crate::change::weights::KindWeights;
 use crate::keep::News;
 use crate::page::PageUrl;
 use crate::policy::Outcome;
@@ -67,6 +69,8 @@ pub struct Wishes {
     pub intervals: Intervals,
     /// What holds for single sites.
     pub site_rules: Vec<SiteRules>,
+    /// What changes are worth by their kinds.
+    pub kinds: KindWeights,
     /// Swaps collections, if readers do not see everything at once.
     pub shadow: Option<Shadow>,
 }
@@ -115,6 +119,8 @@ pub struct UpdateModule {
     signals: VecDeque<(PageNumber, SiteNumber)>,
     pins: HashMap<PageNumber, i64>,
     intervals: Intervals,
+    kinds: KindWeights,
+    worth: Worth,
     /// What users set for single sites.
     site_rules: Vec<SiteRules>,
     /// Swaps collections, if readers do not see everything at once.
@@ -173,7 +179,7 @@ impl UpdateModule {
         bytes: Budget,
         wishes: Wishes,
     ) -> Self {
-        let Wishes { intervals, site_rules, shadow } = wishes;
+        let Wishes { intervals, site_rules, kinds, shadow } = wishes;
         Self {
             settings,
             refresh,
@@ -189,6 +195,8 @@ impl UpdateModule {
             signals: VecDeque::new(),
             pins: HashMap::new(),
             intervals,
+            worth: Worth::new(settings.importance_weight, &kinds),
+            kinds,
             site_rules,
             shadow,
             queued: 0,
@@ -234,8 +242,13 @@ impl UpdateModule {
         experience: Experience,
         now: Timestamp,
         bytes: u64,
+        address: Option<IpAddr>,
     ) -> PolitenessState {
         let site = assignment.order.site();
+        // A host may move: from now on it waits for those at its new address.
+        if address.is_some() {
+            self.sites[site.index()].address = Address::Known(address);
+        }
         self.under_way -= 1;
         self.uncommitted += 1;
         self.politeness.end(assignment.turn, experience, now);
@@ -255,15 +268,26 @@ impl UpdateModule {
         match news {
             News::Site { site, record } => self.know_site(site, &record, now),
             News::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
+            News::Raised { page, site, priority } => {
+                // One that is on its way need not be sooner.
+                if !self.out.contains(&page) {
+                    self.discovery.raise(site, page, priority);
+                }
+            }
             News::Copied { page, site, path, importance, time } => {
                 self.out.remove(&page);
-                self.refresh.add(page, site, &path, self.weight(importance), time);
+                let weight = self.worth.weight(page, importance);
+                self.refresh.add(page, site, &path, weight, time);
                 self.bind(page, site, &path, time);
             }
-            News::Visited { page, time, outcome, prompted, bytes_expected } => {
+            News::Visited { page, time, outcome, prompted, bytes_expected, kinds } => {
                 self.out.remove(&page);
                 self.intervals.visited(page, time);
                 self.refresh.learn(page, time, outcome, prompted);
+                let worth = kinds.map(|kinds| self.kinds.worth(kinds));
+                if let Some(weight) = worth.and_then(|worth| self.worth.found(page, worth)) {
+                    self.refresh.weigh(page, weight);
+                }
                 if outcome == Outcome::Gone {
                     self.refresh.forget(page);
                 } else if self.settings.prices_bytes {
@@ -284,9 +308,13 @@ impl UpdateModule {
                 self.out.remove(&page);
                 self.pins.remove(&page);
                 self.intervals.forget(page);
+                self.worth.forget(page);
                 self.refresh.retire(page, time);
             }
-            News::Weighed { page, importance } => self.refresh.weigh(page, self.weight(importance)),
+            News::Weighed { page, importance } => {
+                let weight = self.worth.weight(page, importance);
+                self.refresh.weigh(page, weight);
+            }
             News::Signal { page, site } => {
                 if self.signals.len() < SIGNALS_MAX {
                     self.signals.push_back((page, site));
@@ -493,7 +521,7 @@ impl UpdateModule {
         state.dates_right = record.lists.iter().map(|list| list.dates_right).sum();
         state.dates_wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
         if let Some(copy) = &record.robots {
-            let (policy, until) = rules::of_copy(copy);
+            let (policy, until) = rules::of_copy(copy, record.robots_trouble.as_ref());
             state.rules_asked = false;
             state.rules_until = until;
             let host = Arc::clone(&state.host);
@@ -548,11 +576,6 @@ impl UpdateModule {
         state.hours.clone_from(&rules.hours);
         let part = rules.share_max.zip(self.visits.per_day());
         state.share = part.map(|(part, per_day)| self.visits.part(part * per_day, now));
-    }
-
-    /// What the importance of a page makes a visit worth.
-    fn weight(&self, importance: f32) -> f32 {
-        importance.powf(self.settings.importance_weight)
     }
 
     /// Intervals that its user set for a page hold from now on.

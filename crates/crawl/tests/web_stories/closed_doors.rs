@@ -2,13 +2,15 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use freshet_crawl::web::robots::{Chase, Step};
 use freshet_crawl::web::{
     AddressRange, Answer, FixedNames, Names, PrivateAddresses, Refusal, Request, Web, WebSettings,
 };
 use freshet_store::time::Timestamp;
 use http::header::LOCATION;
+use tokio::io::AsyncWriteExt as _;
 
-use crate::server::{LOOPBACK, Server, ok, quick, response};
+use crate::server::{LOOPBACK, Server, ok, quick, read_request, response};
 
 const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
@@ -55,6 +57,77 @@ async fn a_name_that_is_rebound_is_refused_though_its_connection_rests() {
     assert!(is_refused(&third, OTHER), "{third:?}");
     assert_eq!(response(web.fetch(&request).await).status, 200);
     assert_eq!(server.count(), 1);
+}
+
+/// A listener at the closed address, on the same port as the server.
+fn trap(port: u16) -> std::net::TcpListener {
+    let listener = std::net::TcpListener::bind((OTHER, port)).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    listener
+}
+
+#[tokio::test]
+async fn the_address_that_was_judged_is_the_one_that_is_connected_to() {
+    let server = Server::answering(ok("", b"hello")).await;
+    let trap = trap(server.address.port());
+    // Whoever asks a second time within an exchange is led to the closed address.
+    let turns = vec![vec![LOOPBACK], vec![OTHER]];
+    let web = guarded(FixedNames::default().with_answers("rebound.test", turns));
+    let request = ask("rebound.test", server.address.port());
+    let first = web.fetch(&request).await;
+    assert_eq!(first.address, Some(LOOPBACK));
+    assert_eq!(response(first).status, 200);
+    let second = web.fetch(&request).await.answer;
+    assert!(is_refused(&second, OTHER), "{second:?}");
+    assert!(trap.accept().is_err(), "the closed address was connected to");
+}
+
+#[tokio::test]
+async fn a_connection_that_is_replaced_leads_to_the_judged_address_too() {
+    let server = Server::closing_after(ok("", b"hello")).await;
+    let trap = trap(server.address.port());
+    let turns = vec![vec![LOOPBACK], vec![LOOPBACK], vec![OTHER]];
+    let web = guarded(FixedNames::default().with_answers("rebound.test", turns));
+    let request = ask("rebound.test", server.address.port());
+    for _ in 0..2 {
+        let fetch = web.fetch(&request).await;
+        assert_eq!(fetch.address, Some(LOOPBACK));
+        assert_eq!(response(fetch).status, 200);
+    }
+    assert_eq!(server.count(), 2);
+    assert!(is_refused(&web.fetch(&request).await.answer, OTHER));
+    assert!(trap.accept().is_err(), "the closed address was connected to");
+}
+
+#[tokio::test]
+async fn a_redirect_of_robots_to_a_name_that_is_rebound_is_refused() {
+    let target = "Location: http://rebound.test:PORT/robots.txt\r\n";
+    let server = Server::start(move |mut stream| async move {
+        let port = stream.local_addr().unwrap().port();
+        let target = target.replace("PORT", &port.to_string());
+        let head = format!("HTTP/1.1 301 Moved\r\n{target}Content-Length: 0\r\n\r\n");
+        while read_request(&mut stream).await.is_some() {
+            stream.write_all(head.as_bytes()).await.unwrap();
+        }
+    })
+    .await;
+    let trap = trap(server.address.port());
+    let turns = vec![vec![LOOPBACK], vec![OTHER]];
+    let web = guarded(FixedNames::default().with_answers("rebound.test", turns));
+    let mut chase = Chase::new(&format!("http://127.0.0.1:{}", server.address.port())).unwrap();
+    let mut answers = Vec::new();
+    loop {
+        let fetch = web.fetch(&chase.request(Timestamp::from_millis(0))).await;
+        let step = chase.take(&fetch);
+        answers.push(fetch.answer);
+        if matches!(step, Step::Done) {
+            break;
+        }
+    }
+    // From the address to the name while it is open, and once more when it is not.
+    assert_eq!(answers.len(), 3);
+    assert!(is_refused(&answers[2], OTHER), "{:?}", answers[2]);
+    assert!(trap.accept().is_err(), "the closed address was connected to");
 }
 
 #[tokio::test]

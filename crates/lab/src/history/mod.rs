@@ -8,10 +8,12 @@
 //! - [`recording`]: a history in the making, and the files it is written to;
 //! - `in_memory`: a recording as tables, without files between;
 //! - [`git`]: histories from clones of content repositories;
+//! - [`crawl`]: histories from the visits of a crawl;
 //! - [`synthetic`]: histories from a model;
 //! - [`web_graph`]: links of a web graph, which has no history.
 
 mod columns;
+pub mod crawl;
 pub mod git;
 mod in_memory;
 pub mod recording;

@@ -169,6 +169,11 @@ impl<'a> Stage<'a> {
         &self.setting
     }
 
+    /// Length of the window that is replayed.
+    pub fn window_days(&self) -> f64 {
+        self.world.days
+    }
+
     /// Number of cycles.
     pub fn cycles(&self) -> usize {
         self.cycles

@@ -53,25 +53,27 @@ pub struct VisitOutcome<'a> {
     pub bytes: u64,
     /// Why it was made.
     pub reason: Option<&'a str>,
+    /// What kinds of change it found, with spaces between them.
+    pub change_kinds: Option<&'a str>,
 }
 
 impl<'a> From<&'a NumberedVisit> for VisitOutcome<'a> {
     fn from(visit: &'a NumberedVisit) -> Self {
         let NumberedVisit { number, row } = visit;
-        let VisitRow { time, page, kind, bytes, reason, .. } = row;
         Self {
             number: *number,
-            time: *time,
-            page: *page,
-            kind: *kind,
-            bytes: *bytes,
-            reason: reason.as_deref(),
+            time: row.time,
+            page: row.page,
+            kind: row.kind,
+            bytes: row.bytes,
+            reason: row.reason.as_deref(),
+            change_kinds: row.change_kinds.as_deref(),
         }
     }
 }
 
 /// The columns that tell what came of a visit.
-pub(crate) const OUTCOME: [&str; 6] = ["visit", "time", "page", "kind", "bytes", "reason"];
+pub(crate) const OUTCOME: [&str; 7] = ["visit", "time", "page", "kind", "bytes", "reason", "change_kinds"];
 
 /// A column: its name, its type as Arrow has it, whether a value may be missing, and what it means.
 type Column = (&'static str, DataType, bool, &'static str);
@@ -227,7 +229,9 @@ pub(crate) fn outcomes(batch: &RecordBatch, each: &mut dyn FnMut(VisitOutcome<'_
     let time = numbers::<TimestampMillisecondType>(batch, "time")?;
     let page = numbers::<UInt32Type>(batch, "page")?;
     let (kind, bytes) = (texts(batch, "kind")?, numbers::<UInt64Type>(batch, "bytes")?);
-    let reason = batch.column_by_name("reason").map(|_| texts(batch, "reason")).transpose()?;
+    // Files from before there were these columns have none of them.
+    let if_there = |name| batch.column_by_name(name).map(|_| texts(batch, name)).transpose();
+    let (reason, change_kinds) = (if_there("reason")?, if_there("change_kinds")?);
     for at in 0..batch.num_rows() {
         let word = kind.value(at);
         each(VisitOutcome {
@@ -236,7 +240,8 @@ pub(crate) fn outcomes(batch: &RecordBatch, each: &mut dyn FnMut(VisitOutcome<'_
             page: number(page, at).map(PageNumber),
             kind: VisitKind::from_word(word).ok_or_else(|| format!("{word:?} is no kind of visit"))?,
             bytes: bytes.value(at),
-            reason: reason.filter(|reason| reason.is_valid(at)).map(|reason| reason.value(at)),
+            reason: value(reason, at),
+            change_kinds: value(change_kinds, at),
         });
     }
     Ok(())
@@ -267,6 +272,10 @@ fn digests<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a FixedSizeBinary
 
 fn number<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, at: usize) -> Option<T::Native> {
     column.is_valid(at).then(|| column.value(at))
+}
+
+fn value(column: Option<&StringArray>, at: usize) -> Option<&str> {
+    column.filter(|column| column.is_valid(at)).map(|column| column.value(at))
 }
 
 fn text(column: &StringArray, at: usize) -> Option<String> {

@@ -16,7 +16,7 @@ use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{Place, UrlId};
 use freshet_store::key_value::Space;
 use freshet_store::links;
-use freshet_store::sites::{ListCopy, PolitenessState, RobotsCopy, SiteRecord};
+use freshet_store::sites::{ListCopy, PolitenessState, RobotsCopy, RobotsTrouble, SiteRecord};
 use freshet_store::store::Identity;
 use freshet_store::versions::{VersionKind, VersionRecord};
 
@@ -33,6 +33,7 @@ fn parts() -> Vec<(String, String)> {
         record::<PageRecord>("PageRecord"),
         record::<SiteRecord>("SiteRecord"),
         record::<RobotsCopy>("RobotsCopy"),
+        record::<RobotsTrouble>("RobotsTrouble"),
         record::<PolitenessState>("PolitenessState"),
         record::<ListCopy>("ListCopy"),
         record::<VersionRecord>("VersionRecord"),

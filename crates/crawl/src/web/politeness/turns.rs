@@ -316,20 +316,31 @@ impl Politeness {
         self.names.get(host).map(|id| self.hosts[id.0 as usize].manners)
     }
 
-    /// Takes over what was kept of a host. A moment too far in the future for any pause of ours is not believed: the
-    /// clock was wrong.
+    /// Takes over what was kept of a host, unless more is known already: each of its sites keeps what was so at its own last visit, and
+    /// what was kept last holds. A moment too far in the future for any pause of ours is not believed: the clock was wrong.
     pub fn import(&mut self, host: &str, manners: SiteManners, now: Timestamp) {
         let longest =
             millis(self.settings.retry_after_max).max(millis(self.settings.pause_max).saturating_mul(2));
         let id = self.host_id(host);
+        let host = self.host_mut(id);
+        if manners.not_before <= host.manners.not_before {
+            return;
+        }
         let not_before = manners.not_before.min(now.plus_millis(longest));
-        self.hosts[id.0 as usize].manners = SiteManners { not_before, ..manners };
+        host.manners = SiteManners { not_before, ..manners };
+        host.why = match (manners.overloads, manners.failures) {
+            (0, 0) => Why::Delay,
+            (overloads, _) if overloads > 0 => Why::Overloaded,
+            _ => Why::Unreachable,
+        };
         self.requeue(id, now);
     }
 
     /// Holds every known host for its pause from now on: a process that was killed may have visited it a moment ago, and could not tell.
     pub fn hold_all(&mut self, now: Timestamp) {
-        let pause = millis(self.settings.delay).max(self.settings.host_interval());
+        // Which hosts share an address is not known yet.
+        let delay = self.settings.delay.max(self.settings.address_delay);
+        let pause = millis(delay).max(self.settings.host_interval());
         for number in 0..self.hosts.len() {
             let id = HostId(number as u32);
             let crawl_delay = self.settings.crawl_delay_of(self.host(id).manners.crawl_delay_millis);
@@ -676,10 +687,22 @@ mod tests {
         after.import("a", before.export("a").unwrap(), at(1000));
         assert_eq!(after.export("a"), before.export("a"));
         assert_eq!(after.may_visit_at("a", None), at(60_040));
+        assert_eq!(after.wait("a", None, at(1000)).map(|wait| wait.why), Some(Why::Overloaded));
         // The clock went back a year: nobody is locked out for that long.
+        let mut after = Politeness::new(PolitenessSettings::default());
         after.import("a", before.export("a").unwrap(), at(-31_000_000_000));
         assert!(after.may_visit_at("a", None) <= at(-31_000_000_000 + 86_400_000));
         assert_eq!(after.export("b"), None);
+    }
+
+    #[test]
+    fn what_another_site_of_a_host_kept_longer_ago_changes_nothing() {
+        let mut politeness = Politeness::new(PolitenessSettings::default());
+        let turn = politeness.begin("a", None, at(0)).unwrap();
+        politeness.end(turn, Experience::Overloaded(Some(seconds(60))), at(40));
+        let known = politeness.export("a");
+        politeness.import("a", SiteManners { not_before: at(50_000), ..SiteManners::default() }, at(1000));
+        assert_eq!(politeness.export("a"), known);
     }
 
     #[test]

@@ -7,10 +7,16 @@
 //! | 4xx | the file is unavailable: everything is allowed |
 //! | 429, 5xx, no answer | the site is unreachable: nothing is allowed, ask again later |
 //! | a body that broke off or cannot be decoded | as if it were unreachable: what it forbids may be in the part that is missing |
-//! | unreachable for 30 days | the rules that were known last, or everything is allowed |
+//! | unreachable for 30 days | the rules that were known last; if none ever were, everything is allowed |
+//!
+//! The last line is what RFC 9309 (2.3.1.4) permits and leaves to the crawler: after a reasonably long time, such as 30 days, it
+//! may treat the file as unavailable or go on with a cached copy. We take the copy, which says what the owner wanted; only where
+//! there is none do we take silence for consent. A crawl that did not run has not seen a site unreachable: the 30 days count only
+//! with [`UNREACHABLE_ANSWERS_MIN`] failures in them.
 //!
 //! # Promises
 //! - A site whose `robots.txt` cannot be had is not visited, for 30 days.
+//! - An unreachable file is asked for ever more rarely, down to every six hours, for as long as it takes.
 //! - A chain of redirects is followed five times and no more; a redirect that cannot be followed leaves the file unavailable.
 //!
 //! # Departures
@@ -35,6 +41,9 @@ pub const GOOD_FOR: Duration = Duration::from_secs(86_400);
 
 /// How long a site may be unreachable before it is visited without its file.
 pub const UNREACHABLE_MAX: Duration = Duration::from_secs(30 * 86_400);
+
+/// How often in a row a file must have been unreachable in that time: of 120 times that it is asked for in 30 days, a sixth.
+pub const UNREACHABLE_ANSWERS_MIN: u32 = 20;
 
 /// When an unreachable file is asked for again; doubled with each failure up to [`RETRY_MAX`].
 pub const RETRY_FIRST: Duration = Duration::from_secs(60);
@@ -88,10 +97,11 @@ impl RobotsPolicy {
         }
     }
 
-    fn unreachable(now: Timestamp, asked: Option<Duration>, before: &Before) -> Self {
+    /// What follows when the file could not be had, now and as often as `before` says.
+    pub fn unreachable(now: Timestamp, asked: Option<Duration>, before: &Before) -> Self {
         let since = before.unreachable_since.unwrap_or(now);
-        let unreachable_millis = UNREACHABLE_MAX.as_millis() as i64;
-        if unreachable_millis <= now.millis_since(since) {
+        let is_long = UNREACHABLE_MAX.as_millis() as i64 <= now.millis_since(since);
+        if is_long && UNREACHABLE_ANSWERS_MIN <= before.failures.saturating_add(1) {
             return before.rules.clone().map_or(Self::AllowAll, Self::Rules);
         }
         let doubled = RETRY_FIRST.saturating_mul(1 << before.failures.min(16));
@@ -164,7 +174,7 @@ impl Chase {
 }
 
 /// Whether a body is all that will be read of it anyway.
-fn is_whole(response: &Response) -> bool {
+pub fn is_whole(response: &Response) -> bool {
     match response.truncated {
         None | Some(Truncation::Size | Truncation::DecodedSize) => true,
         Some(_) => FILE_BYTES_MAX <= response.body.len(),
@@ -245,12 +255,15 @@ mod tests {
     #[test]
     fn after_thirty_days_the_last_rules_count_again() {
         let since = NOW.plus_millis(-30 * 86_400_000);
-        let mut before = Before { unreachable_since: Some(since), ..Before::default() };
+        let mut before = Before { unreachable_since: Some(since), failures: 119, rules: None };
         check(&timed_out(), &before, true, None);
         before.rules = Some(Robots::parse(b"user-agent: *\ndisallow: /private", "freshet"));
         check(&timed_out(), &before, false, None);
         before.unreachable_since = Some(since.plus_millis(1));
-        check(&timed_out(), &before, false, Some(60));
+        check(&timed_out(), &before, false, Some(6 * 3600));
+        // A crawl that was asleep for a month has seen little of it.
+        let asleep = Before { unreachable_since: Some(since), failures: 1, rules: None };
+        check(&timed_out(), &asleep, false, Some(120));
     }
 
     #[test]

@@ -1,0 +1,122 @@
+//! What sites asked for holds after a restart: real sockets, the real program, killed without warning.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// How long the program may take to do what it is expected to do.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long it is watched for what it must not do.
+const WATCHED: Duration = Duration::from_secs(4);
+
+/// A site that keeps the paths it was asked for.
+struct Site {
+    url: String,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Site {
+    /// A site at 127.9.1.`number` that answers with what `answer` gives for a path.
+    fn new(number: u8, answer: fn(&str) -> &'static str) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::new(127, 9, 1, number), 0)).expect("it can listen");
+        let url = format!("http://{}/", listener.local_addr().expect("it has an address"));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&asked);
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                serve(stream, answer, &seen);
+            }
+        });
+        Self { url, asked }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().expect("nobody panicked").clone()
+    }
+
+    fn wait_until_asked(&self, times: usize) {
+        let begun = Instant::now();
+        while self.asked().len() < times {
+            assert!(begun.elapsed() < PATIENCE, "asked only for {:?}", self.asked());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+fn serve(stream: TcpStream, answer: fn(&str) -> &'static str, asked: &Mutex<Vec<String>>) {
+    let Ok(mut writer) = stream.try_clone() else { return };
+    let mut lines = BufReader::new(stream).lines();
+    let Some(Ok(first)) = lines.next() else { return };
+    while lines.next().is_some_and(|line| line.is_ok_and(|line| !line.is_empty())) {}
+    let path = first.split(' ').nth(1).unwrap_or("/").to_owned();
+    let answer = answer(&path);
+    asked.lock().expect("nobody panicked").push(path);
+    let _ = writer.write_all(format!("HTTP/1.1 {answer}\r\nConnection: close\r\n\r\n").as_bytes());
+}
+
+fn busy(path: &str) -> &'static str {
+    if path == "/robots.txt" { "404 Not Found" } else { "503 Busy\r\nRetry-After: 3600" }
+}
+
+fn overloaded(path: &str) -> &'static str {
+    if path == "/robots.txt" { "404 Not Found" } else { "429 Too Many Requests\r\nRetry-After: 7200" }
+}
+
+fn without_rules(path: &str) -> &'static str {
+    if path == "/robots.txt" { "500 Internal Server Error" } else { "200 OK" }
+}
+
+/// Crawls until `is_enough`, and is killed.
+fn crawl(directory: &Path, sites: &[&Site], is_enough: impl FnOnce()) {
+    let mut crawl = Command::new(env!("CARGO_BIN_EXE_freshet"))
+        .arg("crawl")
+        .args(sites.iter().map(|site| &site.url))
+        .arg("--dir")
+        .arg(directory)
+        .args(["--allow-private", "--budget", "unlimited", "--host-delay", "0", "--quiet"])
+        .spawn()
+        .expect("the program starts");
+    is_enough();
+    crawl.kill().expect("it is killed");
+    crawl.wait().expect("it ends");
+}
+
+#[test]
+fn a_site_that_asked_to_be_left_alone_is_left_alone_after_a_restart() {
+    let place = tempfile::tempdir().expect("a place");
+    let directory = place.path().join("crawl");
+    let sites = [Site::new(1, busy), Site::new(2, overloaded), Site::new(3, without_rules)];
+    let [first, second, third] = &sites;
+    let all = [first, second, third];
+    let begun = Instant::now();
+    crawl(&directory, &all, || {
+        first.wait_until_asked(2);
+        second.wait_until_asked(2);
+        third.wait_until_asked(1);
+        // What came of the last answers is committed within a moment.
+        thread::sleep(Duration::from_secs(2));
+    });
+    let asked = [first, second].map(Site::asked);
+    for _ in 0..2 {
+        crawl(&directory, &all, || thread::sleep(WATCHED));
+        assert_eq!([first, second].map(Site::asked), asked);
+        // Rules that cannot be had are asked for again after a minute, and nothing else is.
+        let minutes = begun.elapsed().as_secs() / 60;
+        assert!(third.asked().len() as u64 <= 1 + minutes, "{:?}", third.asked());
+        assert!(third.asked().iter().all(|path| path == "/robots.txt"));
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_freshet"))
+        .args(["status", "--json", "--dir"])
+        .arg(&directory)
+        .output()
+        .expect("the program starts");
+    let status: Value = serde_json::from_slice(&output.stdout).expect("the answer is JSON");
+    assert!(status["visits"].as_u64() >= Some(2), "{status}");
+}

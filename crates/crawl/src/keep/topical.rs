@@ -1,0 +1,77 @@
+//! What copies say about the topic of a crawl, and what it makes of the URLs that wait.
+//!
+//! # Promises
+//! - The likeness of a page is that of its newest copy.
+//! - A page that waits for its first visit is raised when it turns out to be near a hot page; what was visited is not.
+
+use std::collections::VecDeque;
+
+use freshet_store::all_urls::Standing;
+use freshet_store::coll_urls::PageRecord;
+use freshet_store::error::StoreError;
+use freshet_store::ids::UrlId;
+
+use super::keeper::Keeper;
+use super::news::News;
+use crate::topic::{DISTANCE_MAX, HOT};
+use crate::visit::{Finding, PageVisit};
+
+impl Keeper {
+    /// Notes how much a copy is about the topic: before its links are followed, so that they are known to come from a hot page.
+    pub(super) fn note_likeness(
+        &mut self,
+        visit: &PageVisit,
+        record: &mut PageRecord,
+    ) -> Result<(), StoreError> {
+        let (Some(topic), Some(reading)) = (self.admission.topic(), &visit.reading) else { return Ok(()) };
+        if !matches!(visit.finding, Finding::New | Finding::Back | Finding::Changed(_) | Finding::Unchanged) {
+            return Ok(());
+        }
+        let likeness = topic.likeness(reading.title.as_deref().unwrap_or_default(), &reading.text);
+        record.likeness = Some(likeness);
+        if HOT <= likeness { self.come_nearer(record.url, 0) } else { Ok(()) }
+    }
+
+    /// A page that was hot when the crawl ended is hot when it goes on. What waits is told with its place when all is told.
+    pub(super) fn remember_likeness(&mut self, record: &PageRecord) -> Result<(), StoreError> {
+        let is_hot = record.likeness.is_some_and(|likeness| HOT <= likeness) && record.discarded.is_none();
+        if self.admission.topic().is_some() && is_hot {
+            self.come_nearer(record.url, 0)?;
+            self.news.clear();
+        }
+        Ok(())
+    }
+
+    /// The URLs that a page links to are one link further from a hot page than the page is.
+    pub(super) fn warm(&mut self, from: UrlId, targets: &[UrlId]) -> Result<(), StoreError> {
+        let distance = self.admission.topic().and_then(|topic| topic.distance(from));
+        let Some(distance) = distance.filter(|distance| *distance < DISTANCE_MAX) else { return Ok(()) };
+        targets.iter().try_for_each(|target| self.come_nearer(*target, distance + 1))
+    }
+
+    /// A URL is so many links from a hot page, and those behind it are further.
+    pub(super) fn come_nearer(&mut self, url: UrlId, distance: u8) -> Result<(), StoreError> {
+        let mut nearer = VecDeque::from([(url, distance)]);
+        while let Some((url, distance)) = nearer.pop_front() {
+            if !self.admission.topic().is_some_and(|topic| topic.would_come_nearer(url, distance)) {
+                continue;
+            }
+            let Some(record) = self.url(url)? else { continue };
+            let before = self.admission.priority(url, &record);
+            if let Some(topic) = self.admission.topic_mut() {
+                topic.come_nearer(url, distance);
+            }
+            let Standing::Kept(page) = record.standing else { continue };
+            let priority = self.admission.priority(url, &record);
+            if self.page(page)?.is_some_and(|page| page.visits > 0) {
+                if distance < DISTANCE_MAX {
+                    let links = self.reader().links(page)?;
+                    nearer.extend(links.into_iter().map(|target| (target, distance + 1)));
+                }
+            } else if before < priority {
+                self.news.push(News::Raised { page, site: record.site, priority });
+            }
+        }
+        Ok(())
+    }
+}
