@@ -4,6 +4,8 @@
 //!
 //! In reading order:
 //! - [`words`], `stop_words`: from text to words;
+//! - `short_word`: short words, eight bytes at a time;
+//! - `vocabulary`: words with their counts, found at one look;
 //! - [`counting`]: in how many documents each word stands;
 //! - [`summary`]: a content summary in memory;
 //! - [`version`]: a summary as a file, with how it was learned;
@@ -28,10 +30,12 @@ pub mod sample;
 pub mod search;
 pub mod select;
 pub mod shelf;
+mod short_word;
 pub mod source;
 mod stop_words;
 pub mod summary;
 pub mod version;
 pub mod visitor;
+mod vocabulary;
 pub mod weeks;
 pub mod words;
