@@ -149,7 +149,7 @@ fn a_past_is_studied_fitted_planned_and_kept_fresh() {
     let asked = json(home, &["plan", "--precision", "0.5"]);
     assert!((asked["update_precision"].as_f64().expect("a share") - 0.5).abs() < 0.01, "{asked}");
     let status = json(home, &["status", "--every", "10w"]);
-    assert_eq!(status.as_array().map(Vec::len), Some(4));
+    assert_eq!(status["databases"].as_array().map(Vec::len), Some(4));
     // One that has no summary yet is learned at once; the others are fresh.
     succeed(home, &["add", "new", "--dir", home.to_str().expect("a path")]);
     let refreshed = succeed(home, &["run", "--every", "10w", "--once"]);

@@ -13,6 +13,7 @@
 //! - [`shelf`]: where databases and the versions of their summaries are kept;
 //! - [`source`]: complete summaries of files, archives and crawled sites;
 //! - [`interface`]: search interfaces;
+//! - [`spending`]: what requests may be made;
 //! - [`visitor`]: how they are asked;
 //! - [`sample`]: approximate summaries by queries;
 //! - [`select`]: which databases to ask a query;
@@ -32,6 +33,7 @@ pub mod select;
 pub mod shelf;
 mod short_word;
 pub mod source;
+pub mod spending;
 mod stop_words;
 pub mod summary;
 pub mod version;

@@ -214,6 +214,8 @@ pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
         Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
         Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
+        // Nobody asks for a turn here.
+        Answer::Turn | Answer::NoTurn => {}
         Answer::Unknown(_) => {}
     }
     Ok(())

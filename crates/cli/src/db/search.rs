@@ -50,6 +50,7 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let (returned, troubles) = runtime.block_on(async {
         let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
+        let visitor = visitor.beside_crawl(options.home.directory.clone());
         let (mut returned, mut troubles) = (Vec::new(), Vec::new());
         for choice in choices {
             let results = match shelf.database(&choice.name)?.place {

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{Table, presets};
-use freshet_text::select::{Algorithm, Choice, Index};
+use freshet_text::select::{Algorithm, Catalogue, Choice};
 use serde_json::json;
 
 use super::home::{Home, documents};
@@ -76,14 +76,9 @@ pub(crate) fn run(options: &SelectOptions) -> Result<()> {
 
 /// The databases that have words of a query, the best first.
 pub(super) fn ranked(home: &Home, query: &str, ranking: &Ranking) -> Result<Vec<Choice>> {
-    let shelf = home.shelf();
-    let mut index = Index::default();
-    for name in home.names()? {
-        if let Some(version) = shelf.latest(&name)? {
-            index.add(&name, version.facts.wording, &version.summary);
-        }
-    }
-    if index.is_empty() {
+    let mut catalogue = Catalogue::of(&home.shelf())?;
+    if catalogue.is_empty() {
+        home.names()?;
         bail!("no database has a summary yet: `freshet db sample NAME` learns one");
     }
     let algorithm = match ranking.algorithm {
@@ -91,5 +86,5 @@ pub(super) fn ranked(home: &Home, query: &str, ranking: &Ranking) -> Result<Vec<
         AlgorithmChoice::Bgloss => Algorithm::BGloss,
         AlgorithmChoice::Kl => Algorithm::Kl,
     };
-    Ok(index.select(query, algorithm, ranking.top))
+    Ok(catalogue.select(query, algorithm, ranking.top)?)
 }
