@@ -42,6 +42,10 @@ pub(crate) struct SampleOptions {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     average: u32,
 
+    /// Of a search interface: words to begin with, that it is likely to have
+    #[arg(long, value_name = "WORDS")]
+    start: Option<String>,
+
     #[command(flatten)]
     manners: Manners,
 
@@ -52,7 +56,10 @@ pub(crate) struct SampleOptions {
 /// Learns a summary and keeps it.
 pub(crate) fn run(options: &SampleOptions) -> Result<()> {
     let shelf = options.home.shelf();
-    let database = shelf.database(&options.name)?;
+    let mut database = shelf.database(&options.name)?;
+    if let Some(words) = &options.start {
+        database.sample.start_words = words.split_whitespace().map(str::to_lowercase).collect();
+    }
     if options.at.is_some() && !matches!(database.place, Place::Site { .. }) {
         bail!("--at: only a site of the crawl can be read as it was");
     }
@@ -141,7 +148,25 @@ pub(super) fn nothing_learned(version: &Version) -> Option<String> {
         why = sampling.failures.clone();
         why.push(sampling.ended.clone());
     }
-    Some(if why.is_empty() { "it has no documents".to_owned() } else { why.join("; ") })
+    why.dedup();
+    let why = if why.is_empty() { "it has no documents".to_owned() } else { why.join("; ") };
+    Some(match version.facts.sampling.as_ref() {
+        _ if why.contains("loopback") || why.contains("private") => {
+            format!("{why}. If that is meant, allow it with --allow-private")
+        }
+        Some(sampling) if sampling.queries == sampling.queries_without_results => {
+            format!(
+                "{why}. It had nothing for any of {} words: name some that it has, with --start",
+                sampling.queries
+            )
+        }
+        Some(sampling) if sampling.queries_failed == 0 && sampling.documents_failed == 0 => {
+            format!(
+                "{why}. If it did have results, --results of `freshet db add` does not say where they stand"
+            )
+        }
+        _ => why,
+    })
 }
 
 /// Where a sample under way of a database is kept.

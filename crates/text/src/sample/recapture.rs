@@ -12,8 +12,10 @@
 //! - There are at least as many documents as were seen.
 //!
 //! # Departures
-//! Answers are not drawn evenly: an interface shows the documents it ranks highest, and these come again more often than others. So the
-//! estimate is rather too low, and whoever is told of it is told that.
+//! - Answers are not drawn evenly: an interface shows the documents it ranks highest, and these come again more often than others. So the
+//!   estimate is rather too low, and whoever is told of it is told that.
+//! - Words are learned from documents, and the document of a word comes again when the word is asked for. That document is left out of the
+//!   answer by whoever takes the sample; with it the estimate would be less than half of the truth.
 
 use std::collections::HashMap;
 

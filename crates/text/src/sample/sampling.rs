@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::event::{Came, Event};
 use super::recapture;
@@ -36,19 +37,30 @@ pub enum Next {
     End,
 }
 
+/// What is known of a word.
+#[derive(Clone, Copy, Debug)]
+struct Learned {
+    /// In how many documents of the sample it stands.
+    documents: u32,
+    /// The hash of the document that it was learned from.
+    from: u64,
+}
+
 /// A sample under way.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     rules: SampleRules,
     wording: Wording,
-    /// In how many documents of the sample each word stands.
-    frequencies: BTreeMap<String, u32>,
+    /// The words of the sample.
+    frequencies: BTreeMap<String, Learned>,
     documents: HashSet<String>,
     read: u32,
     asked: HashSet<String>,
     measures: Vec<(String, u64)>,
     /// The documents that each query returned, read or not; the same answer to one query after the other counts once.
     answers: Vec<Vec<u64>>,
+    /// The document from which the word of the last query was learned.
+    parent: Option<u64>,
     measured: u32,
     /// Whether the interface ever said how many documents match.
     counts: bool,
@@ -75,6 +87,7 @@ impl Sampling {
             asked: HashSet::new(),
             measures: Vec::new(),
             answers: Vec::new(),
+            parent: None,
             measured: 0,
             counts: false,
             facts: SamplingFacts::default(),
@@ -147,8 +160,11 @@ impl Sampling {
                 self.documents.insert(document.clone());
                 self.read += 1;
                 self.fruitless = 0;
+                let from = xxh3_64(document.as_bytes());
                 for word in words {
-                    *self.frequencies.entry(word.clone()).or_default() += 1;
+                    let learned =
+                        self.frequencies.entry(word.clone()).or_insert(Learned { documents: 0, from });
+                    learned.documents += 1;
                 }
             }
             Event::NotRead { document, why } => {
@@ -174,8 +190,11 @@ impl Sampling {
             .map(|(word, reported)| Measure { sampled: self.frequency(word), reported: *reported })
             .collect();
         let (size, about_size) = self.size(&measures);
-        let words: Vec<(&str, f64)> =
-            self.frequencies.iter().map(|(word, documents)| (word.as_str(), f64::from(*documents))).collect();
+        let words: Vec<(&str, f64)> = self
+            .frequencies
+            .iter()
+            .map(|(word, learned)| (word.as_str(), f64::from(learned.documents)))
+            .collect();
         let mut summary = Summary::from_words(f64::from(self.read), words);
         if let Some(documents) = size.documents().filter(|_| self.read > 0) {
             summary = summary.scaled_to(documents);
@@ -226,10 +245,17 @@ impl Sampling {
         }
     }
 
+    /// Documents that a query returned. That from which its word was learned could not but come again: it tells nothing of the size.
+    fn take_first(&mut self, word: &str, documents: &[u64]) {
+        self.parent = self.frequencies.get(word).map(|learned| learned.from);
+        self.answers.push(Vec::new());
+        self.take_further(documents);
+    }
+
     /// Documents on a further page of the last query's results.
     fn take_further(&mut self, documents: &[u64]) {
         if let Some(answer) = self.answers.last_mut() {
-            answer.extend_from_slice(documents);
+            answer.extend(documents.iter().filter(|document| Some(**document) != self.parent));
             answer.sort_unstable();
             answer.dedup();
         }
@@ -263,7 +289,7 @@ impl Sampling {
                 self.fewer_than_shown += u32::from(count.is_some_and(|count| count < u64::from(*results)));
                 let is_same = *results > 0 && self.last_mark == Some(*mark);
                 if !is_same {
-                    self.answers.push(documents.clone());
+                    self.take_first(word, documents);
                 }
                 self.same = if is_same { self.same + 1 } else { 0 };
                 self.last_mark = Some(*mark);
@@ -345,10 +371,10 @@ impl Sampling {
         let candidates: Vec<(&String, u32)> = self
             .frequencies
             .iter()
-            .filter(|(word, documents)| {
-                within(f64::from(**documents) / n) && **documents >= 2 && self.is_askable(word)
+            .filter(|(word, learned)| {
+                within(f64::from(learned.documents) / n) && learned.documents >= 2 && self.is_askable(word)
             })
-            .map(|(word, documents)| (word, *documents))
+            .map(|(word, learned)| (word, learned.documents))
             .collect();
         if candidates.is_empty() {
             return None;
@@ -360,7 +386,7 @@ impl Sampling {
     }
 
     fn frequency(&self, word: &str) -> u32 {
-        self.frequencies.get(word).copied().unwrap_or(0)
+        self.frequencies.get(word).map_or(0, |learned| learned.documents)
     }
 }
 

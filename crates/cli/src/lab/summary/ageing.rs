@@ -12,8 +12,8 @@ use freshet_lab::report::sources::{Need, Sources};
 use freshet_text::weeks::evaluation::evaluate;
 use freshet_text::weeks::study::{Aged, MEASURES, study};
 
-use super::DATA;
 use super::material::{Material, SAMPLE, TRAINING};
+use super::{DATA, shown};
 
 /// Figure 1.
 pub(super) const RECALL: Maker = Maker {
@@ -82,7 +82,7 @@ fn recall(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let weighted = value(&aged, WEIGHTED_RECALL, 25);
     Ok(Exhibit::new(
         "The share of the current words that an old summary has; weighted by how often each stands. Both fall with age, and the unweighted falls \
-         faster: words that come are rare words. Dashed lines bound the 95% interval over databases.",
+         faster: words that come are rare words. Marks bound the 95% interval over databases.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[UNWEIGHTED_RECALL, WEIGHTED_RECALL], "recall"))
@@ -102,7 +102,7 @@ fn precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let material = Material::of(sources, progress)?;
     let aged = study(&material.complete, &AGES);
     Ok(Exhibit::new(
-        "The share of an old summary's words that are still there. Dashed lines bound the 95% interval over databases. Documentation loses few of its words: its \
+        "The share of an old summary's words that are still there. Marks bound the 95% interval over databases. Documentation loses few of its words: its \
          pages are rewritten, where the authors' pages of news were replaced.",
     )
     .text(material.about())
@@ -116,7 +116,7 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let aged = study(&material.complete, &AGES);
     let (young, old) = (value(&aged, KL, 1), value(&aged, KL, 50));
     Ok(Exhibit::new(
-        "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Dashed lines bound the 95% interval over databases.",
+        "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Marks bound the 95% interval over databases.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[KL], "KL divergence, nats"))
@@ -267,9 +267,9 @@ fn by_age(aged: &[Aged], measures: &[usize], title: &str) -> String {
             aged.iter().filter_map(point).collect::<Vec<_>>()
         };
         series.push(Series::line(name, points(0.0)));
-        for (side, what) in [(1.0, "upper"), (-1.0, "lower")] {
-            series.push(Series::line(format!("{name}: {what} bound"), points(side)).like(name));
-        }
+        let bounds: Vec<(f64, f64)> =
+            points(1.0).into_iter().zip(points(-1.0)).flat_map(|(upper, lower)| [upper, lower]).collect();
+        series.push(Series::points(format!("{name}: 95% interval"), bounds).like(name));
     }
     let values: Vec<f64> =
         series.iter().flat_map(|series| series.points.iter().map(|point| point.1)).collect();
@@ -305,7 +305,7 @@ fn by_interval(plans: &Plans, measures: &[usize]) -> String {
             let at = |(weeks, of): &(f64, Vec<(&'static str, Vec<f64>)>)| {
                 Some((*weeks, of.iter().find(|(other, _)| other == name)?.1[measure]))
             };
-            Series::line(*name, plans.iter().filter_map(at).collect::<Vec<_>>())
+            Series::line(shown(name), plans.iter().filter_map(at).collect::<Vec<_>>())
         };
         let series: Vec<Series> = names.iter().map(curve).collect();
         let values: Vec<f64> =

@@ -38,3 +38,12 @@ pub(super) const CHAPTER: Chapter = Chapter {
 
 /// Why a printed value cannot be found again.
 const DATA: &str = "the authors' databases are not public; these are others, which change more slowly";
+
+/// The name of a set of features, or of a plan by them, as figures and tables show it.
+fn shown(name: &str) -> &str {
+    match name {
+        "past_divergence" => "κ1",
+        "all" => "size and κ1",
+        other => other,
+    }
+}

@@ -9,8 +9,8 @@ use freshet_lab::report::sources::{Need, Sources};
 use freshet_text::weeks::fit::{Coefficient, SETS, SetFit, fit_set, name_of};
 use freshet_text::weeks::model::Model;
 
-use super::DATA;
 use super::material::{Material, TRAINING};
+use super::{DATA, shown};
 
 /// Table 3.
 pub(super) const COEFFICIENTS: Maker = Maker {
@@ -61,7 +61,7 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         let fit = match fit {
             Ok(fit) => fit,
             Err(why) => {
-                table.row([name, "not fitted", "", "", "", "", &why]);
+                table.row([shown(name), "not fitted", "", "", "", "", &why]);
                 continue;
             }
         };
@@ -69,7 +69,7 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             let printed = printed(&published, name, &coefficient.name);
             let optional = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.3}"));
             table.row([
-                name.to_owned(),
+                shown(name).to_owned(),
                 coefficient.name.clone(),
                 printed.to_string(),
                 format!("{:.3}", coefficient.value),
@@ -119,7 +119,7 @@ fn compared(set: &str, printed: f64, coefficient: &Coefficient) -> Comparison {
         (false, true) => (Verdict::Differs, String::new()),
     };
     Comparison::statement(
-        format!("{}, features {set}", coefficient.name),
+        format!("{}, features {}", coefficient.name, shown(set)),
         printed.to_string(),
         format!("{:.3} ± {error:.3}", coefficient.value),
         verdict,
@@ -138,7 +138,7 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     for set in &published.sets {
         for baseline in &set.baselines {
             table.row([
-                set.set.clone(),
+                shown(&set.set).to_owned(),
                 format!("{} (printed)", baseline.stratum),
                 format!("{:.4}", baseline.log_scale.exp()),
                 format!("{:.3}", baseline.shape),
@@ -149,8 +149,8 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     for (name, fit) in fits(material, progress) {
         for baseline in fit.iter().flat_map(|fit| &fit.baselines) {
             table.row([
-                name.to_owned(),
-                baseline.stratum.clone(),
+                shown(name).to_owned(),
+                format!("{} (ours)", baseline.stratum),
                 format!("{:.4}", baseline.log_scale.exp()),
                 format!("{:.3}", baseline.shape),
                 format!("{:.4}", baseline.misfit),
@@ -165,7 +165,7 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             let high = shapes.iter().copied().fold(0.0, f64::max);
             comparisons.push(
                 Comparison::statement(
-                    format!("γ, features {name}"),
+                    format!("γ, features {}", shown(name)),
                     format!("{low} to {high}, in four of five domains below 1"),
                     format!("{:.3}", baseline.shape),
                     Verdict::NotReproducible,

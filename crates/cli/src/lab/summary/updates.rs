@@ -10,8 +10,8 @@ use freshet_lab::report::exhibit::{Comparison, Exhibit, Verdict};
 use freshet_lab::report::sources::{Need, Sources};
 use freshet_text::weeks::evaluation::evaluate;
 
-use super::DATA;
 use super::material::{Material, TRAINING};
+use super::{DATA, shown};
 
 /// Figure 10.
 pub(super) const UPDATE_PRECISION: Maker = Maker {
@@ -117,7 +117,7 @@ fn draw(curves: &[Curve]) -> String {
             title: title.to_owned(),
             across: Axis::new("T: weeks between refreshes", Scale::linear(0.0, 50.0)),
             up: Axis::new("share of refreshes that find a change", Scale::linear(0.0, 1.0)),
-            series: drawn.map(|curve| Series::line(curve.name, points(curve).clone())).collect(),
+            series: drawn.map(|curve| Series::line(shown(curve.name), points(curve).clone())).collect(),
             notes: Vec::new(),
         }
     };
