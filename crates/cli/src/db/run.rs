@@ -9,6 +9,8 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use comfy_table::{Table, presets};
 use freshet_crawl::clock::{Clock, Pace, wall_now};
+use freshet_crawl::counter;
+use freshet_crawl::desk::{Answer, Question};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::refresh::{Attempt, Standing, next, note_failure};
@@ -23,7 +25,7 @@ use serde_json::json;
 
 use super::home::{Home, documents, moment, size};
 use super::plan::{Effort, Planned, plan};
-use super::sample::{journal, nothing_learned, sample, stop_by_signal, stopped};
+use super::sample::{journal, nothing_learned, now_of, sample, stop_by_signal, stopped};
 use crate::crawl::manners::{Manners, Purse};
 use crate::lab::span::parse_days;
 
@@ -111,7 +113,12 @@ pub(crate) fn run(options: &RunOptions) -> Result<()> {
 
 /// What requests may be paid from.
 fn spending(options: &RunOptions) -> Result<Spending> {
-    let purse = Purse::of(&options.home.directory)?;
+    let directory = &options.home.directory;
+    let mut purse = Purse::of(directory)?;
+    // A crawl that runs may have been given another budget than the configuration says.
+    if let Ok(Some(Answer::Status(status))) = counter::ask(directory, &Question::Status) {
+        purse.visits_per_day = status.budget_per_day;
+    }
     let share = options.share.unwrap_or(purse.db_share);
     if !(0.0..=1.0).contains(&share) {
         bail!("--share: {share} is not between 0 and 1");
@@ -182,7 +189,8 @@ async fn learn(
     if let Place::Search(_) = &database.place {
         return sample(&database, visitor, &journal(shelf, name)?, 1, stop).await;
     }
-    Ok(complete_summary(&database, &home.directory, wall_now(), None)?)
+    let now = now_of(&database, &home.directory);
+    Ok(complete_summary(&database, &home.directory, now, None)?)
 }
 
 /// How each database stands; those without a summary are not yet in the plan.

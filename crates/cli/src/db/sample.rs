@@ -9,6 +9,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace, wall_now};
+use freshet_crawl::counter;
+use freshet_crawl::desk::{Answer, Question};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::sample::event::Journal;
@@ -17,6 +19,7 @@ use freshet_text::shelf::Shelf;
 use freshet_text::source::complete_summary;
 use freshet_text::version::Version;
 use freshet_text::visitor::Visitor;
+use freshet_text::weeks::from_shelf::WEEK_MS;
 
 use super::home::{Home, parse_moment};
 use super::show::describe;
@@ -37,6 +40,10 @@ pub(crate) struct SampleOptions {
     /// Of a site of the crawl: as it was at this moment, such as 2026-11-16
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     at: Option<Timestamp>,
+
+    /// Of a site of the crawl: also as it was a week ago, two weeks ago, and so on, as far back as the crawl remembers; `fit` learns from it
+    #[arg(long, conflicts_with = "at")]
+    weekly: bool,
 
     /// Of a search interface: take this many samples and average them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -60,8 +67,14 @@ pub(crate) fn run(options: &SampleOptions) -> Result<()> {
     if let Some(words) = &options.start {
         database.sample.start_words = words.split_whitespace().map(str::to_lowercase).collect();
     }
-    if options.at.is_some() && !matches!(database.place, Place::Site { .. }) {
-        bail!("--at: only a site of the crawl can be read as it was");
+    if (options.at.is_some() || options.weekly) && !matches!(database.place, Place::Site { .. }) {
+        bail!("--at, --weekly: only a site of the crawl can be read as it was");
+    }
+    if options.weekly {
+        let weeks = learn_past(options, &shelf, &database)?;
+        if !options.home.json {
+            writeln!(io::stdout(), "{} is known as it was in {weeks} weeks before", options.name)?;
+        }
     }
     if options.average > 1 && !matches!(database.place, Place::Search(_)) {
         bail!("--average: {} is read whole, there is nothing to average", options.name);
@@ -80,7 +93,7 @@ pub(crate) fn run(options: &SampleOptions) -> Result<()> {
 
 fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<Option<Version>> {
     let directory = &options.home.directory;
-    if let Some(version) = complete_summary(database, directory, wall_now(), options.at)
+    if let Some(version) = complete_summary(database, directory, now_of(database, directory), options.at)
         .with_context(|| format!("cannot read {}", options.name))?
     {
         return Ok(Some(version));
@@ -93,6 +106,38 @@ fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<
         let stop = stop_by_signal();
         sample(database, &visitor, &journal(shelf, &options.name)?, options.average, &stop).await
     })
+}
+
+/// The time by which a database goes: of a site that of its crawl, whose clock may run faster than the wall's.
+pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
+    if matches!(database.place, Place::Site { .. })
+        && let Ok(Some(Answer::Status(status))) = counter::ask(directory, &Question::Status)
+    {
+        return Timestamp::from_millis(status.now_ms);
+    }
+    wall_now()
+}
+
+/// Weeks that are looked back at most: ten years.
+const WEEKS_MAX: i64 = 520;
+
+/// Keeps versions of a site as it was each week before, those that are missing. Returns how many there are now.
+fn learn_past(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<usize> {
+    let directory = &options.home.directory;
+    let now = now_of(database, directory);
+    let known = shelf.times(&options.name)?;
+    let is_known = |moment: Timestamp| known.iter().any(|time| time.millis_since(moment).abs() < WEEK_MS / 2);
+    for week in 1..=WEEKS_MAX {
+        let moment = now.plus_millis(-week * WEEK_MS);
+        if is_known(moment) {
+            continue;
+        }
+        match complete_summary(database, directory, now, Some(moment))? {
+            Some(version) if version.facts.documents_read > 0 => shelf.keep(&options.name, &version)?,
+            _ => return Ok(week as usize - 1),
+        }
+    }
+    Ok(WEEKS_MAX as usize)
 }
 
 /// Takes one sample or the mean of several; none if it was stopped.

@@ -33,7 +33,14 @@ pub(super) struct Ranking {
 
     /// How many databases at most
     #[arg(long, default_value_t = 5, value_name = "N")]
-    top: usize,
+    pub(super) top: usize,
+}
+
+impl Ranking {
+    /// The same, of as many databases as there are.
+    pub(super) fn all(&self) -> Self {
+        Self { algorithm: self.algorithm, top: usize::MAX }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]

@@ -151,7 +151,7 @@ impl Sampling {
                     Came::Results { documents, .. } => self.take_further(documents),
                     Came::Captcha => self.captchas += 1,
                     Came::Forbidden(why) | Came::Failed(why) => {
-                        self.tell(format!("{word}, page {page}: {why}"))
+                        self.tell(format!("{word}, page {page}: {why}"));
                     }
                 }
             }

@@ -288,7 +288,7 @@ mod tests {
     fn words_of_many_blocks_are_found_and_others_are_not() {
         let words: BTreeMap<String, u8> =
             (0..3_000).map(|n| (format!("w{n:05}"), (n % 200 + 1) as u8)).collect();
-        let segment = Segment::in_memory(made(&[words.clone()])).expect("it opens");
+        let segment = Segment::in_memory(made(std::slice::from_ref(&words))).expect("it opens");
         for (word, frequency) in &words {
             assert_eq!(segment.who_has(word).expect("it reads"), [(0, f32::from(*frequency))], "{word}");
         }
