@@ -76,3 +76,26 @@ assert found["weighted_recall"] >= 0.7, "the sample misses too much of the vocab
 assert found["precision"] >= 0.99, "the sample has words that the documents have not"
 assert abs(sampled / exact - 1) <= 0.30, "the estimated size is off by more than 30%"
 PY
+
+# The same engine as if it did not say how many documents match: the size by documents that came again, within a factor of two. Then a query
+# finds its way: the engine is chosen, asked, and its results come back.
+word=$(python3 - "$place/exact.json" <<'PY'
+import json, sys
+print(list(json.load(open(sys.argv[1]))["words"])[10])
+PY
+)
+"$freshet" db add blind "${home[@]}" --search "http://127.0.0.1:$port/cgi-bin/omega?DB=default&P={query}" --results 'table tr' --start "$word"
+"$freshet" db sample blind "${home[@]}" --allow-private --host-delay 0 --json >"$place/blind.json"
+"$freshet" db select "$word" "${home[@]}"
+"$freshet" db search "$word" "${home[@]}" --top 2 --allow-private --host-delay 0 --json >"$place/search.json"
+python3 - "$place/blind.json" "$place/search.json" <<'PY'
+import json, sys
+facts = json.load(open(sys.argv[1]))["facts"]
+size = facts["size"]["estimated"]
+print(f"without counts: size {size['documents']:.0f} ({size['low']:.0f} to {size['high']:.0f}) of 6000")
+assert 3000 <= size["documents"] <= 12000, size
+assert any("came again" in note for note in facts["notes"]), facts["notes"]
+results = json.load(open(sys.argv[2]))["results"]
+assert results and all("/docs/" in result["url"] for result in results), results
+assert set(results[0]["databases"]) == {"omega", "blind"}, results[0]
+PY

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use freshet_crawl::counter::{Loan, borrow_turn};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::shelf::Shelf;
@@ -149,10 +150,85 @@ fn a_past_is_studied_fitted_planned_and_kept_fresh() {
     let asked = json(home, &["plan", "--precision", "0.5"]);
     assert!((asked["update_precision"].as_f64().expect("a share") - 0.5).abs() < 0.01, "{asked}");
     let status = json(home, &["status", "--every", "10w"]);
-    assert_eq!(status.as_array().map(Vec::len), Some(4));
+    assert_eq!(status["databases"].as_array().map(Vec::len), Some(4));
     // One that has no summary yet is learned at once; the others are fresh.
     succeed(home, &["add", "new", "--dir", home.to_str().expect("a path")]);
     let refreshed = succeed(home, &["run", "--every", "10w", "--once"]);
     assert!(refreshed.contains("new: ") && !refreshed.contains("db0: "), "{refreshed}");
     assert_eq!(succeed(home, &["run", "--every", "10w", "--once"]), "");
+}
+
+/// A program that is ended with the test.
+struct Running(std::process::Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits for something that must come, for half a minute at most.
+#[track_caller]
+fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
+    for _ in 0..300 {
+        if is_there() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    panic!("{what} never came");
+}
+
+#[test]
+fn a_crawl_that_runs_lends_its_turns_and_shows_its_pages() {
+    let place = tempfile::tempdir().expect("a directory");
+    let (home, seeds, log) =
+        (place.path().join("crawl"), place.path().join("seeds"), place.path().join("log"));
+    let freshet = || Command::new(env!("CARGO_BIN_EXE_freshet"));
+    let web = ["lab", "web", "--sites", "3", "--pages", "900", "--seed", "3", "--for", "120s"];
+    let web = freshet()
+        .args(web)
+        .arg("--seeds")
+        .arg(&seeds)
+        .arg("--log")
+        .arg(&log)
+        .stdout(std::process::Stdio::null())
+        .spawn();
+    let _web = Running(web.expect("the program starts"));
+    let sites =
+        || fs::read_to_string(&seeds).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
+    wait_for("the web", || sites().len() == 3);
+    // The largest site: its pages last longer than the test.
+    let site = sites().remove(0);
+    let host = site.trim_start_matches("http://").split([':', '/']).next().expect("a host").to_owned();
+    let asked = || {
+        let log = fs::read_to_string(&log).unwrap_or_default();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.filter(|line| line["host"].as_str().is_some_and(|other| other.starts_with(&host))).count()
+    };
+    let mut crawl = freshet();
+    crawl.arg("crawl").arg(&site).arg("--dir").arg(&home);
+    crawl.args(["--allow-private", "--budget", "unlimited", "--host-delay", "50ms", "--quiet"]);
+    let crawl = Running(crawl.spawn().expect("the program starts"));
+    wait_for("the first pages", || asked() > 10);
+
+    // While its turn is lent, the crawl does not ask the host; afterwards it goes on.
+    let Ok(Loan::Turn(turn)) = borrow_turn(&home, &host, None) else { panic!("no turn is lent") };
+    let before = asked();
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    assert_eq!(asked(), before);
+    drop(turn);
+    wait_for("another request", || asked() > before);
+
+    succeed(&home, &["add", "lent", "--site", &host]);
+    let shown = json(&home, &["sample", "lent"]);
+    assert!(shown["facts"]["documents_read"].as_u64().is_some_and(|documents| documents > 3), "{shown}");
+    drop(crawl);
+    let again = json(&home, &["sample", "lent"]);
+    assert!(
+        shown["facts"]["documents_read"].as_u64() <= again["facts"]["documents_read"].as_u64(),
+        "{again}"
+    );
+    assert!(matches!(borrow_turn(&home, &host, None), Ok(Loan::NoCrawl)));
 }

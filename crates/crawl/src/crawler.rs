@@ -33,6 +33,8 @@ use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::Visit;
+use crate::web::Experience;
+use crate::web::politeness::Turn;
 use crate::web::robots::RobotsPolicy;
 
 /// Visits that may wait for the keeper; then fetching waits too.
@@ -206,6 +208,12 @@ impl Crawler {
         let politeness = self.update_module().returned(assignment, experience, now, bytes, visit.address());
         self.news.notify_one();
         politeness
+    }
+
+    /// A turn at a host that was lent to another program has ended.
+    pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience) {
+        self.update_module().take_back(host, turn, experience, self.clock.now());
+        self.news.notify_one();
     }
 
     /// The thread of the keeper: takes in what came, commits it in one step, and tells what became of it.

@@ -3,6 +3,8 @@
 //! While a crawl runs its process holds the stores; questions reach it through a socket in the crawl's directory (see
 //! [`crate::counter`]), and the answers are those it would give itself. When none runs, whoever asks opens the stores.
 
+use std::net::IpAddr;
+
 use freshet_store::all_urls::{Standing, UrlRecord};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
@@ -104,6 +106,13 @@ pub enum Question {
         /// Whether to pause it.
         paused: bool,
     },
+    /// May another program of this machine ask a host once, in the crawl's turn and on its budget?
+    Turn {
+        /// The host.
+        host: String,
+        /// The address that will be connected to, if it is known.
+        address: Option<IpAddr>,
+    },
 }
 
 /// In which order pages are listed.
@@ -139,6 +148,10 @@ pub enum Answer {
     Past(Past),
     /// What an audit found.
     Audit(AuditReport),
+    /// The host may be asked once. The turn lasts until the connection ends, or says how the host behaved.
+    Turn,
+    /// The host may not be asked yet: it is worth asking for a turn again.
+    NoTurn,
     /// It was done.
     Done(String),
     /// It cannot be answered, and why.
@@ -298,9 +311,11 @@ pub fn answer(reader: &Reader, insight: &dyn Insight, question: &Question) -> An
             with_url(&canonical, url, |url| diff(reader, url, *from_ms, *to_ms))
         }
         Question::Past => past(reader).map(|told| told.map_or_else(Answer::Unknown, Answer::Past)),
-        Question::Pin { .. } | Question::Pause { .. } | Question::Audit { .. } | Question::Audited { .. } => {
-            Ok(Answer::Unknown("only a writer can do that".to_owned()))
-        }
+        Question::Pin { .. }
+        | Question::Pause { .. }
+        | Question::Audit { .. }
+        | Question::Audited { .. }
+        | Question::Turn { .. } => Ok(Answer::Unknown("only a writer can do that".to_owned())),
     };
     answered.unwrap_or_else(|error| Answer::Unknown(error.to_string()))
 }

@@ -1,58 +1,47 @@
 //! Counting in how many documents each word stands: a complete summary, one document after the other.
 //!
-//! **summary**, Definition 1. Each distinct word has a number, a count and the last document that had it: a word that
-//! stands twice in a document finds itself there and is not counted again. So a document costs one look-up for each of its
-//! words and nothing else, and memory grows with the vocabulary, not with the documents.
+//! **summary**, Definition 1. Each distinct word has a count and the last document that had it: a word that stands twice in a
+//! document finds itself there and is not counted again. So a document costs one look-up for each of its words and nothing else, and
+//! memory grows with the vocabulary, not with the documents.
 //!
 //! # Promises
 //! - A word counts once per document, as in the theory's [`DocumentFrequencies`](freshet_theory::summary::document_frequencies::DocumentFrequencies).
 //! - At most [`VOCABULARY_MAX`] words are kept; what comes beyond is counted as left out.
+//! - Words are those of [`Wording::words`], whatever the text.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 use rust_stemmers::Stemmer;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::short_word::ShortWord;
 use crate::summary::Summary;
-use crate::words::{Wording, split};
+pub use crate::vocabulary::VOCABULARY_MAX;
+use crate::vocabulary::{Count, Tally, Vocabulary};
+use crate::words::{Token, Wording, tokens};
 
-/// Distinct words that are kept: some 2 GB. No collection of text in human languages has as many; broken text has.
-pub const VOCABULARY_MAX: usize = 20_000_000;
+/// Words that are looked up together: enough to keep the memory busy, few enough to stay near the processor.
+const BATCH: usize = 512;
 
-/// The number of a stop word.
+/// The number of what a stop word stands for.
 const STOPPED: u32 = u32::MAX;
 
 /// Words and the number of documents that have each.
 pub struct Counting {
-    wording: Wording,
-    stemmer: Option<Stemmer>,
-    /// The number of each word as it stands in texts.
-    numbers: HashMap<Box<str>, u32, Hashing>,
-    /// The number of each stem, where words are stemmed.
-    stems: HashMap<Box<str>, u32, Hashing>,
-    counts: Vec<Count>,
+    vocabulary: Vocabulary,
+    /// What words stand for, where that is not themselves.
+    forms: Option<Forms>,
+    batch: Vec<ShortWord>,
     documents: u32,
     left_out: u64,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Count {
-    /// The number of the last document that had the word, from one.
-    last_document: u32,
-    documents: u32,
 }
 
 impl Counting {
     /// Nothing counted yet.
     pub fn new(wording: Wording) -> Self {
-        let hashing = Hashing(RandomState::new().hash_one(0u8));
         Self {
-            wording,
-            stemmer: wording.stemmer(),
-            numbers: HashMap::with_hasher(hashing),
-            stems: HashMap::with_hasher(hashing),
-            counts: Vec::new(),
+            vocabulary: Vocabulary::new(),
+            forms: (!wording.is_plain()).then(|| Forms::new(wording)),
+            batch: Vec::with_capacity(BATCH),
             documents: 0,
             left_out: 0,
         }
@@ -61,23 +50,30 @@ impl Counting {
     /// Counts one document. Panics from 2³² documents on.
     pub fn add(&mut self, text: &str) {
         self.documents = self.documents.checked_add(1).expect("fewer than 2^32 documents");
-        split(text, |word| {
-            let number = match self.numbers.get(word) {
-                Some(number) => *number,
-                None => match self.number(word) {
-                    Some(number) => number,
-                    None => {
-                        self.left_out += 1;
-                        return;
-                    }
-                },
-            };
-            if let Some(count) = self.counts.get_mut(number as usize)
-                && count.last_document != self.documents
-            {
-                *count = Count { last_document: self.documents, documents: count.documents + 1 };
+        match self.forms.take() {
+            None => self.count(text, &mut Plain { document: self.documents }),
+            Some(mut forms) => {
+                forms.document = self.documents;
+                self.count(text, &mut forms);
+                self.forms = Some(forms);
             }
+        }
+    }
+
+    fn count(&mut self, text: &str, tally: &mut impl Tally) {
+        let Self { vocabulary, batch, left_out, .. } = self;
+        tokens(text, |token| match token {
+            Token::Short(word) => {
+                batch.push(word);
+                if batch.len() == BATCH {
+                    *left_out += vocabulary.meet(batch, tally);
+                    batch.clear();
+                }
+            }
+            Token::Long(word) => *left_out += vocabulary.meet_long(word, tally),
         });
+        *left_out += vocabulary.meet(batch, tally);
+        batch.clear();
     }
 
     /// Documents counted.
@@ -92,66 +88,75 @@ impl Counting {
 
     /// The summary of all that was counted.
     pub fn finish(self) -> Summary {
-        let words = if self.wording.stemming.is_some() { self.stems } else { self.numbers };
-        let counts = self.counts;
-        let frequencies = words
-            .into_iter()
-            .filter(|(_, number)| *number != STOPPED)
-            .map(|(word, number)| (word, f64::from(counts[number as usize].documents)));
-        Summary::from_words(f64::from(self.documents), frequencies.collect())
-    }
-
-    /// A number for a word that was not met before; none if there is no room.
-    fn number(&mut self, word: &str) -> Option<u32> {
-        if VOCABULARY_MAX <= self.numbers.len() {
-            return None;
-        }
-        let number = match self.wording.form(word, self.stemmer.as_ref()) {
-            None => STOPPED,
-            Some(_) if self.stemmer.is_none() => self.next_number(),
-            Some(stem) => match self.stems.get(stem.as_str()) {
-                Some(number) => *number,
-                None => {
-                    let number = self.next_number();
-                    self.stems.insert(stem.into(), number);
-                    number
-                }
-            },
+        let documents = f64::from(self.documents);
+        let frequencies = match self.forms {
+            None => {
+                self.vocabulary.into_words().map(|(word, count)| (word, f64::from(count.value))).collect()
+            }
+            Some(forms) => forms.into_words(),
         };
-        self.numbers.insert(word.into(), number);
-        Some(number)
-    }
-
-    fn next_number(&mut self) -> u32 {
-        self.counts.push(Count::default());
-        self.counts.len() as u32 - 1
+        Summary::from_words(documents, frequencies)
     }
 }
 
-/// A fast hash of words, with a seed that no document can know.
-#[derive(Clone, Copy)]
-struct Hashing(u64);
+/// Words that count as they stand.
+struct Plain {
+    document: u32,
+}
 
-impl BuildHasher for Hashing {
-    type Hasher = WordHasher;
+impl Tally for Plain {
+    fn value_of_new(&mut self, _: &str) -> u32 {
+        0
+    }
 
-    fn build_hasher(&self) -> WordHasher {
-        WordHasher(self.0)
+    // Without a branch: whether a word was in the document before cannot be foreseen.
+    #[inline]
+    fn meet(&mut self, count: &mut Count) {
+        count.value += u32::from(count.last_document != self.document);
+        count.last_document = self.document;
     }
 }
 
-struct WordHasher(u64);
+/// Words that stand for their stems, or for nothing.
+struct Forms {
+    wording: Wording,
+    stemmer: Option<Stemmer>,
+    numbers: HashMap<Box<str>, u32>,
+    counts: Vec<Count>,
+    document: u32,
+}
 
-impl Hasher for WordHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64_with_seed(bytes, self.0);
+impl Forms {
+    fn new(wording: Wording) -> Self {
+        Self { wording, stemmer: wording.stemmer(), numbers: HashMap::new(), counts: Vec::new(), document: 0 }
     }
 
-    // The mark after a text: there is only ever one text in a key.
-    fn write_u8(&mut self, _: u8) {}
+    fn into_words(self) -> Vec<(Box<str>, f64)> {
+        let documents = |number: u32| f64::from(self.counts[number as usize].value);
+        self.numbers.into_iter().map(|(form, number)| (form, documents(number))).collect()
+    }
+}
 
-    fn finish(&self) -> u64 {
-        self.0
+impl Tally for Forms {
+    fn value_of_new(&mut self, word: &str) -> u32 {
+        let Some(form) = self.wording.form(word, self.stemmer.as_ref()) else { return STOPPED };
+        let next = self.counts.len() as u32;
+        let number = *self.numbers.entry(form.into()).or_insert(next);
+        if number == next {
+            self.counts.push(Count::default());
+        }
+        number
+    }
+
+    fn meet(&mut self, count: &mut Count) {
+        if count.last_document == self.document {
+            return;
+        }
+        count.last_document = self.document;
+        if let Some(form) = self.counts.get_mut(count.value as usize) {
+            form.value += u32::from(form.last_document != self.document);
+            form.last_document = self.document;
+        }
     }
 }
 
@@ -177,7 +182,38 @@ mod tests {
         assert_eq!(words, [("ring".to_owned(), 2.0)]);
     }
 
+    /// Counts by the words of each document one by one.
+    fn slowly(wording: Wording, documents: &[&str]) -> Vec<(String, f64)> {
+        let mut counts = std::collections::BTreeMap::new();
+        for document in documents {
+            let words: std::collections::BTreeSet<String> = wording.words(document).into_iter().collect();
+            words.into_iter().for_each(|word| *counts.entry(word).or_insert(0.0) += 1.0);
+        }
+        counts.into_iter().collect()
+    }
+
+    #[test]
+    fn documents_longer_than_a_batch_are_counted_whole() {
+        let words: Vec<String> = (0..5 * BATCH).map(|n| format!("Word{}", n % (2 * BATCH))).collect();
+        let text = words.join(" ");
+        assert_eq!(counted(Wording::default(), &[&text, &text]), slowly(Wording::default(), &[&text, &text]));
+    }
+
     proptest! {
+        #[test]
+        fn eight_bytes_at_a_time_find_the_words_of_the_rules(documents in prop::collection::vec("([a-zA-Z0-9]{0,30}|\\PC{0,3}|[ ,.'’@\\[`{\\x00-\\x1f]{1,3}|é|日|ﬁ){0,12}", 0..4)) {
+            let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+            for stemming in [None, Some(Language::English)] {
+                let wording = Wording { stop_words: stemming, stemming };
+                prop_assert_eq!(counted(wording, &documents), slowly(wording, &documents));
+            }
+        }
+
+        #[test]
+        fn any_text_is_counted_by_the_rules(text in any::<String>()) {
+            prop_assert_eq!(counted(Wording::default(), &[&text]), slowly(Wording::default(), &[&text]));
+        }
+
         #[test]
         fn counts_are_those_of_the_definition(documents in prop::collection::vec("[a-d ]{0,20}", 0..8)) {
             let mut expected = DocumentFrequencies::new();

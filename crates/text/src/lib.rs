@@ -4,6 +4,8 @@
 //!
 //! In reading order:
 //! - [`words`], `stop_words`: from text to words;
+//! - `short_word`: short words, eight bytes at a time;
+//! - `vocabulary`: words with their counts, found at one look;
 //! - [`counting`]: in how many documents each word stands;
 //! - [`summary`]: a content summary in memory;
 //! - [`version`]: a summary as a file, with how it was learned;
@@ -11,6 +13,7 @@
 //! - [`shelf`]: where databases and the versions of their summaries are kept;
 //! - [`source`]: complete summaries of files, archives and crawled sites;
 //! - [`interface`]: search interfaces;
+//! - [`spending`]: what requests may be made;
 //! - [`visitor`]: how they are asked;
 //! - [`sample`]: approximate summaries by queries;
 //! - [`select`]: which databases to ask a query;
@@ -28,10 +31,13 @@ pub mod sample;
 pub mod search;
 pub mod select;
 pub mod shelf;
+mod short_word;
 pub mod source;
+pub mod spending;
 mod stop_words;
 pub mod summary;
 pub mod version;
 pub mod visitor;
+mod vocabulary;
 pub mod weeks;
 pub mod words;

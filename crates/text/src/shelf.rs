@@ -6,6 +6,7 @@
 //! DIR/db/NAME/sampling.jsonl              a sample under way, one fact a line
 //! DIR/db/NAME/attempts.jsonl              refreshes that failed, one a line
 //! DIR/db/model.json                       the model that was fitted
+//! DIR/db/.index/                          who has which word: see `select::catalogue`
 //! ```
 //!
 //! # Promises
@@ -53,6 +54,13 @@ impl Shelf {
 
     /// The names of all databases, sorted.
     pub fn names(&self) -> Result<Vec<String>, TextError> {
+        let mut names = self.folders()?;
+        names.retain(|name| self.directory.join(name).join("database.toml").is_file());
+        Ok(names)
+    }
+
+    /// The names of all folders that may be databases, sorted.
+    pub(crate) fn folders(&self) -> Result<Vec<String>, TextError> {
         let entries = match fs::read_dir(&self.directory) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.map_err(TextError::file("read", &self.directory))?,
@@ -60,8 +68,9 @@ impl Shelf {
         let mut names = Vec::new();
         for entry in entries {
             let entry = entry.map_err(TextError::file("read", &self.directory))?;
-            if let Some(name) = entry.file_name().to_str().filter(|name| check_name(name).is_ok())
-                && entry.path().join("database.toml").is_file()
+            let is_folder = entry.file_type().is_ok_and(|kind| !kind.is_file());
+            if let Some(name) =
+                entry.file_name().to_str().filter(|name| is_folder && check_name(name).is_ok())
             {
                 names.push(name.to_owned());
             }
@@ -128,11 +137,22 @@ impl Shelf {
         let Some(file) = self.files(name)?.into_iter().find(|file| file.time == time) else {
             return Err(TextError::TooLittle(format!("there is no summary of {name} of {}", time.iso())));
         };
-        let bytes = fs::read(&file.path).map_err(TextError::file("read", &file.path))?;
-        if xxh3_64(&bytes) != file.hash {
-            return Err(TextError::damaged(&file.path, "its bytes are not those that were written"));
+        file.read()
+    }
+
+    /// The name of the file of the newest version; none where there is no database or no version.
+    pub(crate) fn newest_file(&self, name: &str) -> Result<Option<String>, TextError> {
+        if !self.place(name)?.join("database.toml").is_file() {
+            return Ok(None);
         }
-        Version::from_bytes(bytes.into()).map_err(|why| TextError::damaged(&file.path, why))
+        let newest = self.files(name)?.pop();
+        Ok(newest.and_then(|file| Some(file.path.file_name()?.to_str()?.to_owned())))
+    }
+
+    /// The version in a file of this name.
+    pub(crate) fn read_file(&self, name: &str, file: &str) -> Result<Version, TextError> {
+        let path = self.place(name)?.join(file);
+        VersionFile::of(&path).ok_or_else(|| TextError::damaged(&path, "it is no version"))?.read()
     }
 
     /// Keeps a version.
@@ -157,6 +177,14 @@ impl VersionFile {
         let (time, hash) = name.rsplit_once('-')?;
         let hash = u64::from_str_radix(hash, 16).ok()?;
         Some(Self { path: path.to_owned(), time: Timestamp::from_millis(time.parse().ok()?), hash })
+    }
+
+    fn read(&self) -> Result<Version, TextError> {
+        let bytes = fs::read(&self.path).map_err(TextError::file("read", &self.path))?;
+        if xxh3_64(&bytes) != self.hash {
+            return Err(TextError::damaged(&self.path, "its bytes are not those that were written"));
+        }
+        Version::from_bytes(bytes.into()).map_err(|why| TextError::damaged(&self.path, why))
     }
 }
 

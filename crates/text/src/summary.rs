@@ -44,7 +44,9 @@ impl Summary {
 
     /// From columns that were read; none if they are not what a summary promises.
     pub fn from_columns(documents: f64, words: StringArray, frequencies: Vec<f64>) -> Option<Self> {
-        let is_sorted = (1..words.len()).all(|n| words.value(n - 1).as_bytes() < words.value(n).as_bytes());
+        let (bytes, ends) = (words.value_data(), words.value_offsets());
+        let word = |pair: &[i32]| &bytes[pair[0] as usize..pair[1] as usize];
+        let is_sorted = ends.windows(3).all(|ends| word(&ends[..2]) < word(&ends[1..]));
         let is_sound = documents.is_finite()
             && 0.0 <= documents
             && words.len() == frequencies.len()

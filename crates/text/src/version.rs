@@ -1,7 +1,7 @@
 //! One version of a summary as a Parquet file: the words, and the facts of how they were learned.
 //!
 //! Columns: `word` (sorted by its bytes), `documents` (f(w, D), counted or estimated). The facts stand in the file's
-//! metadata under `freshet.facts`, as JSON.
+//! metadata under `freshet.facts`, as JSON. Nothing is packed: a summary of a million words is there in the time that unpacking would take.
 //!
 //! # Promises
 //! - What is written is read back.
@@ -30,6 +30,9 @@ const FACTS: &str = "freshet.facts";
 
 /// Rows that are read at once: all, so that the words lie in one piece.
 const BATCH_ROWS: usize = 64 << 20;
+
+/// Failures that are told in words; the rest are counted.
+pub(crate) const FAILURES_TOLD: usize = 5;
 
 /// A summary and how it was learned.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,6 +118,37 @@ impl Size {
     }
 }
 
+impl Size {
+    fn low(self) -> Option<f64> {
+        match self {
+            Self::Counted(low) | Self::Estimated { low, .. } => Some(low),
+            Self::Unknown => None,
+        }
+    }
+
+    fn high(self) -> Option<f64> {
+        match self {
+            Self::Counted(high) | Self::Estimated { high, .. } => Some(high),
+            Self::Unknown => None,
+        }
+    }
+}
+
+impl SamplingFacts {
+    /// What both took, ended as the second.
+    fn and(self, other: Self) -> Self {
+        Self {
+            queries: self.queries + other.queries,
+            requests: self.requests + other.requests,
+            queries_without_results: self.queries_without_results + other.queries_without_results,
+            queries_failed: self.queries_failed + other.queries_failed,
+            documents_failed: self.documents_failed + other.documents_failed,
+            ended: other.ended,
+            failures: self.failures.into_iter().chain(other.failures).take(FAILURES_TOLD).collect(),
+        }
+    }
+}
+
 impl Facts {
     /// When it was learned.
     pub fn time(&self) -> Timestamp {
@@ -123,11 +157,42 @@ impl Facts {
 }
 
 impl Version {
+    /// The mean of versions of one database, such as of several samples: as large as they are on average, as far as that is known. None without any.
+    pub fn mean(versions: &[Self]) -> Option<Self> {
+        let last = versions.last()?;
+        if versions.len() == 1 {
+            return Some(last.clone());
+        }
+        let sizes: Vec<f64> = versions.iter().filter_map(|version| version.facts.size.documents()).collect();
+        let size = sizes.iter().sum::<f64>() / sizes.len() as f64;
+        let scaled = |version: &Self| match version.summary.documents() {
+            documents if 0.0 < documents && 0.0 < size => version.summary.scaled_to(size),
+            _ => version.summary.clone(),
+        };
+        let summary = Summary::mean(&versions.iter().map(scaled).collect::<Vec<_>>())?;
+        let mut facts = last.facts.clone();
+        facts.documents_read = versions.iter().map(|version| version.facts.documents_read).sum();
+        facts.size = match size.is_finite() {
+            true => Size::Estimated {
+                documents: size,
+                low: versions.iter().filter_map(|version| version.facts.size.low()).fold(size, f64::min),
+                high: versions.iter().filter_map(|version| version.facts.size.high()).fold(size, f64::max),
+            },
+            false => Size::Unknown,
+        };
+        facts.sampling =
+            versions.iter().filter_map(|version| version.facts.sampling.clone()).reduce(SamplingFacts::and);
+        facts
+            .notes
+            .insert(0, format!("the mean of {} samples; the size ranges over those of all", versions.len()));
+        Some(Self { facts, summary })
+    }
+
     /// The version as the bytes of a file, or why it cannot be written.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let facts = serde_json::to_string(&self.facts).map_err(|error| error.to_string())?;
         let properties = WriterProperties::builder()
-            .set_compression(Compression::SNAPPY)
+            .set_compression(Compression::UNCOMPRESSED)
             .set_dictionary_enabled(false)
             .set_encoding(Encoding::PLAIN)
             .set_statistics_enabled(EnabledStatistics::None)
@@ -222,6 +287,41 @@ mod tests {
             let version = version(words);
             assert_eq!(Version::from_bytes(version.to_bytes().expect("it is written").into()), Ok(version));
         }
+    }
+
+    #[test]
+    fn the_mean_of_samples_is_as_large_as_they_are_on_average() {
+        let sample = |documents: Option<f64>, words: &[(&str, f64)]| {
+            let mut sample = version(words);
+            sample.facts.size = documents.map_or(Size::Unknown, |documents| Size::Estimated {
+                documents,
+                low: documents / 2.0,
+                high: documents * 2.0,
+            });
+            sample.facts.sampling = Some(SamplingFacts { queries: 3, ..SamplingFacts::default() });
+            sample.summary = Summary::from_words(documents.unwrap_or(10.0), words.to_vec());
+            sample
+        };
+        // One does not know the size: its two of ten documents count as what they would be in 200.
+        let samples = [
+            sample(Some(100.0), &[("a", 50.0)]),
+            sample(Some(300.0), &[("a", 30.0)]),
+            sample(None, &[("b", 2.0)]),
+        ];
+        let mean = Version::mean(&samples).expect("there are three");
+        assert_eq!(mean.facts.size, Size::Estimated { documents: 200.0, low: 50.0, high: 600.0 });
+        let words: Vec<(&str, f64)> =
+            mean.summary.words().map(|(word, f)| (word, (f * 1e6).round() / 1e6)).collect();
+        assert_eq!(words, [("a", 40.0), ("b", 13.333_333)]);
+        assert_eq!(
+            (mean.facts.documents_read, mean.facts.sampling.map(|facts| facts.queries)),
+            (21, Some(9))
+        );
+        assert_eq!(Version::mean(&[]), None);
+        assert_eq!(
+            Version::mean(&[sample(None, &[]), sample(None, &[])]).map(|mean| mean.facts.size),
+            Some(Size::Unknown)
+        );
     }
 
     proptest! {

@@ -2,14 +2,20 @@
 //!
 //! # Promises
 //! - No page is asked for that the site's robots.txt forbids, and no host more often than politeness allows.
+//! - While a crawl runs in the directory that was named, every request takes one of its turns at the host, and one visit of its budget.
+//! - Requests that are paid from a share of a budget come no faster than the share allows.
 //! - What goes wrong is a fact, in words; a host that wants to be left alone for longer than [`WAIT_MAX`] is left alone.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use std::net::IpAddr;
+use std::path::PathBuf;
+
 use bytes::Bytes;
 use freshet_crawl::clock::Clock;
+use freshet_crawl::counter::{Borrowed, Loan, borrow_turn};
 use freshet_crawl::page::PageUrl;
 use freshet_crawl::web::politeness::{Experience, Politeness, Turn};
 use freshet_crawl::web::robots::policy::{Before, Chase, GOOD_FOR, RobotsPolicy, Step};
@@ -19,6 +25,7 @@ use freshet_crawl::web::{
 use freshet_store::time::Timestamp;
 
 use crate::interface::plain_urls;
+use crate::spending::Spending;
 
 /// The longest that a turn is waited for, on the wall; beyond it the visit is given up.
 pub const WAIT_MAX: Duration = Duration::from_secs(600);
@@ -35,6 +42,9 @@ pub struct Visitor {
     clock: Arc<Clock>,
     politeness: Mutex<Politeness>,
     robots: Mutex<HashMap<String, Rules>>,
+    /// The directory of a crawl that may run.
+    crawl: Option<PathBuf>,
+    spending: Option<Mutex<Spending>>,
 }
 
 /// The rules of a site.
@@ -91,7 +101,19 @@ impl Visitor {
             clock,
             politeness: Mutex::new(Politeness::new(politeness)),
             robots: Mutex::new(HashMap::new()),
+            crawl: None,
+            spending: None,
         })
+    }
+
+    /// The same, in the turns of the crawl that runs in a directory, whenever one does.
+    pub fn beside_crawl(self, directory: PathBuf) -> Self {
+        Self { crawl: Some(directory), ..self }
+    }
+
+    /// The same, paid from a share of a budget.
+    pub fn paid_from(self, spending: Spending) -> Self {
+        Self { spending: Some(Mutex::new(spending)), ..self }
     }
 
     /// The time by which it goes.
@@ -145,14 +167,56 @@ impl Visitor {
     /// One exchange, in the host's turn.
     async fn exchange(&self, request: &Request) -> Result<Fetch, NoArrival> {
         let address = self.web.address_of(&request.host).await;
+        self.pay().await;
         let turn = self.turn(&request.host, address).await?;
+        let borrowed = match self.borrow(&request.host, address).await {
+            Ok(borrowed) => borrowed,
+            Err(why) => {
+                locked(&self.politeness).end(turn, Experience::NotAsked, self.now());
+                return Err(why);
+            }
+        };
         let request = Request { started: self.now(), ..request.clone() };
         let fetch = self.web.fetch(&request).await;
-        locked(&self.politeness).end(turn, Experience::of(&fetch), self.now());
+        let experience = Experience::of(&fetch);
+        if let Some(borrowed) = borrowed {
+            borrowed.give_back(experience);
+        }
+        locked(&self.politeness).end(turn, experience, self.now());
         Ok(fetch)
     }
 
-    async fn turn(&self, host: &str, address: Option<std::net::IpAddr>) -> Result<Turn, NoArrival> {
+    /// Waits until the share of the budget has a request left, and spends it.
+    async fn pay(&self) {
+        let Some(spending) = &self.spending else { return };
+        loop {
+            let now = self.now();
+            let Some(until) = locked(spending).spend(now) else { return };
+            tokio::time::sleep(self.clock.wall_time_until(until).max(Duration::from_millis(1))).await;
+        }
+    }
+
+    /// A turn of the crawl that runs, if one does.
+    async fn borrow(&self, host: &str, address: Option<IpAddr>) -> Result<Option<Borrowed>, NoArrival> {
+        let Some(directory) = self.crawl.clone() else { return Ok(None) };
+        let began = tokio::time::Instant::now();
+        loop {
+            let (directory, host) = (directory.clone(), host.to_owned());
+            let asked = tokio::task::spawn_blocking(move || borrow_turn(&directory, &host, address)).await;
+            match asked {
+                Ok(Ok(Loan::Turn(borrowed))) => return Ok(Some(borrowed)),
+                Ok(Ok(Loan::NoCrawl)) => return Ok(None),
+                Ok(Ok(Loan::NotYet)) if began.elapsed() < WAIT_MAX => {}
+                Ok(Ok(Loan::NotYet)) => return Err(too_long()),
+                Ok(Err(error)) => return Err(NoArrival::Failed(format!("the crawl lends no turn: {error}"))),
+                Err(_) => {
+                    return Err(NoArrival::Failed("the crawl could not be asked for a turn".to_owned()));
+                }
+            }
+        }
+    }
+
+    async fn turn(&self, host: &str, address: Option<IpAddr>) -> Result<Turn, NoArrival> {
         let mut waited = Duration::ZERO;
         loop {
             let begun = locked(&self.politeness).begin(host, address, self.now());
@@ -164,9 +228,7 @@ impl Visitor {
             };
             waited += wait;
             if WAIT_MAX < waited {
-                return Err(NoArrival::Failed(
-                    "the host wants to be left alone for longer than we wait".to_owned(),
-                ));
+                return Err(too_long());
             }
             tokio::time::sleep(wait).await;
         }
@@ -208,6 +270,10 @@ impl Visitor {
         locked(&self.robots).insert(site.to_owned(), rules.clone());
         Ok(rules)
     }
+}
+
+fn too_long() -> NoArrival {
+    NoArrival::Failed("the host wants to be left alone for longer than we wait".to_owned())
 }
 
 /// The value of a lock. A thread that panicked holding it left it whole: each use is one call.

@@ -214,7 +214,8 @@ pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
         Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
         Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
-        Answer::Past(_) | Answer::Unknown(_) => {}
+        // Nobody asks for a turn or for the past here.
+        Answer::Turn | Answer::NoTurn | Answer::Past(_) | Answer::Unknown(_) => {}
     }
     Ok(())
 }

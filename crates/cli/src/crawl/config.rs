@@ -37,6 +37,7 @@ pub(super) struct Config {
     pub(super) bytes: Option<String>,
     pub(super) pages: Option<usize>,
     pub(super) discovery_share: Option<f64>,
+    pub(super) db_share: Option<f64>,
     pub(super) policy: Option<String>,
     pub(super) importance_weight: Option<f64>,
     pub(super) topic: Option<String>,
@@ -202,6 +203,10 @@ impl Config {
         if !(0.0..=1.0).contains(&share) {
             bail!("discovery_share: {share} is not between 0 and 1");
         }
+        let db_share = self.db_share();
+        if !(0.0..=1.0).contains(&db_share) {
+            bail!("db_share: {db_share} is not between 0 and 1");
+        }
         let importance_weight = self.importance_weight.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&importance_weight) {
             bail!("importance_weight: {importance_weight} is not between 0 and 1");
@@ -255,6 +260,11 @@ impl Config {
             once: false,
             seed: self.seed.unwrap_or(1),
         })
+    }
+
+    /// The part of the visits that text databases may take.
+    pub(super) fn db_share(&self) -> f64 {
+        self.db_share.unwrap_or(0.1)
     }
 
     /// What is a change: of pages like a pattern, of those of a site, of all.
@@ -595,6 +605,7 @@ mod tests {
         check_error("budget = \"many\"", &["budget", "many"]);
         check_error("connections = 0", &["connections"]);
         check_error("discovery_share = 2.0", &["discovery_share", "between 0 and 1"]);
+        check_error("db_share = -0.1", &["db_share", "between 0 and 1"]);
         check_error("policy = \"gready\"", &["policy", "gready"]);
         check_error("[limits]\npage_bytes = \"10 apples\"", &["limits.page_bytes", "apples"]);
         check_error("pages = \"x\"", &["line 1"]);

@@ -28,12 +28,33 @@ pub(crate) struct Manners {
 impl Manners {
     /// The settings: as the configuration beside a crawl says, and what was said here before it.
     pub(crate) fn settings(&self, directory: &Path) -> Result<(WebSettings, PolitenessSettings)> {
-        let beside = directory.join("freshet.toml");
-        let mut config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };
+        let mut config = config_of(directory)?;
         config.contact = self.contact.clone().or(config.contact);
         config.politeness.delay = self.host_delay.clone().or(config.politeness.delay);
         config.allow_private = self.allow_private.then_some(true).or(config.allow_private);
         let settings = config.settings(directory).context("the settings cannot be used")?;
         Ok((settings.web, settings.politeness))
     }
+}
+
+/// What a crawl may spend, as the configuration beside it says.
+pub(crate) struct Purse {
+    /// Visits in a day; none if any number.
+    pub(crate) visits_per_day: Option<f64>,
+    /// The part of them that text databases may take.
+    pub(crate) db_share: f64,
+}
+
+impl Purse {
+    /// That of the crawl in a directory.
+    pub(crate) fn of(directory: &Path) -> Result<Self> {
+        let config = config_of(directory)?;
+        let settings = config.settings(directory).context("the settings cannot be used")?;
+        Ok(Self { visits_per_day: settings.visits_per_day, db_share: config.db_share() })
+    }
+}
+
+fn config_of(directory: &Path) -> Result<Config> {
+    let beside = directory.join("freshet.toml");
+    if beside.is_file() { Config::read(&beside) } else { Ok(Config::default()) }
 }

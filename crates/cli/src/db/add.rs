@@ -82,7 +82,7 @@ pub(crate) struct AddOptions {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct PlaceOptions {
-    /// The URL of a search; {query} stands for the words, {n} for the number of the page of results
+    /// The URL of a search; {query} stands for the words, {page} (or {startIndex}) for the number of the page of results (or of its first)
     #[arg(long, value_name = "URL")]
     search: Option<String>,
 
@@ -116,7 +116,7 @@ enum DocumentsChoice {
 }
 
 const AFTER_HELP: &str = "Examples:
-  freshet db add medline --search 'https://example.org/search?q={query}&page={n}' --results 'li.result' --count '/of ([0-9,]+)/'
+  freshet db add medline --search 'https://example.org/search?q={query}&page={page}' --results 'li.result' --count '/of ([0-9,]+)/'
   freshet db add api --search 'https://example.org/api?q={query}' --results '$.hits[*]' --count '$.total' --text '$.body' --documents shown
   freshet db add docs --site docs.example.org --category org
   freshet db add notes --dir ~/notes --stop-words english --stem english

@@ -38,7 +38,7 @@ pub(crate) struct DbOptions {
 }
 
 const AFTER_HELP: &str = "From nothing to an answer:
-  freshet db add medline --search 'https://example.org/search?q={query}&page={n}' --results 'li.result' --count '/of ([0-9,]+)/'
+  freshet db add medline --search 'https://example.org/search?q={query}&page={page}' --results 'li.result' --count '/of ([0-9,]+)/'
   freshet db sample medline --contact me@example.org   # asks single words, reads about 300 documents
   freshet db show medline                              # what it is about, how large it is, what could not be learned
   freshet db add docs --site docs.example.org          # a site of the crawl in the same directory

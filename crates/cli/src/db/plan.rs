@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use comfy_table::{Table, presets};
+use freshet_text::weeks::contest::{Contest, Schedule};
 use freshet_text::weeks::evaluation::{Outcome, evaluate};
-use freshet_text::weeks::fit::{SETS, fit_without_each, law_in_hindsight, name_of};
+use freshet_text::weeks::fit::name_of;
 use freshet_text::weeks::from_shelf::past_divergence;
-use freshet_text::weeks::lives::{Observation, lives as lives_of};
 use freshet_text::weeks::model::{Known, Model, Prediction};
 use freshet_text::weeks::plan::{Plan, for_precision, naive, optimal};
 use freshet_text::weeks::study::MEASURES;
@@ -235,12 +235,27 @@ fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
     let (observation, features, lives) = options.watch.observe(&drifts)?;
     let threshold =
         options.effort.threshold.unwrap_or(observation.thresholds[observation.thresholds.len() / 2]);
-    // A database that never changed by as much is given a life of a thousand years.
-    let at_threshold = lives_of(&drifts, &Observation { thresholds: vec![threshold], ..observation.clone() });
-    let hindsight: Vec<WeibullSurvival> = (0..drifts.len())
-        .map(|database| law_in_hindsight(database, &at_threshold).unwrap_or(WeibullSurvival::new(2e-5, 1.0)))
-        .collect();
+    let contest = Contest::of(&drifts, &observation, &features, &lives, threshold);
     let mut output = io::stdout().lock();
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let header = ["T, weeks", "plan"].into_iter().chain(MEASURES.map(|(name, _)| name));
+    table.set_header(header.chain(["up to date", "update precision", "predicted", "refreshes per week"]));
+    let mut lines = Vec::new();
+    for &weeks in every {
+        for Schedule { name, intervals, precision } in contest.schedules(weeks) {
+            let outcome = evaluate(&drifts, &intervals, options.watch.training, threshold);
+            table.add_row(cells(weeks, name, &outcome, precision));
+            lines.push(json!({
+                "every_weeks": weeks, "plan": name, "means": outcome.means, "up_to_date": outcome.up_to_date,
+                "update_precision": outcome.precision, "predicted_precision": precision, "refreshes_per_week": outcome.refreshes,
+            }));
+        }
+    }
+    if options.home.json {
+        writeln!(output, "{}", serde_json::to_string(&lines)?)?;
+        return Ok(());
+    }
     writeln!(
         output,
         "{} databases, {}; changed at {threshold} nats; weeks {} on",
@@ -248,57 +263,7 @@ fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
         options.past.words(),
         options.watch.training
     )?;
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let header = ["T, weeks", "plan"].into_iter().chain(MEASURES.map(|(name, _)| name));
-    table.set_header(header.chain(["up to date", "update precision", "predicted", "refreshes per week"]));
-    let mut lines = Vec::new();
-    for &weeks in every {
-        let mut row = |name: &str, intervals: &[f64], predicted: Option<f64>| {
-            let outcome = evaluate(&drifts, intervals, options.watch.training, threshold);
-            table.add_row(cells(weeks, name, &outcome, predicted));
-            lines.push(json!({
-                "every_weeks": weeks, "plan": name, "means": outcome.means, "up_to_date": outcome.up_to_date,
-                "update_precision": outcome.precision, "predicted_precision": predicted, "refreshes_per_week": outcome.refreshes,
-            }));
-        };
-        row("naive", &vec![weeks; drifts.len()], None);
-        let plan = optimal(&hindsight, weeks);
-        row("hindsight", &plan.intervals, Some(plan.precision));
-        for set in SETS {
-            let without = fit_without_each(set, &features, &lives);
-            let law = |(fit, features): (&Option<_>, &freshet_text::weeks::lives::Features)| {
-                let sets = fit.clone().into_iter().collect::<Vec<_>>();
-                if sets.is_empty() {
-                    return None;
-                }
-                let model = Model {
-                    origin: String::new(),
-                    thresholds: Vec::new(),
-                    usual_size: 1.0,
-                    sets,
-                    training: Vec::new(),
-                };
-                let known = Known {
-                    stratum: features.stratum.clone(),
-                    size: Some(features.log_size.exp()),
-                    past_divergence: Some(features.past_divergence),
-                };
-                Some(model.predict(&known, threshold).law)
-            };
-            let Some(laws) = without.iter().zip(&features).map(law).collect::<Option<Vec<WeibullSurvival>>>()
-            else {
-                continue;
-            };
-            let plan = optimal(&laws, weeks);
-            row(name_of(set), &plan.intervals, Some(plan.precision));
-        }
-    }
-    if options.home.json {
-        writeln!(output, "{}", serde_json::to_string(&lines)?)?;
-    } else {
-        writeln!(output, "{table}")?;
-    }
+    writeln!(output, "{table}")?;
     Ok(())
 }
 

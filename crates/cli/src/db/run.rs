@@ -9,31 +9,35 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use comfy_table::{Table, presets};
 use freshet_crawl::clock::{Clock, Pace, wall_now};
+use freshet_crawl::counter;
+use freshet_crawl::desk::{Answer, Question};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::refresh::{Attempt, Standing, next, note_failure};
 use freshet_text::shelf::Shelf;
 use freshet_text::source::complete_summary;
+use freshet_text::spending::{Spending, Spent};
 use freshet_text::version::Version;
 use freshet_text::visitor::Visitor;
 use freshet_theory::refresh::survival::law::Survival as _;
 use freshet_theory::units::Days;
 use serde_json::json;
 
-use super::home::{Home, moment, size};
+use super::home::{Home, documents, moment, size};
 use super::plan::{Effort, Planned, plan};
-use super::sample::{crawl_visits, journal, nothing_learned, sample, stop_by_signal};
-use crate::crawl::manners::Manners;
+use super::sample::{journal, nothing_learned, now_of, sample, stop_by_signal, stopped};
+use crate::crawl::manners::{Manners, Purse};
 use crate::lab::span::parse_days;
 
 /// Refresh summaries by plan, steadily, until stopped
 ///
 /// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db plan` gives it. What is due
-/// follows from what is on the shelf: Ctrl-C stops, and the same command goes on. A host that a running crawl of the same directory visits is left
-/// to the crawl; its turn comes when the crawl has ended.
+/// follows from what is on the shelf: Ctrl-C stops, and the same command goes on. Requests take a share of the budget in freshet.toml. While a crawl
+/// runs in the same directory, each request takes one of the crawl's turns at the host and one visit of its budget, so that both together keep to
+/// politeness and budget.
 #[derive(Args)]
 #[command(
-    after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\n  freshet db run --budget 50/week --once"
+    after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\n  freshet db run --budget 50/week --once\n  freshet db run --every 10w --share 0.3"
 )]
 pub(crate) struct RunOptions {
     #[command(flatten)]
@@ -42,6 +46,10 @@ pub(crate) struct RunOptions {
     /// Refresh what is due now, and stop
     #[arg(long)]
     once: bool,
+
+    /// The part of the crawl's budget that requests may take, from 0 to 1; db_share of freshet.toml if nothing is said
+    #[arg(long, value_name = "PART")]
+    share: Option<f64>,
 
     /// Stop after this time
     #[arg(long = "for", value_name = "SPAN", value_parser = parse_days)]
@@ -70,9 +78,11 @@ const SLEEP_MAX: Duration = Duration::from_secs(60);
 /// Refreshes by plan.
 pub(crate) fn run(options: &RunOptions) -> Result<()> {
     let (web, politeness) = options.manners.settings(&options.home.directory)?;
+    let spending = spending(options)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     runtime.block_on(async {
         let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
+        let visitor = visitor.beside_crawl(options.home.directory.clone()).paid_from(spending);
         let stop = stop_by_signal();
         let ends = options.duration.map(|days| Instant::now() + Duration::from_secs_f64(days * 86_400.0));
         loop {
@@ -85,10 +95,35 @@ pub(crate) fn run(options: &RunOptions) -> Result<()> {
                     refresh(&options.home, &standing.name, &visitor, &stop).await?;
                 }
                 _ if options.once => return Ok(()),
-                _ => tokio::time::sleep(Duration::from_millis(200).min(SLEEP_MAX)).await,
+                next => {
+                    let until_due = next.map_or(SLEEP_MAX, |(_, due)| {
+                        Duration::from_millis(u64::try_from(due.millis_since(now)).unwrap_or(0))
+                    });
+                    let until_end =
+                        ends.map_or(SLEEP_MAX, |ends| ends.saturating_duration_since(Instant::now()));
+                    tokio::select! {
+                        () = tokio::time::sleep(until_due.min(until_end).min(SLEEP_MAX)) => {}
+                        () = stopped(&stop) => {}
+                    }
+                }
             }
         }
     })
+}
+
+/// What requests may be paid from.
+fn spending(options: &RunOptions) -> Result<Spending> {
+    let directory = &options.home.directory;
+    let mut purse = Purse::of(directory)?;
+    // A crawl that runs may have been given another budget than the configuration says.
+    if let Ok(Some(Answer::Status(status))) = counter::ask(directory, &Question::Status) {
+        purse.visits_per_day = status.budget_per_day;
+    }
+    let share = options.share.unwrap_or(purse.db_share);
+    if !(0.0..=1.0).contains(&share) {
+        bail!("--share: {share} is not between 0 and 1");
+    }
+    Ok(Spending::of(&options.home.shelf(), purse.visits_per_day, share, wall_now()))
 }
 
 /// Learns one summary anew; what fails is noted and tried again later.
@@ -151,14 +186,11 @@ async fn learn(
     stop: &AtomicBool,
 ) -> Result<Option<Version>> {
     let database: Database = shelf.database(name)?;
-    if let Place::Search(interface) = &database.place {
-        let host = interface.host().unwrap_or_default();
-        if crawl_visits(&home.directory, &host) {
-            bail!("the crawl that runs in {} visits {host}: it is left to it", home.directory.display());
-        }
+    if let Place::Search(_) = &database.place {
         return sample(&database, visitor, &journal(shelf, name)?, 1, stop).await;
     }
-    Ok(complete_summary(&database, &home.directory, wall_now(), None)?)
+    let now = now_of(&database, &home.directory);
+    Ok(complete_summary(&database, &home.directory, now, None)?)
 }
 
 /// How each database stands; those without a summary are not yet in the plan.
@@ -223,13 +255,31 @@ pub(crate) fn status(options: &StatusOptions) -> Result<()> {
         ]);
     }
     let mut output = io::stdout().lock();
+    let spent = Spent::today(&shelf, now);
     if options.home.json {
-        writeln!(output, "{}", serde_json::to_string(&lines)?)?;
+        writeln!(output, "{}", json!({"databases": lines, "requests": spent}))?;
     } else {
         writeln!(output, "{table}")?;
+        if let Some(spent) = spent {
+            writeln!(output, "{}", spent_in_words(&spent))?;
+        }
         if let Err(why) = planned {
             writeln!(output, "without a plan: {why}")?;
         }
     }
     Ok(())
+}
+
+fn spent_in_words(spent: &Spent) -> String {
+    let requests = documents(spent.requests as f64);
+    match spent.per_day {
+        Some(per_day) => format!(
+            "`freshet db run` made {requests} requests today (UTC); it may make {} a day, {:.0}% of the crawl's budget",
+            documents(per_day),
+            100.0 * spent.share
+        ),
+        None => {
+            format!("`freshet db run` made {requests} requests today (UTC); the crawl's budget has no limit")
+        }
+    }
 }

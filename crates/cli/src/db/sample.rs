@@ -4,21 +4,22 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace, wall_now};
 use freshet_crawl::counter;
-use freshet_crawl::desk::{Answer, PageOrder, Question};
+use freshet_crawl::desk::{Answer, Question};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::sample::event::Journal;
 use freshet_text::sample::take_sample;
 use freshet_text::shelf::Shelf;
 use freshet_text::source::complete_summary;
-use freshet_text::summary::Summary;
 use freshet_text::version::Version;
 use freshet_text::visitor::Visitor;
+use freshet_text::weeks::from_shelf::WEEK_MS;
 
 use super::home::{Home, parse_moment};
 use super::show::describe;
@@ -27,9 +28,11 @@ use crate::crawl::manners::Manners;
 /// Learn the summary of a database: all documents where they can be read, a sample where they can only be searched
 ///
 /// A sample asks the interface single words and reads the first documents of each answer, about 300 in all, politely and within robots.txt.
-/// Ctrl-C stops it; the same command goes on.
+/// Ctrl-C stops it; the same command goes on. While a crawl runs in the same directory, it lends its turns at hosts, and its site can be read.
 #[derive(Args)]
-#[command(after_help = "Example:\n  freshet db sample medline --contact me@example.org")]
+#[command(
+    after_help = "Examples:\n  freshet db sample medline --contact me@example.org\n  freshet db sample medline --average 3   # three samples, averaged: more words, a steadier size"
+)]
 pub(crate) struct SampleOptions {
     /// The database
     name: String,
@@ -38,9 +41,17 @@ pub(crate) struct SampleOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     at: Option<Timestamp>,
 
-    /// Take this many samples and average them
+    /// Of a site of the crawl: also as it was a week ago, two weeks ago, and so on, as far back as the crawl remembers; `fit` learns from it
+    #[arg(long, conflicts_with = "at")]
+    weekly: bool,
+
+    /// Of a search interface: take this many samples and average them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     average: u32,
+
+    /// Of a search interface: words to begin with, that it is likely to have
+    #[arg(long, value_name = "WORDS")]
+    start: Option<String>,
 
     #[command(flatten)]
     manners: Manners,
@@ -52,9 +63,21 @@ pub(crate) struct SampleOptions {
 /// Learns a summary and keeps it.
 pub(crate) fn run(options: &SampleOptions) -> Result<()> {
     let shelf = options.home.shelf();
-    let database = shelf.database(&options.name)?;
-    if options.at.is_some() && !matches!(database.place, Place::Site { .. }) {
-        bail!("--at: only a site of the crawl can be read as it was");
+    let mut database = shelf.database(&options.name)?;
+    if let Some(words) = &options.start {
+        database.sample.start_words = words.split_whitespace().map(str::to_lowercase).collect();
+    }
+    if (options.at.is_some() || options.weekly) && !matches!(database.place, Place::Site { .. }) {
+        bail!("--at, --weekly: only a site of the crawl can be read as it was");
+    }
+    if options.weekly {
+        let weeks = learn_past(options, &shelf, &database)?;
+        if !options.home.json {
+            writeln!(io::stdout(), "{} is known as it was in {weeks} weeks before", options.name)?;
+        }
+    }
+    if options.average > 1 && !matches!(database.place, Place::Search(_)) {
+        bail!("--average: {} is read whole, there is nothing to average", options.name);
     }
     let Some(version) = learn(options, &shelf, &database)? else {
         writeln!(io::stdout(), "stopped; the same command goes on with the sample")?;
@@ -70,26 +93,51 @@ pub(crate) fn run(options: &SampleOptions) -> Result<()> {
 
 fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<Option<Version>> {
     let directory = &options.home.directory;
-    if let Some(version) = complete_summary(database, directory, wall_now(), options.at)
+    if let Some(version) = complete_summary(database, directory, now_of(database, directory), options.at)
         .with_context(|| format!("cannot read {}", options.name))?
     {
         return Ok(Some(version));
-    }
-    if let Place::Search(interface) = &database.place
-        && crawl_visits(directory, &interface.host().unwrap_or_default())
-    {
-        bail!(
-            "the crawl that runs in {} visits the same host: stop it first, so that the host is asked by one at a time",
-            directory.display()
-        );
     }
     let (web, politeness) = options.manners.settings(directory)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     runtime.block_on(async {
         let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
+        let visitor = visitor.beside_crawl(directory.clone());
         let stop = stop_by_signal();
         sample(database, &visitor, &journal(shelf, &options.name)?, options.average, &stop).await
     })
+}
+
+/// The time by which a database goes: of a site that of its crawl, whose clock may run faster than the wall's.
+pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
+    if matches!(database.place, Place::Site { .. })
+        && let Ok(Some(Answer::Status(status))) = counter::ask(directory, &Question::Status)
+    {
+        return Timestamp::from_millis(status.now_ms);
+    }
+    wall_now()
+}
+
+/// Weeks that are looked back at most: ten years.
+const WEEKS_MAX: i64 = 520;
+
+/// Keeps versions of a site as it was each week before, those that are missing. Returns how many there are now.
+fn learn_past(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<usize> {
+    let directory = &options.home.directory;
+    let now = now_of(database, directory);
+    let known = shelf.times(&options.name)?;
+    let is_known = |moment: Timestamp| known.iter().any(|time| time.millis_since(moment).abs() < WEEK_MS / 2);
+    for week in 1..=WEEKS_MAX {
+        let moment = now.plus_millis(-week * WEEK_MS);
+        if is_known(moment) {
+            continue;
+        }
+        match complete_summary(database, directory, now, Some(moment))? {
+            Some(version) if version.facts.documents_read > 0 => shelf.keep(&options.name, &version)?,
+            _ => return Ok(week as usize - 1),
+        }
+    }
+    Ok(WEEKS_MAX as usize)
 }
 
 /// Takes one sample or the mean of several; none if it was stopped.
@@ -105,7 +153,8 @@ pub(super) async fn sample(
     if visitor.needs_contact(&host) {
         bail!("{host} is a host of the public Internet: say with --contact whom its owner may write to");
     }
-    let bar = crate::lab::progress::steps("documents", u64::from(database.sample.documents));
+    let bar =
+        crate::lab::progress::steps("documents", u64::from(average) * u64::from(database.sample.documents));
     let mut versions: Vec<Version> = Vec::new();
     for round in 0..average {
         let mut rules = database.sample.clone();
@@ -115,10 +164,15 @@ pub(super) async fn sample(
         } else {
             Journal::at(journal.path().with_extension(format!("{round}.jsonl")))
         };
-        let progress = |read: u32, _: u32| bar.set_position(read.into());
+        let before = u64::from(round) * u64::from(rules.documents);
+        let progress = |read: u32, _: u32| bar.set_position(before + u64::from(read));
         let is_stopped = || stop.load(Ordering::Relaxed);
-        let version =
-            take_sample(interface, &rules, database.wording, visitor, &journal, progress, is_stopped).await?;
+        let taken = take_sample(interface, &rules, database.wording, visitor, &journal, progress, is_stopped);
+        // Every fact is in the journal before the next question: a sample may be dropped while it waits.
+        let version = tokio::select! {
+            version = taken => version?,
+            () = stopped(stop) => None,
+        };
         let Some(version) = version else { return Ok(None) };
         versions.push(version);
     }
@@ -126,29 +180,7 @@ pub(super) async fn sample(
         Journal::at(journal.path().with_extension(format!("{round}.jsonl"))).clear()?;
     }
     bar.finish_and_clear();
-    Ok(mean(versions))
-}
-
-/// The mean of samples, with the facts of the last and the documents of all.
-fn mean(mut versions: Vec<Version>) -> Option<Version> {
-    let samples = versions.len();
-    let documents_read = versions.iter().map(|version| version.facts.documents_read).sum();
-    let summaries: Vec<Summary> = versions.iter().map(|version| version.summary.clone()).collect();
-    let mut last = versions.pop()?;
-    if samples > 1 {
-        last.summary = Summary::mean(&summaries)?;
-        last.facts.documents_read = documents_read;
-        last.facts.size = match last.facts.size.documents() {
-            Some(_) => freshet_text::version::Size::Estimated {
-                documents: last.summary.documents(),
-                low: summaries.iter().map(Summary::documents).fold(f64::INFINITY, f64::min),
-                high: summaries.iter().map(Summary::documents).fold(0.0, f64::max),
-            },
-            None => last.facts.size,
-        };
-        last.facts.notes.push(format!("the mean of {samples} samples; what it took is that of the last"));
-    }
-    Some(last)
+    Ok(Version::mean(&versions))
 }
 
 /// Why a version says nothing, if it says nothing: no document could be read. It is not worth keeping, and would hide an older one.
@@ -161,20 +193,38 @@ pub(super) fn nothing_learned(version: &Version) -> Option<String> {
         why = sampling.failures.clone();
         why.push(sampling.ended.clone());
     }
-    Some(if why.is_empty() { "it has no documents".to_owned() } else { why.join("; ") })
-}
-
-/// Whether a crawl that runs in this directory visits a host: then it is asked by nobody else.
-pub(super) fn crawl_visits(directory: &Path, host: &str) -> bool {
-    let question = Question::Pages { site: Some(host.to_owned()), sort: PageOrder::Due, limit: 1 };
-    let answer = counter::ask(directory, &question);
-    matches!(answer, Ok(Some(Answer::Pages(pages))) if !pages.is_empty())
+    why.dedup();
+    let why = if why.is_empty() { "it has no documents".to_owned() } else { why.join("; ") };
+    Some(match version.facts.sampling.as_ref() {
+        _ if why.contains("loopback") || why.contains("private") => {
+            format!("{why}. If that is meant, allow it with --allow-private")
+        }
+        Some(sampling) if sampling.queries == sampling.queries_without_results => {
+            format!(
+                "{why}. It had nothing for any of {} words: name some that it has, with --start",
+                sampling.queries
+            )
+        }
+        Some(sampling) if sampling.queries_failed == 0 && sampling.documents_failed == 0 => {
+            format!(
+                "{why}. If it did have results, --results of `freshet db add` does not say where they stand"
+            )
+        }
+        _ => why,
+    })
 }
 
 /// Where a sample under way of a database is kept.
 pub(super) fn journal(shelf: &Shelf, name: &str) -> Result<Journal> {
     let place = shelf.place(name)?;
     Ok(Journal::at(Path::join(&place, "sampling.jsonl")))
+}
+
+/// Waits until the user presses Ctrl-C.
+pub(super) async fn stopped(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// Becomes true when the user presses Ctrl-C.

@@ -45,20 +45,31 @@ const TEXT_SHOWN: usize = 160;
 /// Searches.
 pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     let shelf = options.home.shelf();
-    let choices = ranked(&options.home, &options.query, &options.ranking)?;
+    let choices = ranked(&options.home, &options.query, &options.ranking.all())?;
     let (web, politeness) = options.manners.settings(&options.home.directory)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
     let (returned, troubles) = runtime.block_on(async {
         let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
+        let visitor = visitor.beside_crawl(options.home.directory.clone());
         let (mut returned, mut troubles) = (Vec::new(), Vec::new());
+        let mut asked = 0;
         for choice in choices {
+            if options.ranking.top <= asked {
+                break;
+            }
             let results = match shelf.database(&choice.name)?.place {
-                Place::Search(interface) => ask(&visitor, &interface, &options.query).await,
+                Place::Search(interface) => {
+                    asked += 1;
+                    ask(&visitor, &interface, &options.query).await
+                }
                 Place::Dir { .. } | Place::Warc { .. } | Place::Site { .. } => {
                     Err("it has no search interface".to_owned())
                 }
             };
             match results {
+                Ok(results) if results.is_empty() => {
+                    troubles.push((choice.name, "it returned nothing".to_owned()));
+                }
                 Ok(results) => returned.push(Returned { name: choice.name, share: choice.share, results }),
                 Err(why) => troubles.push((choice.name, why)),
             }
@@ -74,7 +85,7 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
             .collect();
         let troubles: serde_json::Map<_, _> =
             troubles.into_iter().map(|(name, why)| (name, json!(why))).collect();
-        writeln!(output, "{}", json!({"results": lines, "not_asked_or_failed": troubles}))?;
+        writeln!(output, "{}", json!({"results": lines, "without_results": troubles}))?;
         return Ok(());
     }
     if hits.is_empty() {
@@ -92,7 +103,7 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
         )?;
     }
     for (name, why) in troubles {
-        writeln!(output, "{name}: not searched: {why}")?;
+        writeln!(output, "{name}: no results: {why}")?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{Table, presets};
-use freshet_text::select::{Algorithm, Choice, Index};
+use freshet_text::select::{Algorithm, Catalogue, Choice};
 use serde_json::json;
 
 use super::home::{Home, documents};
@@ -33,7 +33,14 @@ pub(super) struct Ranking {
 
     /// How many databases at most
     #[arg(long, default_value_t = 5, value_name = "N")]
-    top: usize,
+    pub(super) top: usize,
+}
+
+impl Ranking {
+    /// The same, of as many databases as there are.
+    pub(super) fn all(&self) -> Self {
+        Self { algorithm: self.algorithm, top: usize::MAX }
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -76,14 +83,9 @@ pub(crate) fn run(options: &SelectOptions) -> Result<()> {
 
 /// The databases that have words of a query, the best first.
 pub(super) fn ranked(home: &Home, query: &str, ranking: &Ranking) -> Result<Vec<Choice>> {
-    let shelf = home.shelf();
-    let mut index = Index::default();
-    for name in home.names()? {
-        if let Some(version) = shelf.latest(&name)? {
-            index.add(&name, version.facts.wording, &version.summary);
-        }
-    }
-    if index.is_empty() {
+    let mut catalogue = Catalogue::of(&home.shelf())?;
+    if catalogue.is_empty() {
+        home.names()?;
         bail!("no database has a summary yet: `freshet db sample NAME` learns one");
     }
     let algorithm = match ranking.algorithm {
@@ -91,5 +93,5 @@ pub(super) fn ranked(home: &Home, query: &str, ranking: &Ranking) -> Result<Vec<
         AlgorithmChoice::Bgloss => Algorithm::BGloss,
         AlgorithmChoice::Kl => Algorithm::Kl,
     };
-    Ok(index.select(query, algorithm, ranking.top))
+    Ok(catalogue.select(query, algorithm, ranking.top)?)
 }

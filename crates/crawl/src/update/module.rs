@@ -111,6 +111,8 @@ pub struct UpdateModule {
     bytes: Budget,
     sites: Vec<Site>,
     sites_of_host: HashMap<Arc<str>, Vec<SiteNumber>>,
+    /// Hosts whose next turn another program waits for.
+    promised: HashSet<Arc<str>>,
     /// Sites whose hosts have no address yet.
     unresolved: VecDeque<SiteNumber>,
     /// Pages in a queue, on their way, or not committed yet.
@@ -190,6 +192,7 @@ impl UpdateModule {
             bytes,
             sites: Vec::new(),
             sites_of_host: HashMap::new(),
+            promised: HashSet::new(),
             unresolved: VecDeque::new(),
             out: HashSet::new(),
             signals: VecDeque::new(),
@@ -256,6 +259,41 @@ impl UpdateModule {
         self.bytes_mean += (bytes as f64 - self.bytes_mean) / 256.0;
         self.enlist(site, now);
         self.politeness_of(site)
+    }
+
+    /// Lends a turn at a host to another program, paid from the budget of visits; or says when it is worth asking again, if that is known. A
+    /// host that was asked for and is not free is left to the other from then on: whoever comes every few moments would never find it so.
+    pub fn lend(
+        &mut self,
+        host: &str,
+        address: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<Turn, Option<Timestamp>> {
+        match self.politeness.begin(host, address, now) {
+            Ok(turn) => {
+                self.promised.remove(host);
+                self.visits.spend(1.0);
+                Ok(turn)
+            }
+            Err(wait) => {
+                self.promised.insert(host.into());
+                Err(wait.until)
+            }
+        }
+    }
+
+    /// Nobody else waits for a turn at a host any more.
+    pub fn lend_no_more(&mut self, host: &str, now: Timestamp) {
+        self.promised.remove(host);
+        for site in self.sites_of_host.get(host).cloned().unwrap_or_default() {
+            self.enlist(site, now);
+        }
+    }
+
+    /// A turn that was lent has ended.
+    pub fn take_back(&mut self, host: &str, turn: Turn, experience: Experience, now: Timestamp) {
+        self.politeness.end(turn, experience, now);
+        self.lend_no_more(host, now);
     }
 
     /// So many orders that came back are part of the stores.
@@ -594,6 +632,10 @@ impl UpdateModule {
 
     /// The next order for a host that is ready: of one of its sites, the rules first if they are not known.
     fn take(&mut self, host: &Arc<str>, now: Timestamp) -> Option<Assignment> {
+        // Its work waits until the other has had its turn.
+        if self.promised.contains(host) {
+            return None;
+        }
         let sites = self.sites_of_host.get_mut(host)?;
         let place = sites.iter().position(|site| self.sites[site.index()].has_work())?;
         let site = sites[place];

@@ -5,7 +5,6 @@
 
 use anyhow::{Result, bail};
 
-use super::contents::CHAPTERS;
 use super::exhibit::Exhibit;
 use super::sources::{Need, Sources};
 
@@ -47,8 +46,8 @@ pub struct Selected {
     pub exhibits: Vec<&'static Maker>,
 }
 
-/// The exhibits with these names, or those of the chapters with these names; all if there are no names.
-pub fn select(names: &[String]) -> Result<Vec<Selected>> {
+/// Of these chapters the exhibits with these names, or those of the chapters with these names; all if there are no names.
+pub fn select(chapters: &[&'static Chapter], names: &[String]) -> Result<Vec<Selected>> {
     let is_wanted = |chapter: &Chapter, maker: &Maker| {
         names.is_empty() || names.iter().any(|name| name == chapter.name || name == maker.name)
     };
@@ -56,28 +55,29 @@ pub fn select(names: &[String]) -> Result<Vec<Selected>> {
         let is_known = |chapter: &&&Chapter| {
             chapter.name == name || chapter.exhibits.iter().any(|maker| maker.name == name)
         };
-        if !CHAPTERS.iter().any(|chapter| is_known(&chapter)) {
-            bail!("there is no chapter or exhibit {name}; there are\n{}", list());
+        if !chapters.iter().any(|chapter| is_known(&chapter)) {
+            bail!("there is no chapter or exhibit {name}; there are\n{}", list(chapters));
         }
     }
-    let selected = CHAPTERS.iter().map(|chapter| Selected {
+    let selected = chapters.iter().map(|chapter| Selected {
         chapter,
         exhibits: chapter.exhibits.iter().filter(|maker| is_wanted(chapter, maker)).collect(),
     });
     Ok(selected.filter(|selected| !selected.exhibits.is_empty()).collect())
 }
 
-/// All names, a line for each chapter.
-pub fn list() -> String {
+/// The names of chapters and exhibits, a line for each chapter.
+pub fn list(chapters: &[&Chapter]) -> String {
     let line = |chapter: &&Chapter| {
         let names: Vec<&str> = chapter.exhibits.iter().map(|maker| maker.name).collect();
         format!("  {}: {}", chapter.name, names.join(", "))
     };
-    CHAPTERS.iter().map(line).collect::<Vec<_>>().join("\n")
+    chapters.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::contents::CHAPTERS;
     use super::*;
 
     #[test]
@@ -94,16 +94,16 @@ mod tests {
 
     #[test]
     fn a_chapter_or_an_exhibit_is_selected_by_name_and_nothing_else() {
-        let all = select(&[]).expect("everything");
+        let all = select(CHAPTERS, &[]).expect("everything");
         assert_eq!(all.len(), CHAPTERS.len());
         for chapter in CHAPTERS {
-            let one = select(&[chapter.name.to_owned()]).expect("a chapter");
+            let one = select(CHAPTERS, &[chapter.name.to_owned()]).expect("a chapter");
             assert_eq!((one.len(), one[0].exhibits.len()), (1, chapter.exhibits.len()));
             let first = chapter.exhibits[0].name;
-            let one = select(&[first.to_owned()]).expect("an exhibit");
+            let one = select(CHAPTERS, &[first.to_owned()]).expect("an exhibit");
             assert_eq!((one[0].chapter.name, one[0].exhibits.len()), (chapter.name, 1));
         }
-        let error = select(&["table-0".to_owned()]).expect_err("no such exhibit").to_string();
+        let error = select(CHAPTERS, &["table-0".to_owned()]).expect_err("no such exhibit").to_string();
         assert!(CHAPTERS.iter().all(|chapter| error.contains(chapter.name)), "{error}");
     }
 }

@@ -1,9 +1,9 @@
-//! All chapters, in the order of the report.
+//! The chapters of the lab, in the order of the report. That of **summary** is not here: it needs what only text databases know.
 
 use super::chapter::Chapter;
 use super::{neighbours, sample, thesis_2, thesis_3, thesis_4, thesis_5, thesis_6, thesis_7};
 
-/// All chapters.
+/// The chapters of the lab.
 pub const CHAPTERS: &[&Chapter] = &[
     &thesis_2::CHAPTER,
     &thesis_3::CHAPTER,

@@ -25,6 +25,15 @@ pub enum Event {
         /// What came of it.
         came: Came,
     },
+    /// A further page of results was asked for.
+    Turned {
+        /// The word.
+        word: String,
+        /// The number of the page, from two.
+        page: u32,
+        /// What came of it.
+        came: Came,
+    },
     /// A document was read.
     Read {
         /// Its name: its URL, or the hash of its text.
@@ -60,6 +69,9 @@ pub enum Came {
         count: Option<u64>,
         /// A hash of what they are, to know the same page again.
         mark: u64,
+        /// A hash of each, to know the same document again.
+        #[serde(default)]
+        documents: Vec<u64>,
     },
     /// A question whether we are human.
     Captcha,

@@ -5,9 +5,11 @@
 //! - [`event`]: what happens in a sample, one fact after the other, and the journal of them;
 //! - [`sampling`]: what is asked next, given what has happened;
 //! - [`size`]: how many documents there are, by sample and resample;
+//! - [`recapture`]: how many there are, by those that came again;
 //! - [`sampler`]: the sample taken, from the first word to the summary.
 
 pub mod event;
+pub mod recapture;
 mod rules;
 pub mod sampler;
 pub mod sampling;

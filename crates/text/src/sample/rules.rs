@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct SampleRules {
     /// Documents that make a sample: about 300 suffice (Callan and Connell).
     pub documents: u32,
-    /// Results of each query that are taken.
+    /// Results of each query that are taken, from further pages if the first has fewer.
     pub results_per_query: u32,
     /// Queries that may be asked.
     pub queries_max: u32,
@@ -36,6 +36,9 @@ impl Default for SampleRules {
         }
     }
 }
+
+/// Pages of results of one query that are asked for: results that go on for ever must not take the whole budget.
+pub(super) const PAGES_MAX: u32 = 20;
 
 /// Queries in a row that bring nothing new before a sample ends.
 pub(super) const FRUITLESS_MAX: u32 = 40;

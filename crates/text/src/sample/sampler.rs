@@ -2,6 +2,7 @@
 //!
 //! # Promises
 //! - Every fact is noted in the journal before the next question: a sample that is killed goes on where it was.
+//! - Further pages are asked for only as far as results are wanted, and no page twice.
 //! - An interface may answer anything: the sample says what it learned and what it could not, and stops at its budget.
 
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ use freshet_crawl::page::reading::{Limits, read};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::event::{Came, Event, Journal};
-use super::rules::SampleRules;
+use super::rules::{PAGES_MAX, SampleRules};
 use super::sampling::{Next, Sampling};
 use crate::error::TextError;
 use crate::interface::answer::Trouble;
@@ -49,7 +50,7 @@ pub async fn take_sample(
         match sampler.sampling.next_step() {
             Next::Ask(word) => sampler.ask(&word, rules.results_per_query).await?,
             Next::Measure(word) => {
-                let (_, answer) = sampler.query(&word).await;
+                let (_, answer) = sampler.query(&word, First).await;
                 sampler.note(&Event::Measured { word, count: answer.and_then(|answer| answer.count) })?;
             }
             Next::End => return Ok(Some(sampler.sampling.version(visitor.now().millis()))),
@@ -58,6 +59,21 @@ pub async fn take_sample(
         progress(read, wanted);
     }
 }
+
+/// Results that are asked for on the first page, where the interface lets one ask.
+const RESULTS_PER_PAGE: u32 = 10;
+
+/// Which page of results.
+enum Page {
+    First,
+    /// Counted from two; each page has so many results as the first.
+    Further {
+        page: u32,
+        per_page: u32,
+    },
+}
+
+use Page::{First, Further};
 
 struct Sampler<'a> {
     interface: &'a Interface,
@@ -68,23 +84,48 @@ struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Asks for a word and reads the first results.
+    /// Asks for a word and reads the first results, from as many pages as it takes.
     async fn ask(&mut self, word: &str, results_per_query: u32) -> Result<(), TextError> {
-        let (came, answer) = self.query(word).await;
-        self.note(&Event::Asked { word: word.to_owned(), came })?;
-        let results = answer.map(|answer| answer.results).unwrap_or_default();
-        for found in results.into_iter().take(results_per_query as usize) {
-            if !self.sampling.wants_documents() {
+        let (came, answer) = self.query(word, First).await;
+        self.note(&Event::Asked { word: word.to_owned(), came: came.clone() })?;
+        let mut last = mark_of(&came);
+        let count = answer.as_ref().and_then(|answer| answer.count).unwrap_or(u64::MAX);
+        let mut results = answer.map(|answer| answer.results).unwrap_or_default();
+        let per_page = u32::try_from(results.len()).unwrap_or(u32::MAX);
+        let mut left = results_per_query as usize;
+        let mut seen = 0;
+        for page in 2.. {
+            for found in results.iter().take(left) {
+                if !self.sampling.wants_documents() {
+                    return Ok(());
+                }
+                self.read(found).await?;
+            }
+            left = left.saturating_sub(results.len());
+            seen += results.len();
+            // A page with fewer results than others have is the last, and so is one that completes the count.
+            let is_last = results.len() < self.sampling.results_per_page() || count <= seen as u64;
+            let is_enough = left == 0 || results.is_empty() || PAGES_MAX < page;
+            if is_last || is_enough || !self.interface.has_pages() || !self.sampling.wants_documents() {
                 break;
             }
-            self.read(&found).await?;
+            let (came, answer) = self.query(word, Further { page, per_page }).await;
+            let mark = mark_of(&came);
+            self.note(&Event::Turned { word: word.to_owned(), page, came })?;
+            // A page that comes again is the last, whatever its number.
+            results = answer.map(|answer| answer.results).filter(|_| mark != last).unwrap_or_default();
+            last = mark;
         }
         Ok(())
     }
 
     /// A page of results, and what came of asking for it.
-    async fn query(&self, word: &str) -> (Came, Option<Answer>) {
-        let Some(url) = self.interface.url(word, 1, 10) else {
+    async fn query(&self, word: &str, page: Page) -> (Came, Option<Answer>) {
+        let (page, per_page) = match page {
+            First => (1, RESULTS_PER_PAGE),
+            Further { page, per_page } => (page, per_page),
+        };
+        let Some(url) = self.interface.url(word, page, per_page) else {
             return (Came::Failed("the word cannot stand in a URL".to_owned()), None);
         };
         let page = match self.visitor.visit(&url).await {
@@ -99,7 +140,11 @@ impl Sampler<'_> {
             None => {
                 let names: Vec<String> = answer.results.iter().map(name_of).collect();
                 let results = u32::try_from(answer.results.len()).unwrap_or(u32::MAX);
-                Came::Results { results, count: answer.count, mark: xxh3_64(names.join("\n").as_bytes()) }
+                let mut documents: Vec<u64> = names.iter().map(|name| xxh3_64(name.as_bytes())).collect();
+                documents.sort_unstable();
+                documents.dedup();
+                let mark = xxh3_64(names.join("\n").as_bytes());
+                Came::Results { results, count: answer.count, mark, documents }
             }
         };
         (came, Some(answer))
@@ -154,6 +199,14 @@ impl Sampler<'_> {
         self.journal.note(event)?;
         self.sampling.take(event);
         Ok(())
+    }
+}
+
+/// By which a page of results is known again.
+fn mark_of(came: &Came) -> Option<u64> {
+    match came {
+        Came::Results { mark, .. } => Some(*mark),
+        Came::Captcha | Came::Forbidden(_) | Came::Failed(_) => None,
     }
 }
 

@@ -13,16 +13,15 @@ use std::collections::{BTreeMap, HashSet};
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::event::{Came, Event};
+use super::recapture;
 use super::rules::{CAPTCHAS_MAX, FAILURES_MAX, FRUITLESS_MAX, SAME_MAX, START_WORDS, SampleRules};
 use super::size::{Measure, estimate};
 use crate::summary::Summary;
-use crate::version::{Facts, Kind, SamplingFacts, Version};
+use crate::version::{FAILURES_TOLD, Facts, Kind, SamplingFacts, Size, Version};
 use crate::words::Wording;
-
-/// Failures that are told in words; the rest are counted.
-const FAILURES_TOLD: usize = 5;
 
 /// The share of the sample that words which measure the size should stand in, at least and at most: rarer ones are there by luck.
 const MEASURING_SHARE: (f64, f64) = (0.02, 0.5);
@@ -38,17 +37,30 @@ pub enum Next {
     End,
 }
 
+/// What is known of a word.
+#[derive(Clone, Copy, Debug)]
+struct Learned {
+    /// In how many documents of the sample it stands.
+    documents: u32,
+    /// The hash of the document that it was learned from.
+    from: u64,
+}
+
 /// A sample under way.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     rules: SampleRules,
     wording: Wording,
-    /// In how many documents of the sample each word stands.
-    frequencies: BTreeMap<String, u32>,
+    /// The words of the sample.
+    frequencies: BTreeMap<String, Learned>,
     documents: HashSet<String>,
     read: u32,
     asked: HashSet<String>,
     measures: Vec<(String, u64)>,
+    /// The documents that each query returned, read or not; the same answer to one query after the other counts once.
+    answers: Vec<Vec<u64>>,
+    /// The document from which the word of the last query was learned.
+    parent: Option<u64>,
     measured: u32,
     /// Whether the interface ever said how many documents match.
     counts: bool,
@@ -59,6 +71,7 @@ pub struct Sampling {
     same: u32,
     last_mark: Option<u64>,
     fewer_than_shown: u32,
+    results_per_page: u32,
     ended: Option<String>,
 }
 
@@ -73,6 +86,8 @@ impl Sampling {
             read: 0,
             asked: HashSet::new(),
             measures: Vec::new(),
+            answers: Vec::new(),
+            parent: None,
             measured: 0,
             counts: false,
             facts: SamplingFacts::default(),
@@ -82,6 +97,7 @@ impl Sampling {
             same: 0,
             last_mark: None,
             fewer_than_shown: 0,
+            results_per_page: 0,
             ended: None,
         }
     }
@@ -105,14 +121,19 @@ impl Sampling {
         }
     }
 
-    /// Whether a document was met before; if not, it counts as met from now on.
-    pub fn is_new(&mut self, document: &str) -> bool {
+    /// Whether a document was not met before.
+    pub fn is_new(&self, document: &str) -> bool {
         !self.documents.contains(document)
     }
 
     /// Documents that may still be read.
     pub fn wants_documents(&self) -> bool {
         self.read < self.rules.documents && self.facts.requests < self.rules.requests_max
+    }
+
+    /// The most results that a first page had.
+    pub fn results_per_page(&self) -> usize {
+        self.results_per_page as usize
     }
 
     /// Documents read so far, and how many are wanted.
@@ -124,13 +145,26 @@ impl Sampling {
     pub fn take(&mut self, event: &Event) {
         match event {
             Event::Asked { word, came } => self.take_answer(word, came),
+            Event::Turned { word, page, came } => {
+                self.facts.requests += 1;
+                match came {
+                    Came::Results { documents, .. } => self.take_further(documents),
+                    Came::Captcha => self.captchas += 1,
+                    Came::Forbidden(why) | Came::Failed(why) => {
+                        self.tell(format!("{word}, page {page}: {why}"));
+                    }
+                }
+            }
             Event::Read { document, words } => {
                 self.facts.requests += 1;
                 self.documents.insert(document.clone());
                 self.read += 1;
                 self.fruitless = 0;
+                let from = xxh3_64(document.as_bytes());
                 for word in words {
-                    *self.frequencies.entry(word.clone()).or_default() += 1;
+                    let learned =
+                        self.frequencies.entry(word.clone()).or_insert(Learned { documents: 0, from });
+                    learned.documents += 1;
                 }
             }
             Event::NotRead { document, why } => {
@@ -155,15 +189,18 @@ impl Sampling {
             .iter()
             .map(|(word, reported)| Measure { sampled: self.frequency(word), reported: *reported })
             .collect();
-        let (size, why) = estimate(&measures, self.read, self.rules.seed);
-        let words: Vec<(&str, f64)> =
-            self.frequencies.iter().map(|(word, documents)| (word.as_str(), f64::from(*documents))).collect();
+        let (size, about_size) = self.size(&measures);
+        let words: Vec<(&str, f64)> = self
+            .frequencies
+            .iter()
+            .map(|(word, learned)| (word.as_str(), f64::from(learned.documents)))
+            .collect();
         let mut summary = Summary::from_words(f64::from(self.read), words);
         if let Some(documents) = size.documents().filter(|_| self.read > 0) {
             summary = summary.scaled_to(documents);
         }
         let mut notes = vec![self.error_statement()];
-        notes.extend(why.map(|why| format!("the size is not known: {why}")));
+        notes.extend(about_size);
         if self.fewer_than_shown > 0 {
             notes.push(format!(
                 "{} times the interface counted fewer documents than it showed",
@@ -183,6 +220,44 @@ impl Sampling {
                 sampling: Some(facts),
             },
             summary,
+        }
+    }
+
+    /// How many documents there are, and what is to be said of it: by the counts of the interface or, where it has none that can be
+    /// believed, by the documents that came again.
+    fn size(&self, measures: &[Measure]) -> (Size, Option<String>) {
+        let (size, no_counts) = estimate(measures, self.read, self.rules.seed);
+        let Some(no_counts) = no_counts else { return (size, None) };
+        match recapture::estimate(&self.answers) {
+            (size, None) => {
+                let queries = self.answers.len();
+                let note = format!(
+                    "the size is estimated from documents that came again in the answers of {queries} queries, because {no_counts}; interfaces \
+                     show some documents more often than others, so there are rather more than fewer"
+                );
+                (size, Some(note))
+            }
+            (size, Some(none_came_again)) => {
+                let why =
+                    if self.counts { format!("{no_counts}; {none_came_again}") } else { none_came_again };
+                (size, Some(format!("the size is not known: {why}")))
+            }
+        }
+    }
+
+    /// Documents that a query returned. That from which its word was learned could not but come again: it tells nothing of the size.
+    fn take_first(&mut self, word: &str, documents: &[u64]) {
+        self.parent = self.frequencies.get(word).map(|learned| learned.from);
+        self.answers.push(Vec::new());
+        self.take_further(documents);
+    }
+
+    /// Documents on a further page of the last query's results.
+    fn take_further(&mut self, documents: &[u64]) {
+        if let Some(answer) = self.answers.last_mut() {
+            answer.extend(documents.iter().filter(|document| Some(**document) != self.parent));
+            answer.sort_unstable();
+            answer.dedup();
         }
     }
 
@@ -206,12 +281,16 @@ impl Sampling {
         self.facts.requests += 1;
         self.fruitless += 1;
         match came {
-            Came::Results { results, count, mark } => {
+            Came::Results { results, count, mark, documents } => {
                 self.failures = 0;
                 self.facts.queries_without_results += u32::from(*results == 0);
                 self.counts |= count.is_some();
+                self.results_per_page = self.results_per_page.max(*results);
                 self.fewer_than_shown += u32::from(count.is_some_and(|count| count < u64::from(*results)));
                 let is_same = *results > 0 && self.last_mark == Some(*mark);
+                if !is_same {
+                    self.take_first(word, documents);
+                }
                 self.same = if is_same { self.same + 1 } else { 0 };
                 self.last_mark = Some(*mark);
             }
@@ -292,10 +371,10 @@ impl Sampling {
         let candidates: Vec<(&String, u32)> = self
             .frequencies
             .iter()
-            .filter(|(word, documents)| {
-                within(f64::from(**documents) / n) && **documents >= 2 && self.is_askable(word)
+            .filter(|(word, learned)| {
+                within(f64::from(learned.documents) / n) && learned.documents >= 2 && self.is_askable(word)
             })
-            .map(|(word, documents)| (word, *documents))
+            .map(|(word, learned)| (word, learned.documents))
             .collect();
         if candidates.is_empty() {
             return None;
@@ -307,7 +386,7 @@ impl Sampling {
     }
 
     fn frequency(&self, word: &str) -> u32 {
-        self.frequencies.get(word).copied().unwrap_or(0)
+        self.frequencies.get(word).map_or(0, |learned| learned.documents)
     }
 }
 
@@ -346,7 +425,7 @@ mod tests {
     }
 
     fn results(results: u32, mark: u64) -> Event {
-        asked(Came::Results { results, count: Some(results.into()), mark })
+        asked(Came::Results { results, count: Some(results.into()), mark, documents: Vec::new() })
     }
 
     #[test]
@@ -359,7 +438,7 @@ mod tests {
         };
         let version = check(answer, "300 documents");
         assert_eq!(version.facts.documents_read, 300);
-        assert!(matches!(version.facts.size, crate::version::Size::Estimated { .. }));
+        assert!(matches!(version.facts.size, Size::Estimated { .. }));
     }
 
     #[test]
@@ -369,6 +448,32 @@ mod tests {
         check(|_| vec![asked(Came::Failed("status 500".to_owned()))], "in a row failed");
         check(|_| vec![asked(Came::Captcha)], "human");
         check(|_| vec![asked(Came::Forbidden("Disallow: /search".to_owned()))], "robots.txt");
+    }
+
+    #[test]
+    fn without_counts_the_size_is_that_of_documents_that_came_again() {
+        // 600 documents, of which each query returns four by chance; those that are new are read.
+        let read_before = std::cell::RefCell::new(HashSet::new());
+        let answer = |n: u32| {
+            let mut chance = ChaCha8Rng::seed_from_u64(n.into());
+            let documents: Vec<u64> = (0..4).map(|_| chance.random_range(0..600)).collect();
+            let read = |document: &u64| Event::Read {
+                document: document.to_string(),
+                words: (0..10).map(|j| format!("word{}", (document * 31 + j * 29) % 900)).collect(),
+            };
+            let is_new = |document: &&u64| read_before.borrow_mut().insert(**document);
+            let read: Vec<Event> = documents.iter().filter(is_new).map(read).collect();
+            let came = Came::Results { results: 4, count: None, mark: n.into(), documents };
+            std::iter::once(asked(came)).chain(read).collect()
+        };
+        let version = check(answer, "300 documents");
+        let size = version.facts.size.documents().expect("it is estimated");
+        assert!((450.0..800.0).contains(&size), "{size}");
+        assert!(
+            version.facts.notes.iter().any(|note| note.contains("came again")),
+            "{:?}",
+            version.facts.notes
+        );
     }
 
     #[test]
@@ -401,7 +506,10 @@ mod tests {
         let mut events = Vec::new();
         for n in 0..20 {
             let Next::Ask(word) = one.next_step() else { panic!("it ended") };
-            events.push(Event::Asked { word, came: Came::Results { results: 1, count: None, mark: n } });
+            events.push(Event::Asked {
+                word,
+                came: Came::Results { results: 1, count: None, mark: n, documents: Vec::new() },
+            });
             events.push(Event::Read {
                 document: n.to_string(),
                 words: vec![format!("alpha{n}"), format!("beta{n}")],

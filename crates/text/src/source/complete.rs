@@ -6,6 +6,8 @@
 
 use std::path::Path;
 
+use freshet_crawl::page::charset::Charset;
+use freshet_crawl::page::kind::Kind as Sort;
 use freshet_crawl::page::reading::{Limits, read};
 use freshet_crawl::page::{Canonical, PageUrl};
 use freshet_store::time::Timestamp;
@@ -29,7 +31,13 @@ pub(super) struct Desk {
 impl Desk {
     /// Takes a document as bytes of some sort.
     pub(super) fn take(&mut self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) {
-        let reading = read(url, content_type, &[], &[], body, &Canonical::default(), &Limits::default());
+        let limits = Limits::default();
+        let start = &body[..body.len().min(limits.text_bytes)];
+        // Plain text has nothing but words: what else a reading tells of it takes many times as long.
+        if Sort::of(content_type, url.path(), body) == Sort::Text {
+            return self.take_text(&Charset::of(content_type, url.host(), start).decode(start));
+        }
+        let reading = read(url, content_type, &[], &[], body, &Canonical::default(), &limits);
         if reading.charset.is_none() && reading.text.is_empty() {
             return self.pass_over(url.as_str(), "it is no text");
         }
@@ -37,6 +45,11 @@ impl Desk {
             Some(title) => self.counting.add(&format!("{title}\n{}", reading.text)),
             None => self.counting.add(&reading.text),
         }
+    }
+
+    /// Takes a document as text.
+    pub(super) fn take_text(&mut self, text: &str) {
+        self.counting.add(text);
     }
 
     /// Notes that a document could not be read.

@@ -9,9 +9,11 @@
 //! - [`fit`]: survival by features: coefficients, baselines, validation;
 //! - [`model`]: a fitted model, saved, or the published one;
 //! - [`plan`]: how often each summary is worth a refresh;
+//! - [`contest`]: plans that compete for the same budget;
 //! - [`evaluation`]: plans held against what happened.
 
 pub mod chronicle;
+pub mod contest;
 pub mod drift;
 pub mod evaluation;
 pub mod fit;

@@ -26,8 +26,8 @@ fn corpus(documents: usize) -> Arc<Vec<String>> {
     Arc::new((0..documents).map(document).collect())
 }
 
-/// An API over documents: the first ten that hold the word, and how many do.
-fn api(documents: Arc<Vec<String>>) -> impl Fn(&str) -> Reply + Send + Sync + 'static {
+/// An API over documents: those that hold the word, so many on a page, and how many do.
+fn api(documents: Arc<Vec<String>>, per_page: usize) -> impl Fn(&str) -> Reply + Send + Sync + 'static {
     let mut postings: HashMap<String, Vec<usize>> = HashMap::new();
     for (n, document) in documents.iter().enumerate() {
         for word in document.split(' ').collect::<BTreeSet<_>>() {
@@ -45,7 +45,8 @@ fn api(documents: Arc<Vec<String>>) -> impl Fn(&str) -> Reply + Send + Sync + 's
         ranked.sort_by_key(|n| xxhash(word, *n));
         let shown: Vec<_> = ranked
             .iter()
-            .take(10)
+            .skip((parameter(path, "page").parse::<usize>().unwrap_or(1) - 1) * per_page)
+            .take(per_page)
             .map(|n| json!({"url": format!("/document/{n}"), "body": documents[*n]}))
             .collect();
         (200, "application/json", json!({"total": hits.len(), "hits": shown}).to_string().into_bytes())
@@ -68,7 +69,7 @@ async fn a_json_api_is_sampled_and_its_size_is_learned() {
     let mut counting = Counting::new(Wording::default());
     documents.iter().for_each(|document| counting.add(document));
     let exact = counting.finish();
-    let server = Server::start(api(Arc::clone(&documents))).await;
+    let server = Server::start(api(Arc::clone(&documents), 10)).await;
     let folder = tempfile::tempdir().expect("a folder");
     let interface = Interface {
         text: Some("$.body".to_owned()),
@@ -86,10 +87,46 @@ async fn a_json_api_is_sampled_and_its_size_is_learned() {
 }
 
 #[tokio::test]
+async fn an_api_without_counts_tells_its_size_by_documents_that_come_again() {
+    let server = Server::start(api(corpus(2_000), 10)).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let interface =
+        Interface { text: Some("$.body".to_owned()), ..server.interface("$.hits", None, Documents::Shown) };
+    let version = sample(&interface, &rules(), folder.path()).await;
+    let Size::Estimated { documents: size, low, high } = version.facts.size else {
+        panic!("no size: {:?}", version.facts)
+    };
+    assert!((0.5..1.5).contains(&(size / 2_000.0)), "{size} ({low} to {high})");
+    assert!(version.facts.notes.iter().any(|note| note.contains("rather more")), "{:?}", version.facts.notes);
+}
+
+#[tokio::test]
+async fn further_pages_are_asked_for_as_far_as_results_are_wanted() {
+    let pages = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (seen, answer) = (Arc::clone(&pages), api(corpus(1_000), 3));
+    let server = Server::start(move |path| {
+        if path.starts_with("/search") {
+            seen.lock().expect("whole").push(parameter(path, "page").to_owned());
+        }
+        answer(path)
+    })
+    .await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let interface =
+        Interface { text: Some("$.body".to_owned()), ..server.interface("$.hits", None, Documents::Shown) };
+    let rules = SampleRules { documents: 60, results_per_query: 8, ..rules() };
+    let version = sample(&interface, &rules, folder.path()).await;
+    assert_eq!(version.facts.documents_read, 60);
+    let pages = pages.lock().expect("whole");
+    assert_eq!(pages[..4], ["1", "2", "3", "1"], "three results a page, eight of each query");
+    assert!(pages.iter().all(|page| ["1", "2", "3"].contains(&page.as_str())), "{pages:?}");
+}
+
+#[tokio::test]
 async fn a_sample_that_is_interrupted_goes_on_and_asks_nothing_again() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
-    let answer = api(corpus(1_000));
+    let answer = api(corpus(1_000), 10);
     let server = Server::start(move |path| {
         count.fetch_add(usize::from(path.starts_with("/search")), Ordering::SeqCst);
         answer(path)

@@ -1,0 +1,49 @@
+//! The chapter of `freshet lab report` on the text **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases whose summaries grow old.
+//!
+//! It stands here because it joins what text databases know with the figures of the lab, which do not know of each other.
+//!
+//! In reading order:
+//! - `material`: the past of the databases, read and compared once;
+//! - `ageing`: Figures 1 to 8;
+//! - `survival`: Tables 3 and 4;
+//! - `updates`: Figure 10.
+
+mod ageing;
+mod material;
+mod survival;
+mod updates;
+
+use freshet_lab::report::chapter::Chapter;
+
+/// The chapter.
+pub(super) const CHAPTER: Chapter = Chapter {
+    name: "summary",
+    title: "Summaries of text databases (Ipeirotis, Ntoulas, Cho and Gravano)",
+    about: "A content summary says in how many documents of a database each word stands. How fast do summaries grow old, can that be told from \
+            the size and the past of a database, and what does it buy to refresh each at its own time? The authors' 152 web databases of 2002 and \
+            2003 are not public. Here are weekly document frequencies of sites of documentation over two years, whose summaries change a hundred times \
+            more slowly: thresholds of change are taken from the data, and printed values that rest on the authors' data are compared, not expected.",
+    exhibits: &[
+        ageing::RECALL,
+        ageing::RECALL_OF_SAMPLES,
+        ageing::PRECISION,
+        ageing::PRECISION_OF_SAMPLES,
+        ageing::DIVERGENCE,
+        ageing::DIVERGENCE_OF_SAMPLES,
+        survival::COEFFICIENTS,
+        survival::BASELINES,
+        updates::UPDATE_PRECISION,
+    ],
+};
+
+/// Why a printed value cannot be found again.
+const DATA: &str = "the authors' databases are not public; these are others, which change more slowly";
+
+/// The name of a set of features, or of a plan by them, as figures and tables show it.
+fn shown(name: &str) -> &str {
+    match name {
+        "past_divergence" => "κ1",
+        "all" => "size and κ1",
+        other => other,
+    }
+}

@@ -1,0 +1,386 @@
+//! The summaries of all databases of a shelf, ready to be asked: an inverted index in files that follows the summaries.
+//!
+//! ```text
+//! DIR/db/.index/segment-TIME-HASH.index   the summaries of some databases; see `segment` for the form
+//! ```
+//!
+//! A segment is never altered. Each time the catalogue is opened it asks which version of each database is the newest, and passes over what
+//! segments hold of any other; databases whose newest version no segment holds are read and written as new segments, and segments of which little
+//! is left are made again. So a query costs time in its own words, whatever was changed since the last: nobody must tell the catalogue.
+//!
+//! Which version is the newest is seen in a database's folder. As long as a folder was not altered since a segment was made, it is not read again: a
+//! look at ten thousand folders takes some ten milliseconds.
+//!
+//! # Promises
+//! - A selection goes by the newest version of every database, whatever was killed, removed or damaged in between.
+//! - A segment that is damaged is removed and made again; if segments cannot be written, the same is done in memory.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::ranking::{Algorithm, Choice, Posting, Ranked, Ranking};
+use super::segment::{self, Damaged, Held, Segment};
+use crate::error::TextError;
+use crate::shelf::{Shelf, write_whole};
+use crate::summary::Summary;
+
+/// Words of all databases of a new segment, each counted in each, at most: some 200 MB while it is made.
+const POSTINGS_MAX: usize = 4_000_000;
+
+/// Segments at most; beyond it the smallest are made one.
+const SEGMENTS_MAX: usize = 128;
+
+/// A folder that was altered so shortly before it was looked at may be altered again without showing it, in nanoseconds.
+const UNSURE_NS: u64 = 2_000_000_000;
+
+/// Segments that may turn out to be damaged in one query before it is given up.
+const DAMAGED_MAX: usize = 3;
+
+/// The summaries of all databases of a shelf.
+#[derive(Debug)]
+pub struct Catalogue {
+    shelf: Shelf,
+    databases: Vec<Ranked>,
+    parts: Vec<Part>,
+}
+
+#[derive(Debug)]
+struct Part {
+    /// None for one that is only in memory.
+    path: Option<PathBuf>,
+    segment: Segment,
+    /// For each database of the segment its place among all; none where the segment's version is not the newest.
+    places: Vec<Option<u32>>,
+}
+
+/// A database and its newest version.
+#[derive(Clone, Debug)]
+struct Standing {
+    name: String,
+    version: String,
+    folder_ns: u64,
+}
+
+impl Catalogue {
+    /// The catalogue of a shelf, brought up to date.
+    pub fn of(shelf: &Shelf) -> Result<Self, TextError> {
+        let mut parts = open_all(&folder_of(shelf));
+        let standings = standings(shelf, &parts)?;
+        let missing = place(&mut parts, &standings);
+        let (kept, dissolved) = sort_out(parts, !missing.is_empty());
+        let again = dissolved.iter().flat_map(|part| part.live(&standings));
+        let wanted: Vec<Standing> = missing.iter().copied().chain(again).cloned().collect();
+        let mut parts = kept;
+        parts.extend(made(shelf, &wanted)?);
+        for part in dissolved {
+            part.remove();
+        }
+        // What was made has its place too.
+        place(&mut parts, &standings);
+        let mut ranked: Vec<Option<Ranked>> = vec![None; standings.len()];
+        for part in &parts {
+            for (held, place) in part.segment.databases.iter().zip(&part.places) {
+                if let Some(place) = place {
+                    ranked[*place as usize] = Some(Ranked {
+                        name: held.name.clone(),
+                        documents: held.documents,
+                        total: held.total,
+                        wording: held.wording,
+                    });
+                }
+            }
+        }
+        let databases = ranked.into_iter().flatten().collect::<Vec<_>>();
+        assert_eq!(databases.len(), standings.len(), "every database was placed");
+        Ok(Self { shelf: shelf.clone(), databases, parts })
+    }
+
+    /// Databases that have a summary.
+    pub fn len(&self) -> usize {
+        self.databases.len()
+    }
+
+    /// Whether no database has one.
+    pub fn is_empty(&self) -> bool {
+        self.databases.is_empty()
+    }
+
+    /// The databases that have words of the query, the best first, `top` at most.
+    pub fn select(
+        &mut self,
+        query: &str,
+        algorithm: Algorithm,
+        top: usize,
+    ) -> Result<Vec<Choice>, TextError> {
+        for _ in 0..DAMAGED_MAX {
+            match Ranking::new(&self.databases, query, |word| self.who_has(word)) {
+                Ok(ranking) => return Ok(ranking.best(algorithm, top)),
+                Err(number) => {
+                    self.parts.swap_remove(number).remove();
+                    *self = Self::of(&self.shelf)?;
+                }
+            }
+        }
+        Err(TextError::damaged(&folder_of(&self.shelf), "its files are damaged again and again"))
+    }
+
+    /// The databases that have a word; or the number of the segment that is damaged.
+    fn who_has(&self, word: &str) -> Result<Vec<Posting>, usize> {
+        let mut all = Vec::new();
+        for (number, part) in self.parts.iter().enumerate() {
+            let found = part.segment.who_has(word).map_err(|Damaged| number)?;
+            all.extend(
+                found
+                    .into_iter()
+                    .filter_map(|(place, frequency)| Some((part.places[place as usize]?, frequency))),
+            );
+        }
+        Ok(all)
+    }
+}
+
+impl Part {
+    fn of(path: Option<PathBuf>, segment: Segment) -> Self {
+        Self { path, places: vec![None; segment.databases.len()], segment }
+    }
+
+    fn live<'a>(&self, standings: &'a [Standing]) -> impl Iterator<Item = &'a Standing> {
+        self.places.iter().flatten().map(|place| &standings[*place as usize])
+    }
+
+    fn live_count(&self) -> usize {
+        self.places.iter().flatten().count()
+    }
+
+    fn remove(self) {
+        if let Some(path) = self.path {
+            // It is of no use any more; if it stays, it is passed over again.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+fn folder_of(shelf: &Shelf) -> PathBuf {
+    shelf.directory().join(".index")
+}
+
+/// All segments that can be opened, the newest first. Those that cannot are removed.
+fn open_all(folder: &Path) -> Vec<Part> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let is_segment = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "index");
+    let mut paths: Vec<PathBuf> =
+        entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_segment).collect();
+    paths.sort_by(|a, b| b.cmp(a));
+    let mut parts = Vec::new();
+    for path in paths {
+        match Segment::open(&path) {
+            Ok(segment) => parts.push(Part::of(Some(path), segment)),
+            Err(Damaged) => _ = fs::remove_file(path),
+        }
+    }
+    parts
+}
+
+/// Every database that has a summary, with its newest version.
+fn standings(shelf: &Shelf, parts: &[Part]) -> Result<Vec<Standing>, TextError> {
+    let mut known: HashMap<&str, &Held> = HashMap::new();
+    for held in parts.iter().rev().flat_map(|part| &part.segment.databases) {
+        known.insert(&held.name, held);
+    }
+    let mut standings = Vec::new();
+    for name in shelf.folders()? {
+        let folder_ns = altered(&shelf.place(&name)?);
+        let version = match known.get(name.as_str()) {
+            Some(held) if held.folder_ns == folder_ns && folder_ns > 0 => Some(held.version.clone()),
+            _ => shelf.newest_file(&name)?,
+        };
+        standings.extend(version.map(|version| Standing { name, version, folder_ns }));
+    }
+    Ok(standings)
+}
+
+/// When a folder was altered, in nanoseconds since 1970; zero if it may be altered again without showing it.
+fn altered(folder: &Path) -> u64 {
+    let Ok(metadata) = fs::metadata(folder) else { return 0 };
+    let altered = u64::try_from(metadata.mtime()).unwrap_or(0) * 1_000_000_000 + metadata.mtime_nsec() as u64;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
+    if altered.saturating_add(UNSURE_NS) < now { altered } else { 0 }
+}
+
+/// Gives every database its place in the newest segment that holds its newest version; says which have none.
+fn place<'a>(parts: &mut [Part], standings: &'a [Standing]) -> Vec<&'a Standing> {
+    let mut waiting: HashMap<(&str, &str), u32> =
+        (0..).zip(standings).map(|(place, it)| ((it.name.as_str(), it.version.as_str()), place)).collect();
+    for part in parts {
+        let held = &part.segment.databases;
+        part.places =
+            held.iter().map(|held| waiting.remove(&(held.name.as_str(), held.version.as_str()))).collect();
+    }
+    let mut missing: Vec<u32> = waiting.into_values().collect();
+    missing.sort_unstable();
+    missing.into_iter().map(|place| &standings[place as usize]).collect()
+}
+
+/// Segments that stay, and those that are made again: of which half or more is of no use, and, if one is to be added to too many, the smallest.
+fn sort_out(parts: Vec<Part>, is_one_added: bool) -> (Vec<Part>, Vec<Part>) {
+    let (mut kept, mut dissolved): (Vec<Part>, Vec<Part>) =
+        parts.into_iter().partition(|part| part.places.len() < 2 * part.live_count());
+    if is_one_added && SEGMENTS_MAX <= kept.len() {
+        kept.sort_by_key(|part| std::cmp::Reverse(part.live_count()));
+        dissolved.extend(kept.split_off(SEGMENTS_MAX / 2));
+    }
+    (kept, dissolved)
+}
+
+/// New segments of these databases, written if they can be.
+fn made(shelf: &Shelf, standings: &[Standing]) -> Result<Vec<Part>, TextError> {
+    let mut parts = Vec::new();
+    let (mut databases, mut summaries, mut postings) = (Vec::new(), Vec::<Summary>::new(), 0);
+    for (number, standing) in standings.iter().enumerate() {
+        let version = shelf.read_file(&standing.name, &standing.version)?;
+        let Ranked { name, documents, total, wording } =
+            Ranked::of(&standing.name, version.facts.wording, &version.summary);
+        databases.push(Held {
+            name,
+            version: standing.version.clone(),
+            folder_ns: standing.folder_ns,
+            documents,
+            total,
+            wording,
+        });
+        postings += version.summary.len();
+        summaries.push(version.summary);
+        if POSTINGS_MAX <= postings || number + 1 == standings.len() {
+            parts.push(keep(&folder_of(shelf), segment::write(&databases, &summaries))?);
+            databases.clear();
+            summaries.clear();
+            postings = 0;
+        }
+    }
+    Ok(parts)
+}
+
+/// Writes a segment and opens it; if it cannot be written it stays in memory.
+fn keep(folder: &Path, bytes: Vec<u8>) -> Result<Part, TextError> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());
+    // The number of the process keeps two that do the same from writing one file.
+    let name = format!("segment-{now:013}-{:016x}-{}.index", xxh3_64(&bytes), std::process::id());
+    let path = folder.join(name);
+    let is_written = fs::create_dir_all(folder).is_ok() && write_whole(&path, &bytes).is_ok();
+    let (path, segment) = match Segment::open(&path) {
+        Ok(segment) if is_written => (Some(path), Ok(segment)),
+        _ => (None, Segment::in_memory(bytes)),
+    };
+    let segment = segment.map_err(|Damaged| TextError::damaged(folder, "a segment cannot be read back"))?;
+    Ok(Part::of(path, segment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::database::{Database, Place};
+    use crate::select::Index;
+    use crate::version::{Facts, Kind, Size, Version};
+    use crate::words::Wording;
+
+    fn keep_version(shelf: &Shelf, name: &str, time_ms: i64, words: &[(&str, f64)]) {
+        if shelf.database(name).is_err() {
+            shelf.add(name, &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
+        }
+        let facts = Facts {
+            time_ms,
+            kind: Kind::Complete,
+            size: Size::Counted(10.0),
+            documents_read: 10,
+            wording: Wording::default(),
+            notes: Vec::new(),
+            sampling: None,
+        };
+        let version = Version { facts, summary: Summary::from_words(10.0, words.to_vec()) };
+        shelf.keep(name, &version).expect("it is kept");
+    }
+
+    /// What the catalogue chooses is what an index in memory of the newest versions would.
+    #[track_caller]
+    fn check(shelf: &Shelf, segments: usize) {
+        let mut index = Index::default();
+        for name in shelf.names().expect("names") {
+            if let Some(version) = shelf.latest(&name).expect("it reads") {
+                index.add(&name, version.facts.wording, &version.summary);
+            }
+        }
+        let mut catalogue = Catalogue::of(shelf).expect("it opens");
+        for algorithm in [Algorithm::Cori, Algorithm::BGloss, Algorithm::Kl] {
+            for query in ["saturn", "rings saturn", "nothing", "new old"] {
+                let chosen = catalogue.select(query, algorithm, 10).expect("it reads");
+                let expected = index.select(query, algorithm, 10);
+                let names =
+                    |choices: &[Choice]| choices.iter().map(|choice| choice.name.clone()).collect::<Vec<_>>();
+                assert_eq!(names(&chosen), names(&expected), "{query} {algorithm:?}");
+                for (one, other) in chosen.iter().zip(&expected) {
+                    assert!((one.score - other.score).abs() < 1e-9, "{one:?} {other:?}");
+                    assert_eq!(one.words, other.words);
+                }
+            }
+        }
+        assert_eq!(fs::read_dir(folder_of(shelf)).map_or(0, Iterator::count), segments);
+    }
+
+    #[test]
+    fn a_selection_goes_by_the_newest_versions_whatever_happened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shelf = Shelf::in_directory(folder.path());
+        check(&shelf, 0);
+        keep_version(&shelf, "a", 1, &[("saturn", 3.0), ("old", 2.0)]);
+        keep_version(&shelf, "b", 1, &[("saturn", 1.0), ("rings", 4.0)]);
+        keep_version(&shelf, "c", 1, &[("rings", 1.0)]);
+        check(&shelf, 1);
+        check(&shelf, 1);
+        // A new version of one, a new database, and one that goes.
+        keep_version(&shelf, "a", 2, &[("saturn", 5.0), ("new", 2.0)]);
+        keep_version(&shelf, "d", 1, &[("old", 1.0)]);
+        check(&shelf, 2);
+        fs::remove_dir_all(shelf.place("c").expect("a place")).expect("it is removed");
+        // Of the first segment one of three is left: it is made again.
+        check(&shelf, 2);
+        // What a kill leaves of a segment is no segment.
+        let segment = |n: usize| {
+            let mut paths: Vec<PathBuf> = fs::read_dir(folder_of(&shelf))
+                .expect("a folder")
+                .map(|entry| entry.expect("a file").path())
+                .collect();
+            paths.sort();
+            paths.remove(n)
+        };
+        let path = segment(0);
+        let whole = fs::read(&path).expect("it reads");
+        fs::write(&path, &whole[..whole.len() / 2]).expect("it is cut");
+        check(&shelf, 2);
+        // Damage in a place that is read only by a query for the word.
+        let path = segment(0);
+        let mut bytes = fs::read(&path).expect("it reads");
+        bytes[0] ^= 1;
+        fs::write(&path, bytes).expect("it is damaged");
+        check(&shelf, 2);
+        fs::remove_dir_all(folder_of(&shelf)).expect("it is removed");
+        check(&shelf, 1);
+    }
+
+    #[test]
+    fn many_refreshes_leave_few_segments() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shelf = Shelf::in_directory(folder.path());
+        for n in 0..SEGMENTS_MAX + 3 {
+            keep_version(&shelf, &format!("d{n}"), 1, &[("saturn", 1.0)]);
+            Catalogue::of(&shelf).expect("it opens");
+        }
+        let segments = fs::read_dir(folder_of(&shelf)).expect("a folder").count();
+        assert!(segments <= SEGMENTS_MAX / 2 + 4, "{segments}");
+        assert_eq!(Catalogue::of(&shelf).expect("it opens").len(), SEGMENTS_MAX + 3);
+    }
+}

@@ -1,0 +1,124 @@
+//! What requests may be made: a share of a crawl's budget, and what was spent of it today.
+//!
+//! # Promises
+//! - Over any span no more is spent than the share allows in it, and a minute's worth, or one request, at once.
+//! - What was spent on a day (of UTC) can be read by others at any time; a file that cannot be written or read stops nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use freshet_crawl::budget::Budget;
+use freshet_store::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::shelf::Shelf;
+
+/// Milliseconds of a day.
+const DAY_MS: i64 = 86_400_000;
+
+/// Minutes of a day.
+const MINUTES: f64 = 1_440.0;
+
+/// What was spent, as others read it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub struct Spent {
+    /// Requests that may be made in a day; none if any number.
+    pub per_day: Option<f64>,
+    /// The share of the crawl's budget that this is.
+    pub share: f64,
+    /// The day, counted from 1970.
+    pub day: i64,
+    /// Requests made on it.
+    pub requests: u64,
+}
+
+impl Spent {
+    /// What was spent today, as the file of a shelf says; none if nothing is known.
+    pub fn today(shelf: &Shelf, now: Timestamp) -> Option<Self> {
+        let spent: Self = serde_json::from_slice(&fs::read(path_of(shelf)).ok()?).ok()?;
+        let day = now.millis().div_euclid(DAY_MS);
+        Some(if spent.day == day { spent } else { Self { day, requests: 0, ..spent } })
+    }
+}
+
+/// Spends a share of a budget.
+#[derive(Debug)]
+pub struct Spending {
+    budget: Budget,
+    spent: Spent,
+    path: PathBuf,
+}
+
+impl Spending {
+    /// Of a share of so many visits a day, none for any number. Panics unless the share is from 0 to 1.
+    pub fn of(shelf: &Shelf, visits_per_day: Option<f64>, share: f64, now: Timestamp) -> Self {
+        assert!((0.0..=1.0).contains(&share));
+        let per_day = visits_per_day.map(|visits| visits * share);
+        let burst = per_day.map_or(1.0, |per_day| (per_day / MINUTES).max(1.0));
+        let before = Spent::today(shelf, now).unwrap_or_default();
+        let day = now.millis().div_euclid(DAY_MS);
+        let spent = Spent { per_day, share, day, requests: before.requests };
+        let spending = Self { budget: Budget::new(per_day, burst, now), spent, path: path_of(shelf) };
+        spending.write();
+        spending
+    }
+
+    /// Spends one request; or says when there will be one.
+    pub(crate) fn spend(&mut self, now: Timestamp) -> Option<Timestamp> {
+        if self.budget.gather(now) < 1.0 {
+            // A share of nothing is looked at again in a day.
+            return Some(self.budget.ready_at(1.0).unwrap_or(now.plus_millis(DAY_MS)));
+        }
+        self.budget.spend(1.0);
+        let day = now.millis().div_euclid(DAY_MS);
+        let before = if self.spent.day == day { self.spent.requests } else { 0 };
+        self.spent = Spent { day, requests: before + 1, ..self.spent };
+        self.write();
+        None
+    }
+
+    fn write(&self) {
+        let pending = self.path.with_extension("pending");
+        if let Ok(text) = serde_json::to_vec(&self.spent) {
+            // Only a report: a request is not given up for it.
+            let _ = fs::write(&pending, text).and_then(|()| fs::rename(&pending, &self.path));
+        }
+    }
+}
+
+fn path_of(shelf: &Shelf) -> PathBuf {
+    Path::join(shelf.directory(), "spending.json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_spent_no_faster_than_it_gathers_and_can_be_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let shelf = Shelf::in_directory(folder.path());
+        fs::create_dir_all(shelf.directory()).expect("a folder");
+        let at = |seconds: i64| Timestamp::from_millis(1_000 * seconds);
+        // A tenth of 8,640 a day: one in 100 seconds.
+        let mut spending = Spending::of(&shelf, Some(8_640.0), 0.1, at(0));
+        assert_eq!(spending.spend(at(0)), None);
+        assert_eq!(spending.spend(at(1)), Some(at(100)));
+        assert_eq!(spending.spend(at(100)), None);
+        let spent = Spent { per_day: Some(864.0), share: 0.1, day: 0, requests: 2 };
+        assert_eq!(Spent::today(&shelf, at(200)), Some(spent));
+        assert_eq!(Spent::today(&shelf, at(90_000)), Some(Spent { day: 1, requests: 0, ..spent }));
+        // Another run goes on counting.
+        let mut again = Spending::of(&shelf, None, 0.1, at(300));
+        assert_eq!((again.spend(at(300)), again.spend(at(300))), (None, None));
+        assert_eq!(
+            Spent::today(&shelf, at(300)).map(|spent| (spent.requests, spent.per_day)),
+            Some((4, None))
+        );
+        fs::write(path_of(&shelf), b"{").expect("it is damaged");
+        assert_eq!(Spent::today(&shelf, at(300)), None);
+        let mut nothing = Spending::of(&shelf, Some(100.0), 0.0, at(0));
+        assert_eq!(nothing.spend(at(0)), None, "one at once");
+        assert_eq!(nothing.spend(at(1)), Some(at(86_401)));
+    }
+}
