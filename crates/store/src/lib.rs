@@ -19,6 +19,7 @@
 //!   `lock` keeps others out, `mend` repairs what a loss of power left.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
+//! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged.
 //! - [`export`]: parts of it as files that others read.
 //! - [`check`]: whether all of it is as `docs/FORMAT.md` says; `inspect` opens a store without altering it.
 //! - [`repair`]: a damaged store made sound, with everything in it that is intact.
@@ -35,6 +36,7 @@ mod commit;
 pub mod counters;
 pub mod error;
 pub mod export;
+pub mod foreign_parquet;
 pub mod history;
 pub mod ids;
 mod inspect;

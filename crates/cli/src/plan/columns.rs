@@ -96,15 +96,27 @@ const NAMED_COLUMNS_MAX: usize = 20;
 
 fn missing_columns<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     let count = names.clone().count();
-    let mut found: Vec<String> = names.take(NAMED_COLUMNS_MAX).map(|name| quoted(name.as_bytes())).collect();
+    let mut found: Vec<String> =
+        names.clone().take(NAMED_COLUMNS_MAX).map(|name| quoted(name.as_bytes())).collect();
     if count > NAMED_COLUMNS_MAX {
         found.push(format!("and {} more", count - NAMED_COLUMNS_MAX));
     }
     format!(
         "expected the columns url, changes_per_day (rates) or url, time, changed (visits), \
-         and optionally weight, host, cost; found {}",
-        found.join(", ")
+         and optionally weight, host, cost; found {}{}",
+        found.join(", "),
+        names.clone().next().filter(|_| count == 1).and_then(other_separator).unwrap_or_default()
     )
+}
+
+/// What to do when a line that should name several columns names one.
+fn other_separator(name: &str) -> Option<&'static str> {
+    const SEPARATORS: [(char, &str); 3] = [
+        (';', "; they seem to be separated by semicolons; write commas"),
+        ('\t', "; they seem to be separated by tabs; write commas, or let the name of the file end in .tsv"),
+        ('|', "; they seem to be separated by bars; write commas"),
+    ];
+    SEPARATORS.into_iter().find(|(separator, _)| name.contains(*separator)).map(|(_, advice)| advice)
 }
 
 /// One value of a row.

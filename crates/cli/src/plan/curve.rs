@@ -16,7 +16,7 @@ const POINTS: usize = 21;
 const BUDGET_MAX: f64 = 1e15;
 
 /// The least budget that the search for a wanted freshness tries, in visits a day.
-const BUDGET_MIN: f64 = 1e-9;
+pub(super) const BUDGET_MIN: f64 = 1e-9;
 
 /// The budget for a wanted freshness is found within this factor.
 const BUDGET_TOLERANCE: f64 = 1.0 + 1e-5;

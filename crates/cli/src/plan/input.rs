@@ -1,10 +1,14 @@
 //! A table from a file: opened, recognised as CSV or Parquet by its first bytes, and read into pages.
+//!
+//! # Promises
+//! - What is neither, such as a compressed file, is said to be what it is, with what to do about it.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::io::{self, Cursor, Read, Seek as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow, bail};
+use indicatif::ProgressBar;
 
 use super::columns::{Fault, Kind, Layout, Row};
 use super::history::VisitRows;
@@ -32,15 +36,15 @@ pub(super) fn read_pages(path: &Path, hosts_are_limited: bool) -> anyhow::Result
         Kind::Visits => {
             let mut rows = VisitRows::new(attributes);
             table.for_each(path, &mut |row, _| rows.take(row))?;
-            rows.finish().with_context(|| path.display().to_string())?
+            rows.finish().with_context(|| shown(path))?
         }
     };
     if pages.len() == 0 {
-        bail!("{}: the table has no rows", path.display());
+        bail!("{}: the table has no rows", shown(path));
     }
     if pages.attributes.importance.as_ref().is_some_and(|weights| weights.iter().all(|weight| *weight == 0.0))
     {
-        bail!("{}: column weight: every weight is zero; at least one page must count", path.display());
+        bail!("{}: column weight: every weight is zero; at least one page must count", shown(path));
     }
     Ok(pages)
 }
@@ -52,28 +56,53 @@ enum Table {
 }
 
 fn open(path: &Path) -> anyhow::Result<Table> {
-    let delimiter = if path.extension().is_some_and(|ending| ending == "tsv") { b'\t' } else { b',' };
+    let cannot = || format!("cannot read {}", shown(path));
     if path.as_os_str() == STANDARD_INPUT {
-        let input = Watched::new(io::stdin().lock(), progress::unknown("reading"));
-        return CsvTable::open(input, delimiter).map(Table::Csv).map_err(|fault| at_line(path, &fault));
+        return open_stream(path, io::stdin().lock(), progress::unknown("reading"));
     }
-    let cannot = || format!("cannot read {}", path.display());
     let mut file = File::open(path).with_context(cannot)?;
     let metadata = file.metadata().with_context(cannot)?;
     if metadata.is_dir() {
         bail!("{}: it is a folder", cannot());
     }
-    // A pipe cannot be rewound: only an ordinary file is looked into before it is read.
+    // A pipe cannot be rewound: only an ordinary file can be Parquet.
     if metadata.is_file() {
-        let mut start = Vec::new();
-        file.by_ref().take(PARQUET_MAGIC.len() as u64).read_to_end(&mut start).with_context(cannot)?;
+        let start = first_bytes(&mut file).with_context(cannot)?;
         file.rewind().with_context(cannot)?;
         if start == PARQUET_MAGIC {
             return ParquetTable::open(file).map(Table::Parquet).map_err(|fault| in_row(path, &fault));
         }
     }
-    let input = Watched::new(file, progress::bytes(&reading(path), metadata.len()));
+    open_stream(path, file, progress::bytes(&reading(path), metadata.len()))
+}
+
+/// A table in bytes that are read once.
+fn open_stream(path: &Path, mut input: impl Read + 'static, progress: ProgressBar) -> anyhow::Result<Table> {
+    let start = first_bytes(&mut input).with_context(|| format!("cannot read {}", shown(path)))?;
+    if let Some(what) = not_text(&start) {
+        bail!("{}: it is {what}", shown(path));
+    }
+    let delimiter = if path.extension().is_some_and(|ending| ending == "tsv") { b'\t' } else { b',' };
+    let input = Watched::new(Cursor::new(start).chain(input), progress);
     CsvTable::open(input, delimiter).map(Table::Csv).map_err(|fault| at_line(path, &fault))
+}
+
+fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    input.take(PARQUET_MAGIC.len() as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// What bytes that begin so are, when they are no text, and what to do about it.
+fn not_text(start: &[u8]) -> Option<&'static str> {
+    match start {
+        [0x1f, 0x8b, ..] => Some("compressed with gzip: read it with gzip -dc FILE | freshet plan -"),
+        [0x28, 0xb5, 0x2f, 0xfd] => Some("compressed with zstd: read it with zstd -dc FILE | freshet plan -"),
+        [b'P', b'K', 3, 4] => Some("an archive or a spreadsheet: save the table as CSV"),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some("text of 16 bits a character: save it as UTF-8"),
+        b"PAR1" => Some("Parquet, which cannot be read from a stream: give the name of the file"),
+        _ => None,
+    }
 }
 
 impl Table {
@@ -106,14 +135,17 @@ impl Table {
     }
 }
 
+/// The table as it is called in messages.
+pub(super) fn shown(path: &Path) -> String {
+    if path.as_os_str() == STANDARD_INPUT { "standard input".to_owned() } else { path.display().to_string() }
+}
+
 fn reading(path: &Path) -> String {
     format!("reading {}", path.display())
 }
 
 fn at_line(path: &Path, fault: &CsvFault) -> anyhow::Error {
-    let name =
-        if path.as_os_str() == STANDARD_INPUT { "standard input".into() } else { path.display().to_string() };
-    anyhow!("{name}:{}: {}", fault.line, fault.message)
+    anyhow!("{}:{}: {}", shown(path), fault.line, fault.message)
 }
 
 fn in_row(path: &Path, fault: &ParquetFault) -> anyhow::Error {

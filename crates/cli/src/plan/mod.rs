@@ -62,7 +62,8 @@ pub(crate) struct PlanOptions {
     input: PathBuf,
 
     /// Visits to spend, such as 10000/day, 20k/h or 1/s; with costs, one counts as what it costs
-    #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency, required_unless_present = "target")]
+    #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency,
+        allow_hyphen_values = true, required_unless_present = "target")]
     budget: Option<VisitsPerDay>,
 
     /// What the visits are for
@@ -73,11 +74,11 @@ pub(crate) struct PlanOptions {
     ///
     /// Where the column is missing or empty the host is what stands between `scheme://` and the next `/`, `?` or `#`,
     /// without user, password and default port, in lower case. `example.org/page` is on the host example.org.
-    #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency)]
+    #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency, allow_hyphen_values = true)]
     host_limit: Option<VisitsPerDay>,
 
     /// Visit every page at least this often, such as 1/90d
-    #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency)]
+    #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency, allow_hyphen_values = true)]
     at_least: Option<VisitsPerDay>,
 
     /// Show freshness and age for budgets from 1/32 to 32 times this one: a table, a chart and an SVG file
@@ -89,7 +90,7 @@ pub(crate) struct PlanOptions {
     svg: Option<PathBuf>,
 
     /// Find the budget that gives this freshness, between 0 and 1; without --budget the plan is made for it
-    #[arg(long, value_name = "FRESHNESS", value_parser = parse_target)]
+    #[arg(long, value_name = "FRESHNESS", value_parser = parse_target, allow_hyphen_values = true)]
     target: Option<f64>,
 
     /// Write the plan, a row for each page, to this file ending in .csv or .parquet

@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 
 use super::columns::{Cell, Fault, Layout, Row};
+use super::quantity::plural;
 
 /// The longest record that is read, in bytes; a longer one is an error.
 pub(super) const RECORD_BYTES_MAX: usize = 16 << 20;
@@ -64,7 +65,8 @@ impl CsvTable {
         let mut record = ByteRecord::new();
         while let Some(line) = read_record(&mut self.reader, &mut record)? {
             if record.len() != self.width {
-                let message = format!("{} fields, but the first line names {}", record.len(), self.width);
+                let fields = plural(record.len(), "field", "fields");
+                let message = format!("{} {fields}, but the first line names {}", record.len(), self.width);
                 return Err(CsvFault { line, message });
             }
             let mut row = Row::default();
@@ -173,6 +175,7 @@ mod tests {
         check_fault(b"", 1, "empty");
         check_fault(b"\n\r\n", 1, "empty");
         check_fault(b"url,rate\na,1\n", 1, "found \"url\", \"rate\"");
+        check_fault(b"url;changes_per_day\na;1\n", 1, "separated by semicolons; write commas");
         check_fault(b"url,url,changes_per_day\n", 1, "two columns url");
         check_fault(
             b"url,changes_per_day\na,1\nb,abc\n",
@@ -186,7 +189,7 @@ mod tests {
         check_fault(b"url,changes_per_day\n,1\n", 2, "column url: it is empty");
         check_fault(b"url,changes_per_day\n\xff,1\n", 2, "column url: \"\u{fffd}\" is not valid UTF-8");
         check_fault(b"url,changes_per_day\na,1,2\n", 2, "3 fields");
-        check_fault(b"url,changes_per_day\na\n", 2, "1 fields");
+        check_fault(b"url,changes_per_day\na\n", 2, "1 field, but");
     }
 
     #[test]

@@ -4,10 +4,9 @@
 //! decimals, times also as timestamps and dates.
 //!
 //! # Promises
-//! - A damaged file is an error, also where the library that reads it panics.
+//! - A damaged file is an error: [`freshet_store::foreign_parquet`] opens it.
 
 use std::fs::File;
-use std::panic::{self, AssertUnwindSafe};
 
 use arrow_array::cast::AsArray as _;
 use arrow_array::types::{
@@ -17,10 +16,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, TimeUnit};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use freshet_store::foreign_parquet::table::{Batches, ForeignTable};
 
 use super::columns::{Cell, Column, Fault, Layout, Row};
 use super::progress;
@@ -30,7 +26,7 @@ const ROWS_PER_BATCH: usize = 16_384;
 
 /// A Parquet file whose columns are known.
 pub(super) struct ParquetTable {
-    reader: ParquetRecordBatchReader,
+    batches: Batches,
     /// Where its columns stand among those that are read.
     pub(super) layout: Layout,
     rows: u64,
@@ -54,41 +50,28 @@ impl ParquetFault {
 impl ParquetTable {
     /// Reads the names of the columns.
     pub(super) fn open(file: File) -> Result<Self, ParquetFault> {
-        guarded(|| Self::open_unguarded(file))?
-    }
-
-    fn open_unguarded(file: File) -> Result<Self, ParquetFault> {
-        // Without the Arrow schema that some writers embed, dictionaries and large strings come as plain strings.
-        let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-            .map_err(|error| ParquetFault::of_file(&error))?;
-        let names: Vec<String> = builder.schema().fields().iter().map(|field| field.name().clone()).collect();
-        let mut layout = Layout::recognise(names.iter().map(String::as_str))
-            .map_err(|error| ParquetFault::of_file(&error))?;
-        let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-        let roots = layout.places.iter().map(|(place, _)| *place);
-        let projection = ProjectionMask::roots(builder.parquet_schema(), roots);
+        let table = ForeignTable::open(file).map_err(|error| ParquetFault::of_file(&error))?;
+        let names = table.schema().fields().iter().map(|field| field.name().as_str());
+        let mut layout = Layout::recognise(names).map_err(|error| ParquetFault::of_file(&error))?;
+        let rows = table.rows();
+        let places: Vec<usize> = layout.places.iter().map(|(place, _)| *place).collect();
+        let batches = table.batches(places, ROWS_PER_BATCH).map_err(|error| ParquetFault::of_file(&error))?;
         // The columns that are read keep their order and move together.
         for (index, (place, _)) in layout.places.iter_mut().enumerate() {
             *place = index;
         }
-        let reader = builder
-            .with_projection(projection)
-            .with_batch_size(ROWS_PER_BATCH)
-            .build()
-            .map_err(|error| ParquetFault::of_file(&error))?;
-        Ok(Self { reader, layout, rows })
+        Ok(Self { batches, layout, rows })
     }
 
     /// Hands every row and its number, counted from one, to `take`.
     pub(super) fn for_each(
-        mut self,
+        self,
         doing: &str,
         take: &mut dyn FnMut(&Row<'_>, u64) -> Result<(), Fault>,
     ) -> Result<(), ParquetFault> {
         let progress = progress::steps(doing, self.rows);
         let mut number = 0;
-        while let Some(batch) = guarded(|| self.reader.next())? {
+        for batch in self.batches {
             let batch =
                 batch.map_err(|error| ParquetFault { row: Some(number + 1), message: error.to_string() })?;
             let columns = values_of(&batch, &self.layout)?;
@@ -106,16 +89,6 @@ impl ParquetTable {
         progress.finish_and_clear();
         Ok(())
     }
-}
-
-/// Runs the library on a file that may be damaged. It panics on some damage, which is no defect of ours: the user is told
-/// that the file is damaged, and nothing else.
-fn guarded<T>(read: impl FnOnce() -> T) -> Result<T, ParquetFault> {
-    let hook = panic::take_hook();
-    panic::set_hook(Box::new(|_| {}));
-    let result = panic::catch_unwind(AssertUnwindSafe(read));
-    panic::set_hook(hook);
-    result.map_err(|_| ParquetFault::of_file(&"the Parquet file is damaged"))
 }
 
 /// The values of one column of a batch.
@@ -217,15 +190,4 @@ fn cell<'a, T: ArrowPrimitiveType>(
     read: impl Fn(T::Native) -> Cell<'a>,
 ) -> Cell<'a> {
     if array.is_valid(index) { read(array.value(index)) } else { Cell::Empty }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_while_reading_is_a_damaged_file() {
-        let fault = guarded(|| panic!("column start and length should not be negative")).map(|()| 1);
-        assert!(fault.expect_err("a fault").message.contains("damaged"));
-    }
 }

@@ -7,7 +7,7 @@ use freshet_theory::refresh::Allocation;
 use freshet_theory::units::VisitsPerDay;
 
 use super::PlanOptions;
-use super::curve::{CurvePoint, Reach};
+use super::curve::{BUDGET_MIN, CurvePoint, Reach};
 use super::figure::{age_figure, freshness_figure};
 use super::pages::PageTable;
 use super::planner::{Outcome, Policy};
@@ -48,6 +48,9 @@ impl Target {
     pub(super) fn sentence(&self) -> String {
         let target = self.freshness;
         match self.reach {
+            Reach::With(budget) if budget.get() <= BUDGET_MIN => {
+                format!("freshness {target} takes no visits")
+            }
             Reach::With(budget) => format!("freshness {target} takes {}", visits_a_day(budget.get())),
             Reach::Limited { visit_budget, freshness } => format!(
                 "freshness {target} cannot be reached: the most that --host-limit lets be spent, {}, gives {}",

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use comfy_table::{CellAlignment, Table};
 
-use super::curve::{CurvePoint, Reach};
+use super::curve::{BUDGET_MIN, CurvePoint, Reach};
+use super::input::shown;
 use super::planner::{Outcome, Policy};
 use super::quantity::{grouped, percent, plural, readable, readable_span, share, visits_a_day};
 use super::report::Report;
@@ -49,7 +50,7 @@ impl Report<'_> {
         let rates = self.table.change_rates.iter().map(|rate| rate.get());
         let mut text = format!(
             "{}: {} {}, changing {} times a day on average\n",
-            self.options.input.display(),
+            shown(&self.options.input),
             grouped(pages),
             plural(pages, "page", "pages"),
             readable(rates.sum::<f64>() / pages as f64)
@@ -166,7 +167,7 @@ impl Report<'_> {
         let unspent = self.unspent();
         (unspent > 0.0).then(|| {
             format!(
-                "{} of the budget are left over: within the limits no page would gain by them.",
+                "Left over of the budget: {}. Within the limits no page would gain by more visits.",
                 visits_a_day(unspent)
             )
         })
@@ -179,7 +180,7 @@ impl Report<'_> {
     fn target_note(&self) -> Option<String> {
         let target = self.target.as_ref()?;
         let times = match target.reach {
-            Reach::With(budget) if self.options.budget.is_some() => {
+            Reach::With(budget) if self.options.budget.is_some() && budget.get() > BUDGET_MIN => {
                 format!(", {} times this budget", readable(budget.get() / self.visit_budget.get()))
             }
             _ => String::new(),

@@ -4,6 +4,7 @@
 //! - Only the columns that are asked for are read.
 //! - Whole numbers may be of any width; how another program stored its texts (as a dictionary, with long offsets) does not
 //!   matter.
+//! - A damaged file is an error that names it: [`freshet_store::foreign_parquet`] opens it.
 
 use std::fs::File;
 use std::path::Path;
@@ -15,8 +16,7 @@ use arrow_array::types::{
 };
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use freshet_store::foreign_parquet::table::ForeignTable;
 
 /// Rows that are read at a time.
 const ROWS_PER_BATCH: usize = 65_536;
@@ -34,32 +34,24 @@ pub(super) fn read(path: &Path, names: &[&str], mut take: impl FnMut(&Rows) -> R
     let file = File::open(path).with_context(|| {
         format!("cannot open {name}: a data directory holds sites.parquet, pages.parquet and changes.parquet")
     })?;
-    let not_parquet = || format!("{name} cannot be read as Parquet");
-    // What another program noted about its own types is passed over: the types of the file itself are fewer.
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let builder =
-        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).with_context(not_parquet)?;
-    for column in names {
-        require(builder.schema(), column).with_context(|| name.to_string())?;
-    }
-    let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
-    let reader = builder.with_projection(mask).with_batch_size(ROWS_PER_BATCH).build();
+    let table = ForeignTable::open(file).with_context(|| name.to_string())?;
+    let places: Result<Vec<usize>> = names.iter().map(|column| place(table.schema(), column)).collect();
+    let places = places.with_context(|| name.to_string())?;
     let mut before = 0;
-    for batch in reader.with_context(not_parquet)? {
-        let rows = Rows { batch: batch.with_context(not_parquet)?, before };
+    for batch in table.batches(places, ROWS_PER_BATCH).with_context(|| name.to_string())? {
+        let rows = Rows { batch: batch.with_context(|| name.to_string())?, before };
         take(&rows).with_context(|| name.to_string())?;
         before += rows.len();
     }
     Ok(())
 }
 
-/// It is an error that names what is there when a column is not.
-fn require(schema: &Schema, name: &str) -> Result<()> {
-    let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
-    if columns.contains(&name) {
-        return Ok(());
-    }
-    Err(anyhow!("the column `{name}` is missing; there are: {}", columns.join(", ")))
+/// Where a column stands; it is an error that names what is there when it is not.
+fn place(schema: &Schema, name: &str) -> Result<usize> {
+    schema.index_of(name).map_err(|_| {
+        let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+        anyhow!("the column `{name}` is missing; there are: {}", columns.join(", "))
+    })
 }
 
 impl Rows {

@@ -24,6 +24,8 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::codec::{Malformed, Record as _, record};
 use crate::collection::segment::sync_directory;
 use crate::error::StoreError;
+use crate::foreign_parquet::contained::{Unreadable, contained};
+use crate::foreign_parquet::footer;
 use crate::history::columns::{NumberedVisit, from_batch, schema, to_batch};
 use crate::history::row::VisitRow;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
@@ -272,6 +274,11 @@ pub(crate) fn checksum(path: &Path) -> Result<u64, StoreError> {
     }
 }
 
+/// What is wrong with a file that cannot be decoded.
+fn unreadable(path: &Path) -> impl FnOnce(Unreadable) -> StoreError {
+    move |why| StoreError::Damaged { path: path.to_path_buf(), reason: why.to_string() }
+}
+
 /// What the Parquet library said, in our words: a refusal of the system stays one.
 pub(crate) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
     move |error| {
@@ -295,10 +302,13 @@ struct Source {
 
 impl Source {
     fn open(path: &Path) -> Result<Self, StoreError> {
-        let file = File::open(path).map_err(StoreError::file("open", path))?;
-        let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-            .and_then(|builder| builder.with_batch_size(ROWS_PER_BATCH).build())
-            .map_err(parquet_error(path))?;
+        let mut file = File::open(path).map_err(StoreError::file("open", path))?;
+        footer::read(&mut file).map_err(unreadable(path))?;
+        let reader = || {
+            ParquetRecordBatchReaderBuilder::try_new(file)
+                .and_then(|builder| builder.with_batch_size(ROWS_PER_BATCH).build())
+        };
+        let reader = contained(reader).map_err(unreadable(path))?.map_err(parquet_error(path))?;
         Ok(Self { path: path.to_path_buf(), reader, rows: Vec::new().into_iter() })
     }
 
@@ -308,7 +318,7 @@ impl Source {
                 return Ok(Some(visit));
             }
             let damaged = |reason: String| StoreError::Damaged { path: self.path.clone(), reason };
-            match self.reader.next() {
+            match contained(|| self.reader.next()).map_err(unreadable(&self.path))? {
                 None => return Ok(None),
                 Some(Err(error)) => return Err(damaged(error.to_string())),
                 Some(Ok(batch)) => self.rows = from_batch(&batch).map_err(damaged)?.into_iter(),
@@ -340,18 +350,22 @@ pub(crate) fn read_file(path: &Path) -> Result<FileSummary, StoreError> {
 
 /// The rows of a damaged file that can still be read, row group by row group.
 pub(crate) fn readable_rows(path: &Path) -> Vec<NumberedVisit> {
-    let open = || ParquetRecordBatchReaderBuilder::try_new(File::open(path).ok()?).ok();
+    let open = || {
+        let mut file = File::open(path).ok()?;
+        footer::read(&mut file).ok()?;
+        contained(|| ParquetRecordBatchReaderBuilder::try_new(file)).ok()?.ok()
+    };
     let Some(groups) = open().map(|builder| builder.metadata().num_row_groups()) else {
         return Vec::new();
     };
     let mut rows = Vec::new();
     for group in 0..groups {
         let Some(builder) = open() else { break };
-        let Ok(reader) = builder.with_row_groups(vec![group]).with_batch_size(ROWS_PER_BATCH).build() else {
-            continue;
-        };
+        let builder = builder.with_row_groups(vec![group]).with_batch_size(ROWS_PER_BATCH);
+        let Ok(Ok(mut reader)) = contained(|| builder.build()) else { continue };
         // A batch that cannot be read ends its group: the columns are no longer at the same row.
-        rows.extend(reader.map_while(Result::ok).map_while(|batch| from_batch(&batch).ok()).flatten());
+        let batches = std::iter::from_fn(|| contained(|| reader.next()).ok()?.and_then(Result::ok));
+        rows.extend(batches.map_while(|batch| from_batch(&batch).ok()).flatten());
     }
     rows
 }

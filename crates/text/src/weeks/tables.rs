@@ -4,7 +4,7 @@
 //! `vocabulary`). Names are taken from `sites.parquet` (`site_id`, `name`) in the same directory or the one above, if it is there.
 //!
 //! # Promises
-//! - A file that is not of this form is an error that names it and the column.
+//! - A file that is not of this form, or damaged, is an error that names it, and the column if there is one.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use arrow_array::cast::AsArray as _;
 use arrow_array::types::{Int16Type, Int32Type, Int64Type};
 use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::DataType;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use freshet_store::foreign_parquet::table::ForeignTable;
 
 use super::chronicle::Chronicle;
 use crate::error::TextError;
@@ -97,11 +97,10 @@ fn names(directory: &Path) -> BTreeMap<i64, String> {
 
 fn read(path: &Path, mut take: impl FnMut(&RecordBatch) -> Result<(), String>) -> Result<(), TextError> {
     let file = File::open(path).map_err(TextError::file("open", path))?;
-    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let damaged = |why: &dyn std::fmt::Display| TextError::damaged(path, why.to_string());
-    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-        .map_err(|error| damaged(&error))?;
-    for batch in reader.with_batch_size(8192).build().map_err(|error| damaged(&error))? {
+    let table = ForeignTable::open(file).map_err(|error| damaged(&error))?;
+    let columns = 0..table.schema().fields().len();
+    for batch in table.batches(columns, 8192).map_err(|error| damaged(&error))? {
         take(&batch.map_err(|error| damaged(&error))?).map_err(|why| damaged(&why))?;
     }
     Ok(())

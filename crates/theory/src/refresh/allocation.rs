@@ -184,7 +184,7 @@ fn clear_alone<R: Response>(
         return Price::plain(0.0);
     }
     if market.response.pages() <= MANY {
-        let price = clear(market, budget, 1.0, TOLERANCE_OF_FEW, frequencies);
+        let price = clear(market, budget, 1.0, TOLERANCE_OF_FEW, frequencies).price;
         fit(market, budget, frequencies);
         return price;
     }
@@ -193,7 +193,7 @@ fn clear_alone<R: Response>(
     let pages = market.edge(start.value);
     let subset = Subset { response: market.response, pages: &pages };
     let mut edge = Edge { demand: &mut market.of(&subset), pages: pages.len() };
-    clear_from(market, &mut edge, (start, total), budget, frequencies)
+    clear_from(market, &mut edge, (start, total), budget, frequencies).price
 }
 
 /// Shares the budget in proportion when no price has done so: with laws so extreme that the demand jumps over the budget from
@@ -226,7 +226,8 @@ pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {
         if sampled.spent_at_least() >= budget || !sampled.has_worth() {
             return start;
         }
-        clear(&mut sampled, budget, start, SAMPLE_TOLERANCE, &mut vec![VisitsPerDay::ZERO; *size]).value
+        let mut frequencies = vec![VisitsPerDay::ZERO; *size];
+        clear(&mut sampled, budget, start, SAMPLE_TOLERANCE, &mut frequencies).price.value
     })
 }
 

@@ -6,8 +6,13 @@
 //! saturated host is then a plan of its own. Without costs it does not depend on the rest. With costs, the price of the plan
 //! times the cost of a visit stays part of the price of the visit, and the saturated hosts are solved again in each pass.
 //!
+//! A limit counts **visits**, whatever they cost: politeness is about requests, the budget about what they take. So with costs a
+//! host may be at its limit while it spends little, and the dear pages of a host may be left for its cheap ones.
+//!
 //! # Promises
-//! - A saturated host takes its limit, an unsaturated one no more.
+//! - No host takes more than its limit, and all together no more than the budget, within 1e-9 of each and usually within 1e-12;
+//!   also with costs that are many orders of magnitude apart.
+//! - A saturated host takes its limit.
 //! - Both searches are those of [`super::price`], with the same digits.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +21,7 @@ use rayon::prelude::*;
 
 use super::allocation::{MANY, start};
 use super::market::{CHUNK, Market, Pricing};
-use super::price::{Demand, Price, Reference, TOLERANCE, Total, clear};
+use super::price::{Cleared, Demand, Jump, Price, Reference, TOLERANCE, Total, clear};
 use super::response::{Answer, BLOCK, Response, Subset};
 use crate::units::VisitsPerDay;
 
@@ -111,20 +116,28 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 
     /// The price at which a host takes its limit, when the plan has `price`, and its frequencies; the search begins at `start`.
-    fn clear_host(&self, pages: &[u32], limit: f64, price: f64, start: f64) -> (Price, Vec<VisitsPerDay>) {
+    fn clear_host(&self, pages: &[u32], limit: f64, price: f64, start: f64) -> (Cleared, Vec<VisitsPerDay>) {
         let subset = Subset { response: self.market.response, pages };
         let mut market = self.market.of_host(&subset, self.host_pricing(price));
         let mut frequencies = vec![VisitsPerDay::new(market.frequency_min); pages.len()];
         if market.spent_at_least() >= limit || !market.has_worth() {
-            return (Price::plain(f64::INFINITY), frequencies);
+            return (Cleared::at(Price::plain(f64::INFINITY)), frequencies);
         }
-        let price = clear(&mut market, limit, start, TOLERANCE, &mut frequencies);
-        (price, frequencies)
+        let own = clear(&mut market, limit, start, TOLERANCE, &mut frequencies);
+        (own, frequencies)
+    }
+
+    /// Where the search for the price of any host begins when visits have costs. Two searches from one place end with the same
+    /// digits: what the search for the price of the plan counted on is then what the pages get, and where costs are far
+    /// apart the twelfth digit of a host's visits may be more than the budget.
+    fn host_start(price: f64) -> f64 {
+        if price > 0.0 { price } else { 1.0 }
     }
 
     /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
     fn saturated_total(&self, pages: &[u32], limit: f64, price: f64) -> Total {
-        let (own, frequencies) = self.clear_host(pages, limit, price, price);
+        let (own, frequencies) = self.clear_host(pages, limit, price, Self::host_start(price));
+        let own = own.price;
         let subset = Subset { response: self.market.response, pages };
         let market = self.market.of_host(&subset, self.host_pricing(price));
         // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the price.
@@ -232,7 +245,6 @@ pub(super) fn clear_within_limits<R: Response>(
     budget: f64,
     frequencies: &mut [VisitsPerDay],
 ) -> (Price, Vec<u32>) {
-    let hosts = limited.limits.len();
     if limited.market.spent_at_least() >= budget || !limited.market.has_worth() {
         return (Price::plain(0.0), Vec::new());
     }
@@ -241,13 +253,39 @@ pub(super) fn clear_within_limits<R: Response>(
     let start = if limited.host_of.len() > MANY { start(&limited.market, likely_spent) } else { 1.0 };
     if !binds {
         // Every host takes its limit, and one more visit in the budget gains nothing.
-        return (Price::plain(0.0), share_limits(limited, 0.0, start, &vec![true; hosts], frequencies));
+        return (Price::plain(0.0), share_limits(limited, 0.0, start, frequencies));
     }
-    let price = clear(limited, budget, start, TOLERANCE, frequencies);
-    let is_saturated =
-        |host: usize| limited.unlimited[host].visits > limited.limits[host] * (1.0 - TOLERANCE);
-    let saturated: Vec<bool> = (0..hosts).map(is_saturated).collect();
-    (price, share_limits(limited, price.value, price.value, &saturated, frequencies))
+    let Cleared { price, jump } = clear(limited, budget, start, TOLERANCE, frequencies);
+    let saturated = match jump {
+        None => share_limits(limited, price.value, price.value, frequencies),
+        Some(jump) => share_at_jump(limited, &price, &jump, budget, frequencies),
+    };
+    (price, saturated)
+}
+
+/// The frequencies on both sides of a jump, mixed so that they spend the budget; returns the hosts that are saturated on both.
+fn share_at_jump<R: Response>(
+    limited: &mut Limited<'_, R>,
+    above: &Price,
+    jump: &Jump,
+    budget: f64,
+    frequencies: &mut [VisitsPerDay],
+) -> Vec<u32> {
+    let mut side = |price: &Price, frequencies: &mut [VisitsPerDay]| {
+        limited.at(price, frequencies);
+        let saturated = share_limits(limited, price.value, price.value, frequencies);
+        let pages = frequencies.iter().enumerate();
+        (saturated, pages.map(|(page, f)| limited.market.weight(page) * f.get()).sum::<f64>())
+    };
+    let mut frequencies_below = frequencies.to_vec();
+    let (saturated_below, spent_below) = side(&jump.below, &mut frequencies_below);
+    let (mut saturated, spent_above) = side(above, frequencies);
+    let jump = Jump::new(jump.below, spent_below, spent_above, budget);
+    for (frequency, below) in frequencies.iter_mut().zip(frequencies_below) {
+        *frequency = jump.mix(below, *frequency);
+    }
+    saturated.retain(|host| saturated_below.binary_search(host).is_ok());
+    saturated
 }
 
 /// Whether the budget pays for all hosts at their limits.
@@ -273,42 +311,55 @@ fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
     let groups = Groups::of(limited.host_of, hosts, |_| true);
     let spent = |host: usize| {
         let pages = groups.pages(host);
-        let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0, 1.0);
+        let start = Limited::<R>::host_start(0.0);
+        let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0, start);
         pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f.get()).sum::<f64>()
     };
     (0..hosts).into_par_iter().map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
 }
 
-/// Shares the limit of each saturated host among its pages, beginning the search for its price at `start`; returns those
-/// hosts that have pages.
+/// Shares the limit of each host that would take more at the price of the plan among its pages, beginning the search for the
+/// host's price near `start`; returns the hosts that take their limit. Without a price every host that can take it does.
 fn share_limits<R: Response>(
     limited: &Limited<'_, R>,
     price: f64,
     start: f64,
-    saturated: &[bool],
     frequencies: &mut [VisitsPerDay],
 ) -> Vec<u32> {
-    let groups = Groups::of(limited.host_of, limited.limits.len(), |host| saturated[host]);
+    let hosts = limited.limits.len();
+    let takes =
+        |host: usize, part: f64| price == 0.0 || limited.unlimited[host].visits > part * limited.limits[host];
+    let groups = Groups::of(limited.host_of, hosts, |host| takes(host, 1.0));
     // From what the host would take without its limit, a first step of Newton's method towards it.
-    let start_of = |host: usize| {
-        let Some(total) = limited.unlimited.get(host).filter(|_| price > 0.0) else { return start };
-        let elasticity = (total.slope / total.spent).clamp(ELASTICITIES.0, ELASTICITIES.1);
-        start * ((total.visits / limited.limits[host]).ln() / elasticity).clamp(0.0, 5.0).exp()
+    let start_of = |host: usize| match limited.unlimited.get(host) {
+        _ if limited.has_costs => Limited::<R>::host_start(price),
+        Some(total) if price > 0.0 => {
+            let elasticity = (total.slope / total.spent).clamp(ELASTICITIES.0, ELASTICITIES.1);
+            start * ((total.visits / limited.limits[host]).ln() / elasticity).clamp(0.0, 5.0).exp()
+        }
+        _ => start,
     };
     let own_price = |host: usize| {
-        saturated[host]
+        takes(host, 1.0)
             .then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start_of(host)).0)
     };
-    let prices: Vec<Option<Price>> = (0..saturated.len()).into_par_iter().map(own_price).collect();
+    let prices: Vec<Option<Cleared>> = (0..hosts).into_par_iter().map(own_price).collect();
     let market = Market { pricing: limited.host_pricing(price), ..limited.market };
     let chunks = frequencies.par_chunks_mut(CHUNK).zip(limited.host_of.par_chunks(CHUNK)).enumerate();
     chunks.for_each(|(chunk, (frequencies, host_of))| {
         for ((page, frequency), host) in (chunk * CHUNK..).zip(frequencies).zip(host_of) {
-            if let Some(price) = &prices[*host as usize] {
-                *frequency = market.answer(page, price, frequency.get()).visit_frequency();
+            if let Some(own) = &prices[*host as usize] {
+                *frequency = market.visits(page, own, frequency.get());
             }
         }
     });
-    let has_pages = |host: &usize| saturated[*host] && !groups.pages(*host).is_empty();
-    (0..saturated.len()).filter(has_pages).map(|host| host as u32).collect()
+    let is_saturated = |host: &usize| match &prices[*host] {
+        Some(own) if price == 0.0 && own.price.value == f64::INFINITY => {
+            // No page is worth more than the minimum.
+            let pages = groups.pages(*host).len();
+            pages > 0 && pages as f64 * market.frequency_min >= limited.limits[*host]
+        }
+        _ => takes(*host, 1.0 - TOLERANCE),
+    };
+    (0..hosts).filter(is_saturated).map(|host| host as u32).collect()
 }

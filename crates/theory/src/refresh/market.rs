@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::price::{Demand, Price, Reference, Total};
+use super::price::{Cleared, Demand, Price, Reference, Total};
 use super::response::{Answer, BLOCK, Block, Ceiling, Response, Subset, block_of};
 use crate::units::VisitsPerDay;
 
@@ -125,6 +125,16 @@ impl<R: Response> Market<'_, R> {
             None => self.at_price(page, price.value, guess),
             Some(_) => self.near_ceiling(page, price, guess),
         })
+    }
+
+    /// How often a page is visited at the end of a search.
+    #[inline(always)]
+    pub(super) fn visits(&self, page: usize, cleared: &Cleared, guess: f64) -> VisitsPerDay {
+        let above = self.answer(page, &cleared.price, guess).visit_frequency();
+        match &cleared.jump {
+            None => above,
+            Some(jump) => jump.mix(self.answer(page, &jump.below, guess).visit_frequency(), above),
+        }
     }
 
     #[inline(always)]
@@ -280,7 +290,11 @@ impl<R: Response> Demand for Market<'_, R> {
         let ceiling = self.response.ceiling(page).value;
         let own =
             if frequency == 0.0 { f64::INFINITY } else { self.response.log_complement(page, frequency) };
-        if base == 0.0 { own } else { own - (ceiling / (ceiling - base)).ln() }
+        if base == 0.0 {
+            return own;
+        }
+        // What the base leaves of the ceiling has digits only as the difference of the exact ceiling.
+        own - (ceiling / self.ceiling(page).value).ln()
     }
 }
 

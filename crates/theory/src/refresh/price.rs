@@ -10,8 +10,15 @@
 //! own frequency: its log complement says how far the price is below its ceiling, and the exact differences of ceilings say
 //! it for all others. Pages of equal ceiling share as their rates are.
 //!
+//! One reference is not always enough. Two pages of a saturated host, one dear and one cheap, may both be just under their
+//! ceilings: then the price of the plan and that of the host both lack digits, and from one double to the next the limit of
+//! the host goes from the one page to the other. Every mixture of the answers at the two neighbouring prices is as good as they
+//! are, as the gain is concave and the prices are equal but for the last digit, and keeps all limits, as these are linear. So the search ends with
+//! the *jump*: both prices, and the share of the answers at the lower one with which the budget is spent.
+//!
 //! # Promises
-//! - The demand at the price found is within 1e-12 of the budget, so that no page is off by more than that part of the budget.
+//! - The demand at the price found, or in the mixture at a jump, is within 1e-12 of the budget, so that no page is off by more than
+//!   that part of the budget.
 //! - This holds for equal and nearly equal ceilings too.
 
 use super::response::{Answer, Ceiling};
@@ -42,6 +49,45 @@ impl Price {
     fn under(ceiling: Ceiling, log_complement: f64) -> Self {
         let value = -ceiling.value * (-log_complement).exp_m1();
         Self { value, under: Some(Under { ceiling, log_complement }) }
+    }
+}
+
+/// What a search ended with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Cleared {
+    /// The price; before a jump the lowest one known at which no more than the budget is spent.
+    pub(super) price: Price,
+    /// The other side, when no price spends just the budget.
+    pub(super) jump: Option<Jump>,
+}
+
+/// The demand jumps over the budget between two prices that are as near to each other as their digits allow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Jump {
+    /// The lower price, at which too much is spent.
+    pub(super) below: Price,
+    /// Which part of the answers is taken at the lower price.
+    pub(super) share: f64,
+}
+
+impl Cleared {
+    /// No jump is near.
+    pub(super) fn at(price: Price) -> Self {
+        Self { price, jump: None }
+    }
+}
+
+impl Jump {
+    /// A jump from `spent_below` down to `spent_above`, with the budget in between.
+    pub(super) fn new(below: Price, spent_below: f64, spent_above: f64, budget: f64) -> Self {
+        let share = (budget - spent_above) / (spent_below - spent_above);
+        // An endless demand below leaves nothing to take there.
+        Self { below, share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 } }
+    }
+
+    /// The frequency of a page in the mixture.
+    pub(super) fn mix(&self, below: VisitsPerDay, above: VisitsPerDay) -> VisitsPerDay {
+        VisitsPerDay::new(self.share * below.get() + (1.0 - self.share) * above.get())
     }
 }
 
@@ -103,7 +149,8 @@ pub(super) const TOLERANCE_OF_FEW: f64 = 1e-14;
 /// The demand may differ from the budget by this part of it.
 pub(super) const TOLERANCE: f64 = 1e-12;
 
-/// Finds the price at which `demand` spends the budget, beginning at `start`, and leaves the frequencies at this price.
+/// Finds the price at which `demand` spends the budget, beginning at `start`, and leaves the frequencies at this price, or
+/// mixed at a jump.
 ///
 /// The demand must exceed the budget at a price low enough.
 pub(super) fn clear(
@@ -112,27 +159,59 @@ pub(super) fn clear(
     start: f64,
     tolerance: f64,
     frequencies: &mut [VisitsPerDay],
-) -> Price {
+) -> Cleared {
+    let (below, above) = match find(demand, budget, start, tolerance, frequencies) {
+        Found::At(price) => return Cleared::at(price),
+        Found::Between { below, above } => (below, above),
+    };
+    let spent_below = demand.at(&below, frequencies).spent;
+    let frequencies_below = frequencies.to_vec();
+    let spent_above = demand.at(&above, frequencies).spent;
+    let jump = Jump::new(below, spent_below, spent_above, budget);
+    for (frequency, below) in frequencies.iter_mut().zip(frequencies_below) {
+        *frequency = jump.mix(below, *frequency);
+    }
+    Cleared { price: above, jump: Some(jump) }
+}
+
+/// Where the budget is spent.
+enum Found {
+    /// At this price, whose frequencies were left.
+    At(Price),
+    /// At none: too much is spent at the one price, too little at the next.
+    Between { below: Price, above: Price },
+}
+
+fn find(
+    demand: &mut impl Demand,
+    budget: f64,
+    start: f64,
+    tolerance: f64,
+    frequencies: &mut [VisitsPerDay],
+) -> Found {
     let mut search = Search { low: 0.0, high: f64::INFINITY, last: None, before: None };
     let mut price = start;
     for pass in 0..PASSES_MAX {
         let total = demand.at(&Price::plain(price), frequencies);
         if (total.spent - budget).abs() <= tolerance * budget {
-            return Price::plain(price);
+            return Found::At(Price::plain(price));
         }
         search.note(price, &total, budget);
         let next = search.next();
         if (pass >= PATIENCE || next.is_none())
-            && let Some(price) = under_a_ceiling(demand, budget, tolerance, &search, frequencies)
+            && let Some(found) = under_a_ceiling(demand, budget, tolerance, &search, frequencies)
         {
-            return price;
+            return found;
         }
         let Some(next) = next else { break };
         price = next;
     }
-    // No ceiling is near and the neighbouring doubles do no better: the demand is exact as far as it can be computed.
-    demand.at(&Price::plain(price), frequencies);
-    Price::plain(price)
+    if search.low == 0.0 {
+        // Even for next to nothing the pages do not take the budget.
+        demand.at(&Price::plain(price), frequencies);
+        return Found::At(Price::plain(price));
+    }
+    Found::Between { below: Price::plain(search.low), above: Price::plain(search.high) }
 }
 
 /// Passes after which the search turns to the ceilings.
@@ -224,7 +303,7 @@ fn under_a_ceiling(
     tolerance: f64,
     search: &Search,
     frequencies: &mut [VisitsPerDay],
-) -> Option<Price> {
+) -> Option<Found> {
     const SLACK: f64 = 8.0 * f64::EPSILON;
     let references = demand.references(search.low * (1.0 - SLACK), search.high * (1.0 + SLACK));
     let first = references.partition_point(|reference| {
@@ -240,7 +319,7 @@ fn under_a_ceiling(
     };
     let (price, excess) = at(0.0);
     if excess.abs() <= tolerance * budget {
-        return Some(price);
+        return Some(Found::At(price));
     }
     let all_that_is_left = -excess / weight;
     Some(own_frequency(at, (0.0, excess), all_that_is_left, tolerance * budget))
@@ -252,7 +331,7 @@ fn own_frequency(
     mut low: (f64, f64),
     frequency_max: f64,
     tolerance: f64,
-) -> Price {
+) -> Found {
     let (mut price, excess) = at(frequency_max);
     let mut high = (frequency_max, excess);
     // A page alone takes all that is left; under a host's limit its own visits may count for less, and the price must fall further.
@@ -261,20 +340,19 @@ fn own_frequency(
         high.0 *= 8.0;
         (price, high.1) = at(high.0);
     }
-    if high.1.abs() <= tolerance {
-        return price;
+    if high.1 <= tolerance {
+        return Found::At(price);
     }
     for pass in 0..OWN_PASSES_MAX {
+        let is_inside = |frequency: &f64| low.0 < *frequency && *frequency < high.0;
         let secant = low.0 + (high.0 - low.0) * (low.1 / (low.1 - high.1));
         // Every fourth pass halves, so that a bent demand cannot keep one end for ever.
-        let frequency = if pass % 4 == 3 { low.0 + 0.5 * (high.0 - low.0) } else { secant };
-        if !(low.0 < frequency && frequency < high.0) {
-            break;
-        }
-        let excess;
-        (price, excess) = at(frequency);
+        let secant = Some(secant).filter(|_| pass % 4 != 3).filter(is_inside);
+        let middle = Some(low.0 + 0.5 * (high.0 - low.0)).filter(is_inside);
+        let Some(frequency) = secant.or(middle) else { break };
+        let (price, excess) = at(frequency);
         if excess.abs() <= tolerance {
-            return price;
+            return Found::At(price);
         }
         if excess < 0.0 {
             low = (frequency, excess);
@@ -284,7 +362,7 @@ fn own_frequency(
             low.1 *= 0.5;
         }
     }
-    price
+    Found::Between { below: at(high.0).0, above: at(low.0).0 }
 }
 
 /// No frequency is searched above this, in units in which the budget is near one.

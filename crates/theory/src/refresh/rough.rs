@@ -10,7 +10,7 @@
 //! # Promises
 //! - The price found is that of [`super::price::clear`]: when the passes do not confirm it, that search goes on from there.
 
-use super::price::{Demand, Price, Reference, TOLERANCE, Total, clear};
+use super::price::{Cleared, Demand, Price, Reference, TOLERANCE, Total, clear};
 use crate::units::VisitsPerDay;
 
 /// The pages with ceilings near the price.
@@ -29,7 +29,7 @@ pub(super) fn clear_from(
     first: (Price, Total),
     budget: f64,
     frequencies: &mut [VisitsPerDay],
-) -> Price {
+) -> Cleared {
     let mut scratch = vec![VisitsPerDay::ZERO; edge.pages];
     let (mut price, mut total) = first;
     let mut before = None;
@@ -37,10 +37,10 @@ pub(super) fn clear_from(
         let last = RestPass::new(price.value, &total, &edge.demand.at(&price, &mut scratch));
         let mut model = Model { edge: edge.demand, last, before };
         let tolerance = if before.is_none() { FIRST_TOLERANCE } else { MODEL_TOLERANCE };
-        price = clear(&mut model, budget, price.value, tolerance, &mut scratch);
+        price = clear(&mut model, budget, price.value, tolerance, &mut scratch).price;
         total = demand.at(&price, frequencies);
         if (total.spent - budget).abs() <= TOLERANCE * budget {
-            return price;
+            return Cleared::at(price);
         }
         before = Some(last);
     }

@@ -100,7 +100,8 @@ fn share(part: f64, whole: f64) -> Option<f64> {
 /// The share that some words' frequencies have of those of all words.
 fn weighted_share(part: impl Iterator<Item = f64>, summary: &DocumentFrequencies) -> Option<f64> {
     let unit = unit(summary.words().map(|(_, frequency)| frequency));
-    let part = part.map(|frequency| frequency / unit).sum();
+    // From zero up, as the sum of nothing is −0.
+    let part = part.map(|frequency| frequency / unit).fold(0.0, |sum, part| sum + part);
     share(part, summary.words().map(|(_, frequency)| frequency / unit).sum())
 }
 
@@ -167,6 +168,7 @@ mod tests {
             let near =
                 got.zip(expected).is_none_or(|(got, expected)| (got - expected).abs() <= 1e-12 * expected);
             assert!(near && got.is_some() == expected.is_some(), "{got:?} is not {expected:?}");
+            assert!(got.is_none_or(f64::is_sign_positive), "{got:?}");
         }
     }
 
