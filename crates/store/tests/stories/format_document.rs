@@ -87,7 +87,6 @@ fn example_version() -> VersionRecord {
         raw_digest: None,
         text_digest: None,
         simhash: None,
-        folded: None,
     }
 }
 
