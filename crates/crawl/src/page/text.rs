@@ -114,11 +114,11 @@ const STRIDE: usize = 32;
 fn words_bytes(text: &[u8]) -> usize {
     let mut end = 0;
     while let Some(byte) = text.get(end) {
+        let is_word = (*byte > b' ' && *byte != 0xC2) || space_bytes(&text[end..]) == 0;
+        let is_single_space = *byte == b' ' && 0 < end && text[end - 1] != b' ';
         if 0 < end && is_plain(text, end) {
             end += STRIDE;
-        } else if *byte > b' ' && *byte != 0xC2 || space_bytes(&text[end..]) == 0 {
-            end += 1;
-        } else if *byte == b' ' && 0 < end && text[end - 1] != b' ' {
+        } else if is_word || is_single_space {
             end += 1;
         } else {
             break;
