@@ -43,7 +43,7 @@ const LINK_LESS: f32 = 5.0;
 /// What a URL that is a link further from a hot page is worth beside the one before.
 const FURTHER: f64 = 0.5;
 
-/// What PageRank and place count beside likeness: they decide between pages that are alike.
+/// What PageRank and place count beside likeness, at most: they decide between pages that are alike.
 const PLAIN: f64 = 0.1;
 
 /// Words that pages should be about, and which URLs are near a page that is.
@@ -117,7 +117,7 @@ impl Topic {
     }
 }
 
-/// What every URL is worth by its likeness, or by what promises it; `plain` is what each is worth without a topic.
+/// What every URL is worth by its likeness, or by what promises it; `plain` is what each is worth without a topic, one on average.
 pub fn worth(signs: &[Sign], graph: &Graph, plain: &[f64]) -> Vec<f64> {
     let hot: Vec<f32> =
         signs.iter().filter_map(|sign| sign.likeness).filter(|likeness| HOT <= *likeness).collect();
@@ -135,7 +135,7 @@ pub fn worth(signs: &[Sign], graph: &Graph, plain: &[f64]) -> Vec<f64> {
         .zip(&distances)
         .map(expected)
         .zip(plain)
-        .map(|(likeness, plain)| likeness + PLAIN * plain)
+        .map(|(likeness, plain)| likeness + PLAIN * plain / (1.0 + plain))
         .collect()
 }
 
@@ -224,7 +224,7 @@ mod tests {
         let graph = Graph::from_links(6, &[(0, 2), (2, 3), (1, 5)]);
         let worth = worth(&signs, &graph, &[1.0; 6]);
         assert_eq!(
-            worth.iter().map(|worth| (worth - PLAIN) * 4.0).map(f64::round).collect::<Vec<_>>(),
+            worth.iter().map(|worth| (worth - PLAIN / 2.0) * 4.0).map(f64::round).collect::<Vec<_>>(),
             [4.0, 0.0, 2.0, 1.0, 4.0, 0.0]
         );
     }

@@ -1,10 +1,11 @@
 //! UpdateModule: what to visit next (**thesis** 7.3).
 //!
 //! In reading order:
-//! - [`module`]: the module: work by site, what sites can take, and the budget;
+//! - [`module`]: the module: work by site, what sites can take, and the budget; `site`: a site and the work that waits for it;
 //! - [`refresh`]: pages that have been visited, and the policy that says which to visit again;
 //! - [`discovery`]: pages that were never visited;
 //! - [`calendar`]: what is to be done at a given time: pins, retries, lists, rules;
+//! - [`wishes`]: what users wish of sites and pages;
 //! - [`hours`]: when a site may be visited;
 //! - [`intervals`]: how long pages are left alone, at least and at most;
 //! - `worth`: what a page weighs in the objective;
@@ -19,7 +20,10 @@ pub mod module;
 pub mod refresh;
 mod rules;
 pub mod shadow;
+mod site;
+pub mod wishes;
 mod worth;
 
-pub use module::{Assignment, Next, UpdateModule, UpdateSettings, Wishes};
+pub use module::{Assignment, Next, UpdateModule, UpdateSettings};
 pub(crate) use rules::trouble_after;
+pub use wishes::Wishes;

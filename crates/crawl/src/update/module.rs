@@ -19,27 +19,22 @@ use freshet_store::time::Timestamp;
 
 use super::calendar::Calendar;
 use super::discovery::Discovery;
-use super::hours::Hours;
-use super::intervals::Intervals;
 use super::refresh::Refresh;
 use super::rules;
 use super::shadow::Shadow;
+use super::site::{Address, QUEUE_SLOW, Site, kept, manners};
+use super::wishes::{PageWishes, SiteWishes, Wishes};
 use super::worth::Worth;
 use crate::budget::Budget;
 use crate::change::weights::KindWeights;
 use crate::keep::News;
-use crate::page::PageUrl;
 use crate::policy::Outcome;
-use crate::settings::{SiteRules, names_site};
+use crate::settings::SiteRules;
 use crate::status::Status;
 use crate::visit::{Order, Reason};
-use crate::web::politeness::{Experience, Politeness, SiteManners, Turn, Why};
+use crate::web::politeness::{Experience, Politeness, Turn, Why};
 use crate::web::robots::RobotsPolicy;
 
-/// Orders that wait at a site at most, where the site can take them at once.
-const QUEUE_MAX: usize = 64;
-/// Orders that wait at a site at most, where it takes them one by one: more would only be older when they are carried out.
-const QUEUE_SLOW: usize = 4;
 /// Part of the refreshing visits that dates in lists may claim when they have always been right.
 const SIGNAL_SHARE: f64 = 0.5;
 /// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
@@ -60,19 +55,6 @@ pub struct UpdateSettings {
     pub prices_bytes: bool,
     /// Whether sites are left alone between two visits.
     pub has_delay: bool,
-}
-
-/// What users wish beside what the policy decides.
-#[derive(Debug, Default)]
-pub struct Wishes {
-    /// How long pages are left alone, at least and at most.
-    pub intervals: Intervals,
-    /// What holds for single sites.
-    pub site_rules: Vec<SiteRules>,
-    /// What changes are worth by their kinds.
-    pub kinds: KindWeights,
-    /// Swaps collections, if readers do not see everything at once.
-    pub shadow: Option<Shadow>,
 }
 
 /// What to do next.
@@ -119,8 +101,7 @@ pub struct UpdateModule {
     out: HashSet<PageNumber>,
     /// Pages that lists say have changed.
     signals: VecDeque<(PageNumber, SiteNumber)>,
-    pins: HashMap<PageNumber, i64>,
-    intervals: Intervals,
+    page_wishes: PageWishes,
     kinds: KindWeights,
     worth: Worth,
     /// What users set for single sites.
@@ -137,38 +118,6 @@ pub struct UpdateModule {
     bytes_mean: f64,
     /// The part of a visit that is owed to pages visited before.
     refresh_owed: f64,
-}
-
-/// A site, its rules, and the work that waits for it.
-#[derive(Debug)]
-struct Site {
-    /// Scheme, host and port.
-    name: Box<str>,
-    host: Arc<str>,
-    address: Address,
-    queue: VecDeque<Order>,
-    rules: Option<Arc<RobotsPolicy>>,
-    /// Until when the rules need not be asked for.
-    rules_until: Timestamp,
-    /// Whether the rules are being asked for.
-    rules_asked: bool,
-    /// Paused by its user.
-    paused: bool,
-    dates_right: u32,
-    dates_wrong: u32,
-    /// When it may be visited; at any time, if none are named.
-    hours: Option<Hours>,
-    /// What it may take of the visits; any part, if none is named.
-    share: Option<Budget>,
-}
-
-/// The address of a site.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Address {
-    Unknown,
-    Asked,
-    /// None if it cannot be found: then the visit will say so.
-    Known(Option<IpAddr>),
 }
 
 impl UpdateModule {
@@ -196,8 +145,7 @@ impl UpdateModule {
             unresolved: VecDeque::new(),
             out: HashSet::new(),
             signals: VecDeque::new(),
-            pins: HashMap::new(),
-            intervals,
+            page_wishes: PageWishes::new(intervals),
             worth: Worth::new(settings.importance_weight, &kinds),
             kinds,
             site_rules,
@@ -320,7 +268,7 @@ impl UpdateModule {
             }
             News::Visited { page, time, outcome, prompted, bytes_expected, kinds } => {
                 self.out.remove(&page);
-                self.intervals.visited(page, time);
+                self.page_wishes.visited(page, time);
                 self.refresh.learn(page, time, outcome, prompted);
                 let worth = kinds.map(|kinds| self.kinds.worth(kinds));
                 if let Some(weight) = worth.and_then(|worth| self.worth.found(page, worth)) {
@@ -344,8 +292,7 @@ impl UpdateModule {
             }
             News::Left { page, time } => {
                 self.out.remove(&page);
-                self.pins.remove(&page);
-                self.intervals.forget(page);
+                self.page_wishes.forget(page);
                 self.worth.forget(page);
                 self.refresh.retire(page, time);
             }
@@ -360,7 +307,7 @@ impl UpdateModule {
             }
             News::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
             News::Pinned { page, site, every, due } => {
-                self.pins.insert(page, every as i64);
+                self.page_wishes.pin(page, every as i64);
                 self.calendar.add(due, Order::Page { page, site, reason: Reason::Pin });
             }
         }
@@ -374,21 +321,17 @@ impl UpdateModule {
     /// A site is visited no longer, or again.
     pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
         if let Some(state) = self.sites.get_mut(site.index()) {
-            state.paused = paused;
+            state.wishes.paused = paused;
             self.enlist(site, now);
         }
     }
 
     /// Whether all that is known has been visited, and nothing is on its way: what sites that do not answer keep back aside.
     pub fn has_seen_everything(&self) -> bool {
-        let blocked = |site: &Site| site.paused || (site.rules.is_none() && !site.rules_asked);
         self.discovery.pages() == 0
             && self.under_way == 0
             && self.uncommitted == 0
-            && self
-                .sites
-                .iter()
-                .all(|site| site.queue.is_empty() || blocked(site) && site.rules_until > Timestamp::default())
+            && self.sites.iter().all(|site| site.queue.is_empty() || site.is_blocked())
     }
 
     /// The moment that readers may see from now on, if it is another than before.
@@ -421,22 +364,14 @@ impl UpdateModule {
     /// Moves what is due into the queues of its sites.
     fn run_errands(&mut self, now: Timestamp) {
         while let Some(order) = self.calendar.take_due(now) {
-            if let Order::Page { page, site, reason: Reason::Pin } = order {
-                let Some(every) = self.pins.get(&page).copied().filter(|every| *every > 0) else { continue };
-                self.calendar.add(now.plus_millis(every), Order::Page { page, site, reason: Reason::Pin });
-            }
-            if let Order::Page { page, reason: Reason::Interval, .. } = order {
-                let Some((latest, next)) = self.intervals.latest(page, now) else { continue };
-                self.calendar.add(next, order.clone());
-                if now < latest {
+            if let Order::Page { page, reason, .. } = order {
+                let due = self.page_wishes.due(page, reason, now);
+                if let Some(again) = due.again {
+                    self.calendar.add(again, order.clone());
+                }
+                if !due.is_now || (!self.out.insert(page) && reason != Reason::Look) {
                     continue;
                 }
-            }
-            if let Order::Page { page, reason, .. } = order
-                && !self.out.insert(page)
-                && reason != Reason::Look
-            {
-                continue;
             }
             self.visits.spend(1.0);
             self.enqueue(order, now);
@@ -503,7 +438,7 @@ impl UpdateModule {
         }
         let chosen: Vec<_> = self.refresh.choose(wanted.saturating_sub(heeded)).collect();
         for (page, site) in chosen {
-            if let Some(earliest) = self.intervals.earliest_after(page, now) {
+            if let Some(earliest) = self.page_wishes.earliest_after(page, now) {
                 self.calendar.add(earliest, Order::Page { page, site, reason: Reason::Refresh });
             } else if self.out.insert(page) {
                 self.enqueue(Order::Page { page, site, reason: Reason::Refresh }, now);
@@ -517,16 +452,14 @@ impl UpdateModule {
         for _ in 0..self.signals.len().min(4 * wanted) {
             let Some((page, site)) = self.signals.pop_front() else { break };
             let state = &mut self.sites[site.index()];
-            let trust = (f64::from(state.dates_right) + 1.0)
-                / (f64::from(state.dates_right + state.dates_wrong) + 2.0);
             // A site whose dates lie is still asked now and then, so that it can win trust back.
-            let is_heeded = trust > 0.3 || page.0 % 16 == 0;
+            let is_heeded = state.trust_in_dates() > 0.3 || page.0 % 16 == 0;
             if !is_heeded {
                 continue;
             }
             if heeded == wanted
                 || state.room(self.settings.has_delay, now) == 0
-                || self.intervals.earliest_after(page, now).is_some()
+                || self.page_wishes.earliest_after(page, now).is_some()
             {
                 self.signals.push_back((page, site));
             } else if self.out.insert(page) {
@@ -544,18 +477,18 @@ impl UpdateModule {
 
     fn know_site(&mut self, site: SiteNumber, record: &SiteRecord, now: Timestamp) {
         while self.sites.len() <= site.index() {
-            self.sites.push(Site::new(&record.site));
+            let wishes = SiteWishes::of(&record.site, &self.site_rules, &self.visits, now);
+            self.sites.push(Site::new(&record.site, wishes));
             let host = Arc::clone(&self.sites[self.sites.len() - 1].host);
             let number = SiteNumber(self.sites.len() as u32 - 1);
             self.sites_of_host.entry(Arc::clone(&host)).or_default().push(number);
             self.politeness.import(&host, manners(&record.politeness), now);
-            self.set_rules(number, &record.site, now);
             if self.sites[number.index()].address == Address::Unknown {
                 self.unresolved.push_back(number);
             }
         }
         let state = &mut self.sites[site.index()];
-        state.paused = record.paused;
+        state.wishes.paused = record.paused;
         state.dates_right = record.lists.iter().map(|list| list.dates_right).sum();
         state.dates_wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
         if let Some(copy) = &record.robots {
@@ -582,15 +515,7 @@ impl UpdateModule {
     fn enqueue(&mut self, order: Order, now: Timestamp) {
         let site = order.site();
         self.queued += 1;
-        let state = &mut self.sites[site.index()];
-        // A second look says the more the sooner it comes.
-        match order {
-            Order::Page { reason: Reason::Look, .. } => state.queue.push_front(order),
-            order => state.queue.push_back(order),
-        }
-        if let Some(share) = &mut state.share {
-            share.spend(1.0);
-        }
+        self.sites[site.index()].put(order);
         self.enlist(site, now);
     }
 
@@ -598,7 +523,7 @@ impl UpdateModule {
     fn enlist(&mut self, site: SiteNumber, now: Timestamp) {
         let state = &self.sites[site.index()];
         if state.has_work() {
-            let opens = state.hours.as_ref().map_or(now, |hours| hours.open_from(now));
+            let opens = state.wishes.opens(now);
             if now < opens && self.politeness.may_visit_at(&state.host, None) < opens {
                 self.politeness.close_until(&state.host, opens);
             }
@@ -606,26 +531,10 @@ impl UpdateModule {
         }
     }
 
-    /// What its user set for a site holds from now on.
-    fn set_rules(&mut self, site: SiteNumber, name: &str, now: Timestamp) {
-        let Some(url) = PageUrl::stored(&format!("{name}/")) else { return };
-        let Some(rules) = self.site_rules.iter().find(|rules| names_site(&rules.site, &url)) else { return };
-        let state = &mut self.sites[site.index()];
-        state.hours.clone_from(&rules.hours);
-        let part = rules.share_max.zip(self.visits.per_day());
-        state.share = part.map(|(part, per_day)| self.visits.part(part * per_day, now));
-    }
-
     /// Intervals that its user set for a page hold from now on.
     fn bind(&mut self, page: PageNumber, site: SiteNumber, path: &str, time: Timestamp) {
-        if self.intervals.is_empty() {
-            return;
-        }
-        let url = self.sites.get(site.index()).and_then(|state| {
-            let name = &state.name;
-            PageUrl::stored(&format!("{name}{path}"))
-        });
-        if let Some(latest) = url.and_then(|url| self.intervals.know(page, &url, time)) {
+        let Some(state) = self.sites.get(site.index()) else { return };
+        if let Some(latest) = self.page_wishes.bind(page, &state.name, path, time) {
             self.calendar.add(latest, Order::Page { page, site, reason: Reason::Interval });
         }
     }
@@ -672,14 +581,7 @@ impl UpdateModule {
 
     /// How a site is to be treated, as the stores keep it.
     fn politeness_of(&self, site: SiteNumber) -> PolitenessState {
-        let manners = self.politeness.export(&self.sites[site.index()].host).unwrap_or_default();
-        PolitenessState {
-            next_visit: Some(manners.not_before),
-            delay_millis: manners.crawl_delay_millis.map_or(0, u64::from),
-            setbacks: manners.overloads.max(manners.failures),
-            closed_until: None,
-            answer_millis: manners.response_millis,
-        }
+        kept(self.politeness.export(&self.sites[site.index()].host).unwrap_or_default())
     }
 
     /// What the module knows of how the crawl stands.
@@ -711,65 +613,5 @@ impl UpdateModule {
     /// The rules of a site, if they are known.
     pub fn rules(&self, site: SiteNumber) -> Option<Arc<RobotsPolicy>> {
         self.sites.get(site.index())?.rules.clone()
-    }
-}
-
-impl Site {
-    fn new(name: &str) -> Self {
-        let host = host_of(name);
-        let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
-        Self {
-            name: name.into(),
-            host: host.into(),
-            address: literal.map_or(Address::Unknown, |address| Address::Known(Some(address))),
-            queue: VecDeque::new(),
-            rules: None,
-            rules_until: Timestamp::default(),
-            rules_asked: false,
-            paused: false,
-            dates_right: 0,
-            dates_wrong: 0,
-            hours: None,
-            share: None,
-        }
-    }
-
-    /// Whether there is something to do that can be done.
-    fn has_work(&self) -> bool {
-        !self.paused
-            && !self.queue.is_empty()
-            && !self.rules_asked
-            && matches!(self.address, Address::Known(_))
-    }
-
-    /// Orders that the site can still take.
-    fn room(&mut self, has_delay: bool, now: Timestamp) -> usize {
-        let is_closed = self.hours.as_ref().is_some_and(|hours| now < hours.open_from(now));
-        if self.paused || is_closed {
-            return 0;
-        }
-        let most = if has_delay { QUEUE_SLOW } else { QUEUE_MAX };
-        let share = self.share.as_mut().map_or(most, |share| share.gather(now) as usize);
-        most.saturating_sub(self.queue.len()).min(share)
-    }
-}
-
-/// The host of `scheme://host[:port]`.
-fn host_of(site: &str) -> &str {
-    let authority = site.split_once("://").map_or(site, |(_, authority)| authority);
-    match authority.rfind(']') {
-        Some(bracket) => &authority[..=bracket],
-        None => authority.split(':').next().unwrap_or(authority),
-    }
-}
-
-fn manners(state: &PolitenessState) -> SiteManners {
-    SiteManners {
-        not_before: state.next_visit.unwrap_or_default(),
-        overloads: state.setbacks,
-        failures: state.setbacks,
-        response_millis: state.answer_millis,
-        crawl_delay_millis: Some(u32::try_from(state.delay_millis).unwrap_or(u32::MAX))
-            .filter(|delay| *delay > 0),
     }
 }

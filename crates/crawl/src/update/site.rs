@@ -1,0 +1,164 @@
+//! A site: its rules, what is wished of it, the work that waits for it, and how the stores keep its politeness.
+
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use freshet_store::sites::PolitenessState;
+use freshet_store::time::Timestamp;
+
+use super::wishes::SiteWishes;
+use crate::visit::{Order, Reason};
+use crate::web::politeness::SiteManners;
+use crate::web::robots::RobotsPolicy;
+
+/// Orders that wait at a site at most, where the site can take them at once.
+const QUEUE_MAX: usize = 64;
+/// Orders that wait at a site at most, where it takes them one by one: more would only be older when they are carried out.
+pub(super) const QUEUE_SLOW: usize = 4;
+
+/// A site.
+#[derive(Debug)]
+pub(super) struct Site {
+    /// Scheme, host and port.
+    pub(super) name: Box<str>,
+    pub(super) host: Arc<str>,
+    pub(super) address: Address,
+    pub(super) queue: VecDeque<Order>,
+    pub(super) rules: Option<Arc<RobotsPolicy>>,
+    /// Until when the rules need not be asked for.
+    pub(super) rules_until: Timestamp,
+    /// Whether the rules are being asked for.
+    pub(super) rules_asked: bool,
+    pub(super) wishes: SiteWishes,
+    pub(super) dates_right: u32,
+    pub(super) dates_wrong: u32,
+}
+
+/// The address of a site.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Address {
+    Unknown,
+    Asked,
+    /// None if it cannot be found: then the visit will say so.
+    Known(Option<IpAddr>),
+}
+
+impl Site {
+    pub(super) fn new(name: &str, wishes: SiteWishes) -> Self {
+        let host = host_of(name);
+        let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
+        Self {
+            name: name.into(),
+            host: host.into(),
+            address: literal.map_or(Address::Unknown, |address| Address::Known(Some(address))),
+            queue: VecDeque::new(),
+            rules: None,
+            rules_until: Timestamp::default(),
+            rules_asked: false,
+            wishes,
+            dates_right: 0,
+            dates_wrong: 0,
+        }
+    }
+
+    /// Whether there is something to do that can be done.
+    pub(super) fn has_work(&self) -> bool {
+        !self.wishes.paused
+            && !self.queue.is_empty()
+            && !self.rules_asked
+            && matches!(self.address, Address::Known(_))
+    }
+
+    /// Whether nothing can be done here until its user or its server says otherwise.
+    pub(super) fn is_blocked(&self) -> bool {
+        let cannot_ask = self.rules.is_none() && !self.rules_asked;
+        (self.wishes.paused || cannot_ask) && self.rules_until > Timestamp::default()
+    }
+
+    /// Orders that the site can still take.
+    pub(super) fn room(&mut self, has_delay: bool, now: Timestamp) -> usize {
+        let most = if has_delay { QUEUE_SLOW } else { QUEUE_MAX };
+        most.saturating_sub(self.queue.len()).min(self.wishes.room(most, now))
+    }
+
+    /// Puts an order where it waits: a second look says the more the sooner it comes.
+    pub(super) fn put(&mut self, order: Order) {
+        match order {
+            Order::Page { reason: Reason::Look, .. } => self.queue.push_front(order),
+            order => self.queue.push_back(order),
+        }
+        self.wishes.spend();
+    }
+
+    /// How far the dates that its lists give were right.
+    pub(super) fn trust_in_dates(&self) -> f64 {
+        (f64::from(self.dates_right) + 1.0) / (f64::from(self.dates_right + self.dates_wrong) + 2.0)
+    }
+}
+
+/// The host of `scheme://host[:port]`.
+fn host_of(site: &str) -> &str {
+    let authority = site.split_once("://").map_or(site, |(_, authority)| authority);
+    match authority.rfind(']') {
+        Some(bracket) => &authority[..=bracket],
+        None => authority.split(':').next().unwrap_or(authority),
+    }
+}
+
+/// How a host is to be treated, as the stores keep it with its sites.
+pub(super) fn kept(manners: SiteManners) -> PolitenessState {
+    PolitenessState {
+        next_visit: Some(manners.not_before),
+        delay_millis: manners.crawl_delay_millis.map_or(0, u64::from),
+        setbacks: manners.overloads.max(manners.failures),
+        closed_until: None,
+        answer_millis: manners.response_millis,
+    }
+}
+
+/// How a host is to be treated, from what the stores keep with one of its sites.
+pub(super) fn manners(state: &PolitenessState) -> SiteManners {
+    SiteManners {
+        not_before: state.next_visit.unwrap_or_default(),
+        overloads: state.setbacks,
+        failures: state.setbacks,
+        response_millis: state.answer_millis,
+        crawl_delay_millis: Some(u32::try_from(state.delay_millis).unwrap_or(u32::MAX))
+            .filter(|delay| *delay > 0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_of_a_site_is_without_its_port() {
+        for (site, host) in [
+            ("http://a.example", "a.example"),
+            ("https://a.example:8443", "a.example"),
+            ("http://[::1]:80", "[::1]"),
+            ("http://127.0.0.1:80", "127.0.0.1"),
+        ] {
+            assert_eq!(host_of(site), host);
+        }
+        assert_eq!(
+            Site::new("http://[::1]:80", SiteWishes::default()).address,
+            Address::Known("::1".parse().ok())
+        );
+        assert_eq!(Site::new("http://a.example", SiteWishes::default()).address, Address::Unknown);
+    }
+
+    #[test]
+    fn what_is_kept_of_a_host_comes_back() {
+        let known = SiteManners {
+            not_before: Timestamp::from_millis(5000),
+            overloads: 3,
+            failures: 3,
+            response_millis: 70,
+            crawl_delay_millis: Some(20_000),
+        };
+        assert_eq!(manners(&kept(known)), known);
+    }
+}

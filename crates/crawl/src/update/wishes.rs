@@ -1,0 +1,193 @@
+//! What users wish of sites and pages, beside what the policy decides: that a site is left alone, visited at some hours only, or takes no more
+//! than a part of the visits; that a page is visited at an interval of its own, or not sooner or later than so long after its last visit.
+//!
+//! # Promises
+//! - A pinned page is due one interval after it was due last; one that is pinned no longer is not due.
+//! - A site that is paused, or outside its hours, takes no visit.
+
+use std::collections::HashMap;
+
+use freshet_store::ids::PageNumber;
+use freshet_store::time::Timestamp;
+
+use super::hours::Hours;
+use super::intervals::Intervals;
+use super::shadow::Shadow;
+use crate::budget::Budget;
+use crate::change::weights::KindWeights;
+use crate::page::PageUrl;
+use crate::settings::{SiteRules, names_site};
+use crate::visit::Reason;
+
+/// What users wish beside what the policy decides.
+#[derive(Debug, Default)]
+pub struct Wishes {
+    /// How long pages are left alone, at least and at most.
+    pub intervals: Intervals,
+    /// What holds for single sites.
+    pub site_rules: Vec<SiteRules>,
+    /// What changes are worth by their kinds.
+    pub kinds: KindWeights,
+    /// Swaps collections, if readers do not see everything at once.
+    pub shadow: Option<Shadow>,
+}
+
+/// What is wished of pages.
+#[derive(Debug)]
+pub(super) struct PageWishes {
+    /// Milliseconds between two visits to a page, whatever the policy says.
+    pins: HashMap<PageNumber, i64>,
+    intervals: Intervals,
+}
+
+/// What becomes of a visit that a user wished for, when it is due.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Due {
+    /// Whether it is made.
+    pub(super) is_now: bool,
+    /// When the next is due.
+    pub(super) again: Option<Timestamp>,
+}
+
+impl PageWishes {
+    pub(super) fn new(intervals: Intervals) -> Self {
+        Self { pins: HashMap::new(), intervals }
+    }
+
+    /// A page is visited this often, in milliseconds; as the policy says, if zero.
+    pub(super) fn pin(&mut self, page: PageNumber, every: i64) {
+        self.pins.insert(page, every);
+    }
+
+    /// A page was copied for the first time, and is bound by the intervals from now on. When it must be visited at the latest.
+    pub(super) fn bind(
+        &mut self,
+        page: PageNumber,
+        site: &str,
+        path: &str,
+        time: Timestamp,
+    ) -> Option<Timestamp> {
+        if self.intervals.is_empty() {
+            return None;
+        }
+        self.intervals.know(page, &PageUrl::stored(&format!("{site}{path}"))?, time)
+    }
+
+    /// What becomes of a visit that is due for this reason; one that no user wished for is made.
+    pub(super) fn due(&self, page: PageNumber, reason: Reason, now: Timestamp) -> Due {
+        match reason {
+            Reason::Pin => {
+                let every = self.pins.get(&page).copied().filter(|every| *every > 0);
+                Due { is_now: every.is_some(), again: every.map(|every| now.plus_millis(every)) }
+            }
+            Reason::Interval => match self.intervals.latest(page, now) {
+                Some((latest, next)) => Due { is_now: latest <= now, again: Some(next) },
+                None => Due { is_now: false, again: None },
+            },
+            _ => Due { is_now: true, again: None },
+        }
+    }
+
+    /// When a page may be visited again, if that is later than `now`.
+    pub(super) fn earliest_after(&self, page: PageNumber, now: Timestamp) -> Option<Timestamp> {
+        self.intervals.earliest_after(page, now)
+    }
+
+    /// A page was visited again.
+    pub(super) fn visited(&mut self, page: PageNumber, time: Timestamp) {
+        self.intervals.visited(page, time);
+    }
+
+    /// A page has left the collection.
+    pub(super) fn forget(&mut self, page: PageNumber) {
+        self.pins.remove(&page);
+        self.intervals.forget(page);
+    }
+}
+
+/// What is wished of a site.
+#[derive(Debug, Default)]
+pub(super) struct SiteWishes {
+    /// Paused by its user.
+    pub(super) paused: bool,
+    /// When it may be visited; at any time, if none are named.
+    hours: Option<Hours>,
+    /// What it may take of the visits; any part, if none is named.
+    share: Option<Budget>,
+}
+
+impl SiteWishes {
+    /// What the first rule that names a site wishes of it.
+    pub(super) fn of(site: &str, rules: &[SiteRules], visits: &Budget, now: Timestamp) -> Self {
+        let url = PageUrl::stored(&format!("{site}/"));
+        let named = url.and_then(|url| rules.iter().find(|rules| names_site(&rules.site, &url)));
+        let Some(rules) = named else { return Self::default() };
+        let part = rules.share_max.zip(visits.per_day());
+        let share = part.map(|(part, per_day)| visits.part(part * per_day, now));
+        Self { paused: false, hours: rules.hours.clone(), share }
+    }
+
+    /// When its hours begin: `now`, if they have.
+    pub(super) fn opens(&self, now: Timestamp) -> Timestamp {
+        self.hours.as_ref().map_or(now, |hours| hours.open_from(now))
+    }
+
+    /// Visits that it may be given now, of so many at most.
+    pub(super) fn room(&mut self, most: usize, now: Timestamp) -> usize {
+        if self.paused || now < self.opens(now) {
+            return 0;
+        }
+        self.share.as_mut().map_or(most, |share| most.min(share.gather(now) as usize))
+    }
+
+    /// It was given a visit.
+    pub(super) fn spend(&mut self) {
+        if let Some(share) = &mut self.share {
+            share.spend(1.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: PageNumber = PageNumber(1);
+    const DAY: i64 = 86_400_000;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    #[test]
+    fn a_pinned_page_is_due_again_and_again_until_it_is_not_pinned() {
+        let mut wishes = PageWishes::new(Intervals::default());
+        assert_eq!(wishes.due(PAGE, Reason::Pin, at(7)), Due { is_now: false, again: None });
+        wishes.pin(PAGE, 100);
+        assert_eq!(wishes.due(PAGE, Reason::Pin, at(7)), Due { is_now: true, again: Some(at(107)) });
+        wishes.pin(PAGE, 0);
+        assert_eq!(wishes.due(PAGE, Reason::Pin, at(7)), Due { is_now: false, again: None });
+        assert_eq!(wishes.due(PAGE, Reason::Retry, at(7)), Due { is_now: true, again: None });
+    }
+
+    #[test]
+    fn a_site_takes_visits_at_its_hours_and_within_its_share_unless_it_is_paused() {
+        let rules = [SiteRules {
+            site: "a.example".to_owned(),
+            hours: Some("12:00-13:00".parse().expect("hours")),
+            share_max: Some(0.5),
+            ..SiteRules::default()
+        }];
+        let visits = Budget::new(Some(48.0), 4.0, at(0));
+        let noon = at(DAY / 2);
+        let mut wishes = SiteWishes::of("http://a.example", &rules, &visits, at(0));
+        assert_eq!((wishes.opens(at(0)), wishes.room(9, at(0))), (noon, 0));
+        assert_eq!((wishes.opens(noon), wishes.room(9, noon)), (noon, 2));
+        wishes.spend();
+        assert_eq!(wishes.room(9, noon), 1);
+        wishes.paused = true;
+        assert_eq!(wishes.room(9, noon), 0);
+        let mut other = SiteWishes::of("http://b.example", &rules, &visits, at(0));
+        assert_eq!(other.room(9, at(0)), 9);
+    }
+}
