@@ -187,6 +187,16 @@ async fn learn(
 ) -> Result<Option<Version>> {
     let database: Database = shelf.database(name)?;
     if let Place::Search(_) = &database.place {
+        let spent = Spent::today(shelf, wall_now())
+            .and_then(|spent| spent.per_day.map(|per_day| (per_day, spent.share)));
+        if let Some((per_day, share)) = spent.filter(|_| !home.json) {
+            let (per_day, percent) = (documents(per_day), 100.0 * share);
+            writeln!(
+                io::stdout(),
+                "{} {name}: is asked, with at most {per_day} requests a day ({percent:.0}% of the crawl's budget; --share alters it)",
+                moment(wall_now())
+            )?;
+        }
         return sample(&database, visitor, &journal(shelf, name)?, 1, stop).await;
     }
     let now = now_of(&database, &home.directory);

@@ -82,6 +82,9 @@ pub struct Assignment {
     turn: Turn,
 }
 
+/// How long a host is kept for the crawl after a turn that was lent, once it may be visited, in milliseconds.
+const OWN_TURN: i64 = 1_000;
+
 /// Decides what is visited next.
 pub struct UpdateModule {
     settings: UpdateSettings,
@@ -95,6 +98,8 @@ pub struct UpdateModule {
     sites_of_host: HashMap<Arc<str>, Vec<SiteNumber>>,
     /// Hosts whose next turn another program waits for.
     promised: HashSet<Arc<str>>,
+    /// Hosts whose next turn is the crawl's own, because the last was lent, and until when it is.
+    own_turns: HashMap<Arc<str>, Timestamp>,
     /// Sites whose hosts have no address yet.
     unresolved: VecDeque<SiteNumber>,
     /// Pages in a queue, on their way, or not committed yet.
@@ -142,6 +147,7 @@ impl UpdateModule {
             sites: Vec::new(),
             sites_of_host: HashMap::new(),
             promised: HashSet::new(),
+            own_turns: HashMap::new(),
             unresolved: VecDeque::new(),
             out: HashSet::new(),
             signals: VecDeque::new(),
@@ -210,13 +216,17 @@ impl UpdateModule {
     }
 
     /// Lends a turn at a host to another program, paid from the budget of visits; or says when it is worth asking again, if that is known. A
-    /// host that was asked for and is not free is left to the other from then on: whoever comes every few moments would never find it so.
+    /// host that was asked for and is not free is left to the other from then on: whoever comes every few moments would never find it so. But
+    /// after a turn that was lent comes one of the crawl's own, if it has work there.
     pub fn lend(
         &mut self,
         host: &str,
         address: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<Turn, Option<Timestamp>> {
+        if let Some(until) = self.own_turns.get(host).filter(|until| now < **until) {
+            return Err(Some(*until));
+        }
         match self.politeness.begin(host, address, now) {
             Ok(turn) => {
                 self.promised.remove(host);
@@ -242,6 +252,11 @@ impl UpdateModule {
     pub fn take_back(&mut self, host: &str, turn: Turn, experience: Experience, now: Timestamp) {
         self.politeness.end(turn, experience, now);
         self.lend_no_more(host, now);
+        let sites = self.sites_of_host.get(host).into_iter().flatten();
+        if sites.into_iter().any(|site| self.sites[site.index()].has_work()) {
+            let until = self.politeness.may_visit_at(host, None).plus_millis(OWN_TURN);
+            self.own_turns.insert(host.into(), until);
+        }
     }
 
     /// So many orders that came back are part of the stores.
@@ -552,6 +567,7 @@ impl UpdateModule {
         let state = &mut self.sites[site.index()];
         let Address::Known(address) = state.address else { return None };
         let turn = self.politeness.begin(host, address, now).ok()?;
+        self.own_turns.remove(host);
         let order = if state.rules.is_none() || state.rules_until <= now {
             state.rules_asked = true;
             Order::Robots { site }
