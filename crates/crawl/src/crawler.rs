@@ -328,6 +328,14 @@ impl Crawler {
 
     /// Begins an audit of so many pages, drawn at random; one that is under way is given up.
     pub fn begin_audit(&self, sample: usize) -> Result<AuditReport, StoreError> {
+        let audit = self.draw_audit(sample)?;
+        let report = audit.report(self.reader())?;
+        *self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(audit);
+        Ok(report)
+    }
+
+    /// An audit of so many pages, drawn at random, whose visits are ordered.
+    pub(crate) fn draw_audit(&self, sample: usize) -> Result<Audit, StoreError> {
         let now = self.clock.now();
         let mut audit = Audit::draw(self.reader(), sample, now)?;
         let status = self.status_now();
@@ -343,9 +351,7 @@ impl Crawler {
         }
         drop(update_module);
         self.news.notify_waiters();
-        let report = audit.report(self.reader())?;
-        *self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(audit);
-        Ok(report)
+        Ok(audit)
     }
 
     /// What the audit has found so far; none if none is under way. When all is visited, or it is enough, it ends and is kept.

@@ -10,7 +10,7 @@
 //! - [`policy`]: which page next: the policies, which the lab runs too;
 //! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
-//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`]: how true what it says is; [`past`]: what its visits say of when pages changed.
+//! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`], `self_audit`: how true what it says is; [`past`]: what its visits say of when pages changed.
 
 mod archived;
 pub mod audit;
@@ -30,6 +30,7 @@ pub mod page;
 pub mod past;
 pub mod policy;
 pub mod ranking_module;
+mod self_audit;
 pub mod settings;
 pub mod status;
 pub mod topic;

@@ -29,6 +29,7 @@ use crate::page::scope::BadPattern;
 use crate::page::{Canonical, PageUrl};
 use crate::policy::{Form, Outcome, Setting};
 use crate::ranking_module::rank;
+use crate::self_audit;
 use crate::settings::{Mode, Publication, Settings};
 use crate::topic::Topic;
 use crate::update::intervals::Intervals;
@@ -226,16 +227,21 @@ impl Crawl {
             let topic = Topic::new(&settings.topic);
             std::thread::spawn(move || refine(&crawler, pages_max, topic.as_ref()))
         };
+        let auditing = {
+            let crawler = Arc::clone(&crawler);
+            let share = if settings.once { 0.0 } else { settings.audit_share };
+            std::thread::spawn(move || self_audit::audit_now_and_then(&crawler, share))
+        };
         let ran = crawler.run(settings.connections).await;
         crawler.tell_keeper(Message::End).await;
         let clock_now = crawler.clock().now();
         let keeper = tokio::task::spawn_blocking(move || {
-            let ended = ranking.join();
+            let ended = ranking.join().and(auditing.join());
             (keeping.join(), ended)
         });
         let (kept, ranked) = keeper.await.map_err(|_| CrawlError::Thread("keeper"))?;
         kept.map_err(|_| CrawlError::Thread("keeper"))??.close(clock_now)?;
-        ranked.map_err(|_| CrawlError::Thread("RankingModule"))?;
+        ranked.map_err(|_| CrawlError::Thread("RankingModule or the audit"))?;
         Ok(ran?)
     }
 }

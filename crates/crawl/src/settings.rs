@@ -29,6 +29,8 @@ pub struct Settings {
     pub bytes_per_day: Option<f64>,
     /// Part of the visits that pages never visited may take while there are any, from 0 to 1.
     pub discovery_share: f64,
+    /// Part of the visits that go to pages drawn at random, to hold what the crawl believes of its freshness against, from 0 to 1.
+    pub audit_share: f64,
     /// Pages to keep at most.
     pub pages_max: usize,
     /// Connections at a time.

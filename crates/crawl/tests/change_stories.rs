@@ -87,6 +87,7 @@ fn settings(directory: &Path, site: &Site, definition: Definition) -> Settings {
         visits_per_day: None,
         bytes_per_day: None,
         discovery_share: 0.8,
+        audit_share: 0.0,
         pages_max: 1000,
         connections: 4,
         policy: "uniform".parse().expect("a policy"),

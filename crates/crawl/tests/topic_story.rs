@@ -142,6 +142,7 @@ fn settings(directory: &Path, web: &Web, topic: &[&str]) -> Settings {
         visits_per_day: None,
         bytes_per_day: None,
         discovery_share: 1.0,
+        audit_share: 0.0,
         pages_max: 10_000,
         connections: 1,
         policy: "uniform".parse().expect("a policy"),

@@ -75,6 +75,7 @@ fn settings(directory: &Path, seeds: Vec<String>, visits_per_day: Option<f64>) -
         visits_per_day,
         bytes_per_day: None,
         discovery_share: 0.8,
+        audit_share: 0.0,
         pages_max: 100_000,
         connections: 16,
         policy: "freshet:mix:steady".parse().expect("a policy"),

@@ -37,6 +37,7 @@ pub(super) struct Config {
     pub(super) bytes: Option<String>,
     pub(super) pages: Option<usize>,
     pub(super) discovery_share: Option<f64>,
+    pub(super) audit_share: Option<f64>,
     pub(super) db_share: Option<f64>,
     pub(super) policy: Option<String>,
     pub(super) importance_weight: Option<f64>,
@@ -203,6 +204,10 @@ impl Config {
         if !(0.0..=1.0).contains(&share) {
             bail!("discovery_share: {share} is not between 0 and 1");
         }
+        let audit_share = self.audit_share.unwrap_or(0.02);
+        if !(0.0..=1.0).contains(&audit_share) {
+            bail!("audit_share: {audit_share} is not between 0 and 1");
+        }
         let db_share = self.db_share();
         if !(0.0..=1.0).contains(&db_share) {
             bail!("db_share: {db_share} is not between 0 and 1");
@@ -241,6 +246,7 @@ impl Config {
             visits_per_day: budget.unwrap_or(Some(DEFAULT_BUDGET)),
             bytes_per_day: bytes.flatten(),
             discovery_share: share,
+            audit_share,
             pages_max: self.pages.unwrap_or(DEFAULT_PAGES),
             connections,
             policy,

@@ -1,0 +1,49 @@
+//! Audits that a crawl makes by itself, so that what it says of its freshness is held against the truth all the time.
+//!
+//! The pages that a policy visits are not drawn at random: they are those that it takes for changed. What it learns from them says little of the
+//! others, and pages that died or moved unseen are believed in for long. So a small share of the visits goes to pages drawn at random, in small
+//! audits one after the other, and these calibrate the estimate as audits do that a user asks for ([`crate::audit`]).
+
+use std::time::Duration;
+
+use crate::audit::{self, Audit};
+use crate::crawler::{Crawler, Message};
+
+/// Pages of one audit: few, so that the calibration follows the crawl.
+const SAMPLE: usize = 50;
+/// How often it is looked whether an audit is due or done.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Spends this share of the visits on audits until the crawl stops; none if the share is zero.
+pub(crate) fn audit_now_and_then(crawler: &Crawler, share: f64) {
+    if share <= 0.0 {
+        return;
+    }
+    let visits_between = (SAMPLE as f64 / share) as u64;
+    let mut under_way: Option<Audit> = None;
+    let mut begun_at = crawler.board().visits;
+    while !crawler.is_stopping() {
+        std::thread::sleep(LOOK_EVERY);
+        let visits = crawler.board().visits;
+        let is_due = visits.saturating_sub(begun_at) >= visits_between;
+        match under_way.take() {
+            Some(audit) => {
+                let Ok(report) = audit.report(crawler.reader()) else { continue };
+                // Pages that cannot be visited are not waited for beyond the next audit.
+                if !report.done && !is_due {
+                    under_way = Some(audit);
+                    continue;
+                }
+                let (name, note) = audit::note(&report);
+                if !crawler.tell_keeper_blocking(Message::Note(name, note)) {
+                    return;
+                }
+            }
+            None if is_due => {
+                begun_at = visits;
+                under_way = crawler.draw_audit(SAMPLE).ok().filter(|audit| !audit.pages.is_empty());
+            }
+            None => {}
+        }
+    }
+}
