@@ -17,6 +17,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use freshet_store::time::Timestamp;
@@ -60,23 +61,45 @@ impl Shelf {
     }
 
     /// The names of all folders that may be databases, sorted.
-    pub(crate) fn folders(&self) -> Result<Vec<String>, TextError> {
+    fn folders(&self) -> Result<Vec<String>, TextError> {
+        let mut names = Vec::new();
+        self.each_folder(|name, _| names.push(name.to_owned()))?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// The folders that may be databases, in no order, each with when it was last altered, in nanoseconds since 1970; zero if nobody knows.
+    pub(crate) fn folders_with_times(&self) -> Result<Vec<(String, u64)>, TextError> {
+        let mut folders = Vec::new();
+        self.each_folder(|name, entry| {
+            // An entry is asked without a walk along its whole path; of what a link leads to it says nothing.
+            let metadata = entry.metadata().ok().filter(fs::Metadata::is_dir);
+            let altered = metadata.map_or(0, |metadata| {
+                let seconds = u64::try_from(metadata.mtime()).unwrap_or(0);
+                seconds
+                    .saturating_mul(1_000_000_000)
+                    .saturating_add(u64::try_from(metadata.mtime_nsec()).unwrap_or(0))
+            });
+            folders.push((name.to_owned(), altered));
+        })?;
+        Ok(folders)
+    }
+
+    fn each_folder(&self, mut each: impl FnMut(&str, &fs::DirEntry)) -> Result<(), TextError> {
         let entries = match fs::read_dir(&self.directory) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             other => other.map_err(TextError::file("read", &self.directory))?,
         };
-        let mut names = Vec::new();
         for entry in entries {
             let entry = entry.map_err(TextError::file("read", &self.directory))?;
             let is_folder = entry.file_type().is_ok_and(|kind| !kind.is_file());
             if let Some(name) =
                 entry.file_name().to_str().filter(|name| is_folder && check_name(name).is_ok())
             {
-                names.push(name.to_owned());
+                each(name, &entry);
             }
         }
-        names.sort();
-        Ok(names)
+        Ok(())
     }
 
     /// Adds a database.

@@ -1,7 +1,7 @@
 //! A content summary as it is held in memory: words in their order, each with the number of documents that have it.
 //!
 //! **summary**, Definitions 1 and 2. Words lie in one piece of memory, as the file has them, so that a summary of a million
-//! words is read in some ten milliseconds; a word is found by bisection.
+//! words is read without a piece of memory for each; a word is found by bisection.
 //!
 //! # Promises
 //! - Words are sorted and different; every frequency is above zero and finite.

@@ -8,8 +8,8 @@
 //! segments hold of any other; databases whose newest version no segment holds are read and written as new segments, and segments of which little
 //! is left are made again. So a query costs time in its own words, whatever was changed since the last: nobody must tell the catalogue.
 //!
-//! Which version is the newest is seen in a database's folder. As long as a folder was not altered since a segment was made, it is not read again: a
-//! look at ten thousand folders takes some ten milliseconds.
+//! Which version is the newest is seen in a database's folder. As long as a folder was not altered since a segment was made, it is not read again,
+//! only looked at: that look is what a query pays for every database, whether it has the words or not.
 //!
 //! # Promises
 //! - A selection goes by the newest version of every database, whatever was killed, removed or damaged in between.
@@ -17,7 +17,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -76,12 +75,14 @@ impl Catalogue {
         let again = dissolved.iter().flat_map(|part| part.live(&standings));
         let wanted: Vec<Standing> = missing.iter().copied().chain(again).cloned().collect();
         let mut parts = kept;
-        parts.extend(made(shelf, &wanted)?);
+        if !wanted.is_empty() {
+            parts.extend(made(shelf, &wanted)?);
+            // What was made has its place too.
+            place(&mut parts, &standings);
+        }
         for part in dissolved {
             part.remove();
         }
-        // What was made has its place too.
-        place(&mut parts, &standings);
         let mut ranked: Vec<Option<Ranked>> = vec![None; standings.len()];
         for part in &parts {
             for (held, place) in part.segment.databases.iter().zip(&part.places) {
@@ -192,24 +193,19 @@ fn standings(shelf: &Shelf, parts: &[Part]) -> Result<Vec<Standing>, TextError> 
     for held in parts.iter().rev().flat_map(|part| &part.segment.databases) {
         known.insert(&held.name, held);
     }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
     let mut standings = Vec::new();
-    for name in shelf.folders()? {
-        let folder_ns = altered(&shelf.place(&name)?);
+    for (name, altered) in shelf.folders_with_times()? {
+        // A folder that was altered a moment ago may be altered again without showing it.
+        let folder_ns = if altered.saturating_add(UNSURE_NS) < now { altered } else { 0 };
         let version = match known.get(name.as_str()) {
             Some(held) if held.folder_ns == folder_ns && folder_ns > 0 => Some(held.version.clone()),
             _ => shelf.newest_file(&name)?,
         };
         standings.extend(version.map(|version| Standing { name, version, folder_ns }));
     }
+    standings.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(standings)
-}
-
-/// When a folder was altered, in nanoseconds since 1970; zero if it may be altered again without showing it.
-fn altered(folder: &Path) -> u64 {
-    let Ok(metadata) = fs::metadata(folder) else { return 0 };
-    let altered = u64::try_from(metadata.mtime()).unwrap_or(0) * 1_000_000_000 + metadata.mtime_nsec() as u64;
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
-    if altered.saturating_add(UNSURE_NS) < now { altered } else { 0 }
 }
 
 /// Gives every database its place in the newest segment that holds its newest version; says which have none.

@@ -62,7 +62,8 @@ pub(super) struct Segment {
 
 #[derive(Debug)]
 enum Source {
-    File(File),
+    /// With its length in bytes.
+    File(File, u64),
     Memory(Vec<u8>),
 }
 
@@ -121,7 +122,7 @@ impl Segment {
     pub(super) fn open(path: &Path) -> Result<Self, Damaged> {
         let file = File::open(path).map_err(|_| Damaged)?;
         let bytes = file.metadata().map_err(|_| Damaged)?.len();
-        Self::of(Source::File(file), bytes)
+        Self::of(Source::File(file, bytes), bytes)
     }
 
     /// The segment that these bytes are.
@@ -201,9 +202,8 @@ impl Source {
             return Err(Damaged);
         }
         match self {
-            Self::File(file) => {
-                let bytes = file.metadata().map_err(|_| Damaged)?.len();
-                if bytes < place.checked_add(length).ok_or(Damaged)? {
+            Self::File(file, bytes) => {
+                if *bytes < place.checked_add(length).ok_or(Damaged)? {
                     return Err(Damaged);
                 }
                 let mut part = vec![0; length as usize];
