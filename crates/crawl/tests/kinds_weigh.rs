@@ -41,7 +41,6 @@ fn module(weights: KindWeights) -> UpdateModule {
     let start = Timestamp::from_millis(0);
     let settings = UpdateSettings {
         discovery_share: 0.8,
-        audit_share: 0.0,
         ready: 4,
         importance_weight: 0.0,
         refresh: true,
