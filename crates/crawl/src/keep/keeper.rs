@@ -43,6 +43,8 @@ const IMPORTANCE_MOVED: f32 = 0.05;
 const TROUBLES: usize = 20;
 /// Lines of a status that tell what was met.
 const MET_LINES: usize = 100;
+/// URLs that are remembered to be kept when there is room again; others wait for the RankingModule.
+const IN_LINE_MAX: usize = 10_000;
 /// Redirects that may lead from one URL to another, one after the other.
 pub(super) const REDIRECTS_MAX: usize = 5;
 
@@ -56,6 +58,8 @@ pub struct Keeper {
     pub(super) sites: Vec<SiteRecord>,
     sites_touched: BTreeSet<SiteNumber>,
     kept: usize,
+    /// URLs that found the collection full, the oldest first.
+    next_in_line: VecDeque<UrlId>,
     last_changes: VecDeque<ChangeLine>,
     pub(super) changes: Changes,
     /// Pages as the next commit leaves them.
@@ -92,6 +96,7 @@ impl Keeper {
             sites: Vec::new(),
             sites_touched: BTreeSet::new(),
             kept: 0,
+            next_in_line: VecDeque::new(),
             last_changes: VecDeque::new(),
             changes: Changes::default(),
             pending_pages: HashMap::new(),
@@ -229,8 +234,28 @@ impl Keeper {
             && self.admission.site_has_room(found.url, self.sites[site.index()].pages)
         {
             self.admit(id, now)?;
+        } else if self.next_in_line.len() < IN_LINE_MAX {
+            self.next_in_line.push_back(id);
         }
         Ok(Some(id))
+    }
+
+    /// Room that pages have left is filled at once; the RankingModule has the last word on what belongs in the collection.
+    fn fill_room(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        while self.kept < self.admission.pages_max()
+            && let Some(id) = self.next_in_line.pop_front()
+        {
+            let waits = self.url(id)?.filter(|record| record.standing == Standing::Waiting);
+            let Some((record, url)) =
+                waits.and_then(|record| Some((record.site, PageUrl::stored(&record.url)?)))
+            else {
+                continue;
+            };
+            if self.admission.site_has_room(&url, self.sites[record.index()].pages) {
+                self.admit(id, now)?;
+            }
+        }
+        Ok(())
     }
 
     /// Makes a known URL a page of the collection.
@@ -369,6 +394,7 @@ impl Keeper {
             Message::Visit(visit, site, politeness) => {
                 self.site_mut(site).politeness = politeness;
                 self.absorb(*visit)?;
+                self.fill_room(now)?;
                 return Ok(true);
             }
             Message::Ranking(ranking) => self.take_ranking(&ranking, now)?,

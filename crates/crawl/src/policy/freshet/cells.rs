@@ -9,6 +9,8 @@
 //! - A page leaves its cell in constant time, wherever it stands, but for the look through its group's cells when it is first.
 //! - Eight bytes a page, eight a cell.
 
+use super::records::make_room;
+
 /// No page.
 const NONE: u32 = u32::MAX;
 
@@ -46,7 +48,8 @@ struct Cell {
 impl Cells {
     /// Makes room for pages and groups.
     pub(super) fn grow(&mut self, pages: usize, groups: usize) {
-        self.links.reserve_exact(pages - self.links.len());
+        let more = pages - self.links.len();
+        make_room(&mut self.links, more);
         self.links.resize(pages, Link::NONE);
         self.by_group.resize_with(groups, Vec::new);
     }

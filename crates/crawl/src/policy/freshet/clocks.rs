@@ -95,12 +95,25 @@ impl Clocks {
         clocks
     }
 
-    /// Adds clocks for new groups; `site_of_group` names the site of every group, old and new.
+    /// Adds clocks for new groups; `site_of_group` names the site of every group, old and new. The new ones run as those above them; the
+    /// cost is theirs alone, because a crawl finds its pages one by one.
     pub(super) fn grow(&mut self, sites: usize, site_of_group: &[u32]) {
+        let window = self.ring.window as usize;
+        let oldest = self.ring.slot(self.ring.window - 1);
+        let (sites_before, groups_before) = (self.sites.num.len() / window, self.site_of_group.len());
         self.sites.grow(sites, self.ring.window);
         self.groups.grow(site_of_group.len(), self.ring.window);
-        self.site_of_group.clear();
-        self.site_of_group.extend_from_slice(site_of_group);
+        self.site_of_group.extend_from_slice(&site_of_group[groups_before..]);
+        let mut all = vec![1.0; window];
+        self.all.settle_row(0, oldest, SHRINKAGE_ALL, &mut all);
+        for site in sites_before..sites {
+            self.sites.settle_row(site, oldest, SHRINKAGE_SITE, &mut all.clone());
+        }
+        for group in groups_before..site_of_group.len() {
+            let mut heights = all.clone();
+            self.sites.settle_row(site_of_group[group] as usize, oldest, SHRINKAGE_SITE, &mut heights);
+            self.groups.settle_row(group, oldest, SHRINKAGE_GROUP, &mut heights);
+        }
     }
 
     /// Begins ticks until this one is the current one.
@@ -287,6 +300,20 @@ mod tests {
         assert!(group > sibling, "{group} {sibling}");
         assert!(sibling > stranger, "{sibling} {stranger}");
         assert!(stranger > 1.0, "{stranger}");
+    }
+
+    #[test]
+    fn a_clock_that_is_added_runs_as_those_above_it() {
+        let mut clocks = clocks(10, 3);
+        for _ in 0..20 {
+            clocks.absorb(&evidence(2, 3, true));
+        }
+        clocks.grow(3, &[0, 0, 1, 0, 2]);
+        let added = [3, 4].map(|group| group_time(&clocks, group, 2));
+        clocks.settle();
+        assert_eq!(added, [3, 4].map(|group| group_time(&clocks, group, 2)));
+        assert_eq!(added[0], group_time(&clocks, 1, 2));
+        assert!(added[0] > added[1] && added[1] > 1.0, "{added:?}");
     }
 
     #[test]

@@ -20,20 +20,24 @@ impl Groups {
     pub(super) fn grow(&mut self, catalogue: &Catalogue, first: PageId, pages_min: usize) {
         let directories = catalogue.directories();
         let known = self.of_directory.len();
-        let mut pages = vec![0usize; directories.len()];
+        // Only the directories that are new are counted and decided about.
+        let mut pages = vec![0usize; directories.len() - known];
         for page in first.index()..catalogue.pages() {
-            pages[catalogue.directory_of(PageId(page as u32)).index()] += 1;
+            let directory = catalogue.directory_of(PageId(page as u32)).index();
+            directory.checked_sub(known).into_iter().for_each(|place| pages[place] += 1);
         }
         // Children stand behind their parents, so that from the end every count is complete when it is looked at.
         for directory in (known..directories.len()).rev() {
-            if let Some(parent) = directories[directory].parent.filter(|_| pages[directory] < pages_min) {
-                pages[parent.index()] += std::mem::take(&mut pages[directory]);
+            let count = pages[directory - known];
+            if let Some(parent) = directories[directory].parent.filter(|_| count < pages_min) {
+                pages[directory - known] = 0;
+                parent.index().checked_sub(known).into_iter().for_each(|place| pages[place] += count);
             }
         }
         self.of_directory.resize(directories.len(), NONE);
         for (directory, facts) in directories.iter().enumerate().skip(known) {
             self.of_directory[directory] = match facts.parent {
-                Some(parent) if pages[directory] == 0 => self.of_directory[parent.index()],
+                Some(parent) if pages[directory - known] == 0 => self.of_directory[parent.index()],
                 _ => {
                     self.site_of.push(facts.site.0);
                     self.site_of.len() as u32 - 1

@@ -103,7 +103,6 @@ impl Model {
         self.groups.grow(catalogue, first, GROUP_PAGES_MIN);
         self.pages_of_site.resize(catalogue.sites(), 0);
         self.clocks.grow(catalogue.sites(), self.groups.site_of());
-        self.clocks.settle();
         self.rates.grow(catalogue.sites(), self.groups.site_of());
         self.records.reserve(catalogue.pages() - self.records.len());
         for page in first.0..catalogue.pages() as u32 {

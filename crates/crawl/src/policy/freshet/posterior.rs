@@ -97,7 +97,12 @@ impl GroupRates {
     pub(super) fn grow(&mut self, sites: usize, site_of_group: &[u32]) {
         self.sites.resize(sites, Sums::default());
         self.groups.resize(site_of_group.len(), Sums::default());
-        self.settle(site_of_group);
+        let known = self.rates.len();
+        self.rates.resize(site_of_group.len(), 0.0);
+        self.log_rates.resize(site_of_group.len(), 0.0);
+        for (group, site) in site_of_group.iter().enumerate().skip(known) {
+            self.settle_group(group, *site as usize);
+        }
     }
 
     /// The mean rate of a group, in changes per tick of its clock.

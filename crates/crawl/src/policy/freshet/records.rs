@@ -67,9 +67,9 @@ impl Records {
         });
     }
 
-    /// Makes room for so many more pages at once, and no more.
+    /// Makes room for so many more pages.
     pub(super) fn reserve(&mut self, more: usize) {
-        self.0.reserve_exact(more);
+        make_room(&mut self.0, more);
     }
 
     /// Number of pages.
@@ -139,6 +139,14 @@ impl Records {
         record.residual_slow = ((0.9 * slow + 0.1 * residual) * RESIDUAL_ONE).round() as i16;
         record.visits = record.visits.saturating_add(1);
         record.marks = record.marks & !LAST_CHANGED | if changed { LAST_CHANGED } else { 0 };
+    }
+}
+
+/// Makes room for so many more, and an eighth of what is there at least: pages that are found one by one must not be moved each time, and
+/// those that are found at once should take no more than they need.
+pub(super) fn make_room<T>(items: &mut Vec<T>, more: usize) {
+    if items.capacity() - items.len() < more {
+        items.reserve_exact(more.max(items.len() / 8));
     }
 }
 
