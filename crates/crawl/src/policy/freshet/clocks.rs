@@ -109,9 +109,9 @@ impl Clocks {
         for site in sites_before..sites {
             self.sites.settle_row(site, oldest, SHRINKAGE_SITE, &mut all.clone());
         }
-        for group in groups_before..site_of_group.len() {
+        for (group, site) in site_of_group.iter().enumerate().skip(groups_before) {
             let mut heights = all.clone();
-            self.sites.settle_row(site_of_group[group] as usize, oldest, SHRINKAGE_SITE, &mut heights);
+            self.sites.settle_row(*site as usize, oldest, SHRINKAGE_SITE, &mut heights);
             self.groups.settle_row(group, oldest, SHRINKAGE_GROUP, &mut heights);
         }
     }
