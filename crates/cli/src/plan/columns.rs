@@ -94,10 +94,11 @@ impl Layout {
 /// As many columns as a message names.
 const NAMED_COLUMNS_MAX: usize = 20;
 
-fn missing_columns<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
-    let count = names.clone().count();
+fn missing_columns<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<&str> = names.collect();
+    let count = names.len();
     let mut found: Vec<String> =
-        names.clone().take(NAMED_COLUMNS_MAX).map(|name| quoted(name.as_bytes())).collect();
+        names.iter().take(NAMED_COLUMNS_MAX).map(|name| quoted(name.as_bytes())).collect();
     if count > NAMED_COLUMNS_MAX {
         found.push(format!("and {} more", count - NAMED_COLUMNS_MAX));
     }
@@ -105,7 +106,7 @@ fn missing_columns<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
         "expected the columns url, changes_per_day (rates) or url, time, changed (visits), \
          and optionally weight, host, cost; found {}{}",
         found.join(", "),
-        names.clone().next().filter(|_| count == 1).and_then(other_separator).unwrap_or_default()
+        names.first().filter(|_| count == 1).and_then(|name| other_separator(name)).unwrap_or_default()
     )
 }
 
