@@ -20,38 +20,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::allocation::{MANY, start};
-use super::host_pages::HostPages;
-use super::market::{Market, Pricing};
-use super::own_prices::OwnPrices;
+use super::market::{CHUNK, Market, Pricing};
 use super::price::{Cleared, Demand, Jump, Price, Reference, TOLERANCE, Total, clear};
 use super::response::{Answer, BLOCK, Response, Subset};
-use super::rough_hosts::clear_many;
 use crate::units::VisitsPerDay;
 
 /// A market whose pages belong to hosts with limits.
 pub(super) struct Limited<'a, R> {
-    pub(super) market: Market<'a, R>,
-    pub(super) host_of: &'a [u32],
-    pub(super) limits: Vec<f64>,
+    market: Market<'a, R>,
+    host_of: &'a [u32],
+    limits: Vec<f64>,
     has_costs: bool,
     /// What each host would take without its limit at the price of the last pass.
-    pub(super) unlimited: Vec<HostTotal>,
+    unlimited: Vec<HostTotal>,
 }
 
 /// What the pages of one host take at the price of the plan.
 #[derive(Clone, Copy, Default)]
-pub(super) struct HostTotal {
-    pub(super) visits: f64,
+struct HostTotal {
+    visits: f64,
     spent: f64,
     slope: f64,
-}
-
-impl HostTotal {
-    /// What they spend.
-    #[inline]
-    pub(super) fn total(&self) -> Total {
-        Total { spent: self.spent, slope: self.slope }
-    }
 }
 
 impl<'a, R: Response> Limited<'a, R> {
@@ -61,7 +50,7 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 
     /// What each host would take at this price if it had no limit.
-    pub(super) fn without_limits(&self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Vec<HostTotal> {
+    fn without_limits(&self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Vec<HostTotal> {
         let hosts = self.limits.len();
         // Each group has sums of its own for all hosts; they never take more memory than three columns of the pages.
         let groups = (frequencies.len() / hosts.max(1)).clamp(1, GROUPS_MAX);
@@ -106,7 +95,7 @@ impl<'a, R: Response> Limited<'a, R> {
         let rest_first = first + blocks.len() * BLOCK;
         for (block, (frequencies, hosts)) in blocks.iter_mut().zip(host_blocks).enumerate() {
             let first = first + block * BLOCK;
-            let (answers, elasticities) = self.market.answers(|offset| first + offset, price, frequencies);
+            let (answers, elasticities) = self.market.answers(first, price, frequencies);
             for page in 0..BLOCK {
                 let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
                 frequencies[page] = add(first + page, hosts[page], answer);
@@ -181,7 +170,10 @@ impl<R: Response> Demand for Limited<'_, R> {
         self.unlimited = self.without_limits(price, frequencies);
         let limited = &*self;
         let is_over = |host: usize| limited.unlimited[host].visits > limited.limits[host];
-        let within = |host: usize| limited.unlimited[host].total();
+        let within = |host: usize| {
+            let HostTotal { spent, slope, .. } = limited.unlimited[host];
+            Total { spent, slope }
+        };
         let hosts = limited.limits.len();
         if !limited.has_costs {
             let cut = |host| {
@@ -189,10 +181,10 @@ impl<R: Response> Demand for Limited<'_, R> {
             };
             return (0..hosts).map(cut).sum();
         }
-        let pages = HostPages::of(limited.host_of, hosts, |_, host| is_over(host));
+        let groups = Groups::of(limited.host_of, hosts, is_over);
         let cut = |host| {
             if is_over(host) {
-                limited.saturated_total(pages.of_host(host), limited.limits[host], price.value)
+                limited.saturated_total(groups.pages(host), limited.limits[host], price.value)
             } else {
                 within(host)
             }
@@ -213,6 +205,40 @@ impl<R: Response> Demand for Limited<'_, R> {
     }
 }
 
+/// The pages of the wanted hosts, host by host.
+struct Groups {
+    pages: Vec<u32>,
+    /// Where the pages of each host begin, and at the end where the last ones end.
+    starts: Vec<u32>,
+}
+
+impl Groups {
+    fn of(host_of: &[u32], hosts: usize, is_wanted: impl Fn(usize) -> bool) -> Self {
+        let wanted: Vec<bool> = (0..hosts).map(is_wanted).collect();
+        let mut starts = vec![0u32; hosts + 1];
+        for host in host_of {
+            starts[*host as usize + 1] += u32::from(wanted[*host as usize]);
+        }
+        for host in 0..hosts {
+            starts[host + 1] += starts[host];
+        }
+        let mut next = starts.clone();
+        let mut pages = vec![0u32; starts[hosts] as usize];
+        for (page, host) in (0u32..).zip(host_of) {
+            let host = *host as usize;
+            if wanted[host] {
+                pages[next[host] as usize] = page;
+                next[host] += 1;
+            }
+        }
+        Self { pages, starts }
+    }
+
+    fn pages(&self, host: usize) -> &[u32] {
+        &self.pages[self.starts[host] as usize..self.starts[host + 1] as usize]
+    }
+}
+
 /// The price of the plan, the saturated hosts, and the frequencies of all pages.
 pub(super) fn clear_within_limits<R: Response>(
     limited: &mut Limited<'_, R>,
@@ -229,12 +255,7 @@ pub(super) fn clear_within_limits<R: Response>(
         // Every host takes its limit, and one more visit in the budget gains nothing.
         return (Price::plain(0.0), share_limits(limited, 0.0, start, frequencies));
     }
-    let is_large = limited.host_of.len() > MANY && !limited.has_costs;
-    let Cleared { price, jump } = if is_large {
-        clear_many(limited, budget, start, frequencies)
-    } else {
-        clear(limited, budget, start, TOLERANCE, frequencies)
-    };
+    let Cleared { price, jump } = clear(limited, budget, start, TOLERANCE, frequencies);
     let saturated = match jump {
         None => share_limits(limited, price.value, price.value, frequencies),
         Some(jump) => share_at_jump(limited, &price, &jump, budget, frequencies),
@@ -275,45 +296,27 @@ fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
         if limited.limits.iter().sum::<f64>() <= budget {
             return true;
         }
-        return worth_at_most(limited, budget);
+        let is_worth: Vec<AtomicBool> = (0..hosts).map(|_| AtomicBool::new(false)).collect();
+        limited.host_of.par_iter().enumerate().for_each(|(page, host)| {
+            let host = &is_worth[*host as usize];
+            if !host.load(Ordering::Relaxed) && market.response.ceiling(page).value > 0.0 {
+                host.store(true, Ordering::Relaxed);
+            }
+        });
+        let is_worth = |host: &usize| is_worth[*host].load(Ordering::Relaxed);
+        let limits: f64 = (0..hosts).filter(is_worth).map(|host| limited.limits[host]).sum();
+        let others = limited.host_of.par_iter().filter(|host| !is_worth(&(**host as usize))).count();
+        return limits + others as f64 * market.frequency_min <= budget;
     }
-    let pages_of = HostPages::of(limited.host_of, hosts, |_, _| true);
+    let groups = Groups::of(limited.host_of, hosts, |_| true);
     let spent = |host: usize| {
-        let pages = pages_of.of_host(host);
+        let pages = groups.pages(host);
         let start = Limited::<R>::host_start(0.0);
         let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0, start);
         pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f.get()).sum::<f64>()
     };
     (0..hosts).into_par_iter().map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
 }
-
-/// Whether the budget pays for the limits of all hosts with a page worth a visit, and the minimum of the others. Visits have no
-/// costs.
-fn worth_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
-    let Limited { market, host_of, limits, .. } = limited;
-    let is_worth: Vec<AtomicBool> = limits.iter().map(|_| AtomicBool::new(false)).collect();
-    let is_worth_at = |host: usize| is_worth[host].load(Ordering::Relaxed);
-    let limits_of_worth =
-        || (0..limits.len()).filter(|host| is_worth_at(*host)).map(|host| limits[host]).sum::<f64>();
-    // Most hosts are known after some of the pages, and then it is often clear that the budget does not pay for all.
-    let part = host_of.len().div_ceil(PARTS).max(1);
-    for (index, hosts) in host_of.chunks(part).enumerate() {
-        hosts.par_iter().enumerate().for_each(|(offset, host)| {
-            let is_new = !is_worth_at(*host as usize);
-            if is_new && market.response.ceiling(index * part + offset).value > 0.0 {
-                is_worth[*host as usize].store(true, Ordering::Relaxed);
-            }
-        });
-        if limits_of_worth() > budget {
-            return false;
-        }
-    }
-    let others = host_of.par_iter().filter(|host| !is_worth_at(**host as usize)).count();
-    limits_of_worth() + others as f64 * market.frequency_min <= budget
-}
-
-/// Parts of the pages after each of which it is seen whether the rest matters.
-const PARTS: usize = 16;
 
 /// Shares the limit of each host that would take more at the price of the plan among its pages, beginning the search for the
 /// host's price near `start`; returns the hosts that take their limit. Without a price every host that can take it does.
@@ -326,6 +329,7 @@ fn share_limits<R: Response>(
     let hosts = limited.limits.len();
     let takes =
         |host: usize, part: f64| price == 0.0 || limited.unlimited[host].visits > part * limited.limits[host];
+    let groups = Groups::of(limited.host_of, hosts, |host| takes(host, 1.0));
     // From what the host would take without its limit, a first step of Newton's method towards it.
     let start_of = |host: usize| match limited.unlimited.get(host) {
         _ if limited.has_costs => Limited::<R>::host_start(price),
@@ -335,40 +339,27 @@ fn share_limits<R: Response>(
         }
         _ => start,
     };
-    // The price of each host, and the pages among which it was found.
-    let own_prices = |pages: &HostPages| -> Vec<Option<(Cleared, usize)>> {
-        let clear = |host: usize| {
-            let pages = Some(pages.of_host(host)).filter(|pages| !pages.is_empty())?;
-            Some((limited.clear_host(pages, limited.limits[host], price, start_of(host)).0, pages.len()))
-        };
-        (0..hosts).into_par_iter().map(clear).collect()
+    let own_price = |host: usize| {
+        takes(host, 1.0)
+            .then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start_of(host)).0)
     };
-    let is_over: Vec<bool> = (0..hosts).map(|host| takes(host, 1.0)).collect();
-    // No host is cheaper than the plan, and pages that are given up at its price are of no account; where the plan has no price,
-    // that a host is not much cheaper than others is a guess.
-    let price_min = (1.0 - TOLERANCE) * if price > 0.0 { price } else { 0.5 * start };
-    let counts_below = limited.has_costs || limited.market.frequency_min > 0.0;
-    let is_visited = |page: usize| limited.market.response.has_ceiling_above(page, price_min);
-    let mut prices = own_prices(&HostPages::of(limited.host_of, hosts, |page, host| {
-        is_over[host] && (counts_below || is_visited(page))
-    }));
-    // Where the guess was wrong, all pages of the host are asked.
-    let is_cheaper = |own: &Option<(Cleared, usize)>| own.is_none_or(|(own, _)| own.price.value < price_min);
-    let again: Vec<bool> = prices.iter().zip(&is_over).map(|(own, over)| *over && is_cheaper(own)).collect();
-    if !counts_below && again.contains(&true) {
-        let all = own_prices(&HostPages::of(limited.host_of, hosts, |_, host| again[host]));
-        prices.iter_mut().zip(all).filter(|(_, own)| own.is_some()).for_each(|(price, own)| *price = own);
-    }
+    let prices: Vec<Option<Cleared>> = (0..hosts).into_par_iter().map(own_price).collect();
     let market = Market { pricing: limited.host_pricing(price), ..limited.market };
-    let own: Vec<_> = prices.iter().map(|own| own.map(|(own, _)| own)).collect();
-    OwnPrices::of(market, &own).answer(limited.host_of, frequencies);
-    let is_saturated = |host: &usize| match &prices[*host] {
-        // Without a price of the plan, a host in which no page is worth more than the minimum takes just that.
-        Some((own, pages)) if price == 0.0 && own.price.value == f64::INFINITY => {
-            *pages as f64 * limited.market.frequency_min >= limited.limits[*host]
+    let chunks = frequencies.par_chunks_mut(CHUNK).zip(limited.host_of.par_chunks(CHUNK)).enumerate();
+    chunks.for_each(|(chunk, (frequencies, host_of))| {
+        for ((page, frequency), host) in (chunk * CHUNK..).zip(frequencies).zip(host_of) {
+            if let Some(own) = &prices[*host as usize] {
+                *frequency = market.visits(page, own, frequency.get());
+            }
         }
-        Some(_) => true,
-        None => price > 0.0 && takes(*host, 1.0 - TOLERANCE),
+    });
+    let is_saturated = |host: &usize| match &prices[*host] {
+        Some(own) if price == 0.0 && own.price.value == f64::INFINITY => {
+            // No page is worth more than the minimum.
+            let pages = groups.pages(*host).len();
+            pages > 0 && pages as f64 * market.frequency_min >= limited.limits[*host]
+        }
+        _ => takes(*host, 1.0 - TOLERANCE),
     };
     (0..hosts).filter(is_saturated).map(|host| host as u32).collect()
 }

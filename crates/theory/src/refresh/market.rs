@@ -176,78 +176,50 @@ impl<R: Response> Market<'_, R> {
         let rest_first = first + blocks.len() * BLOCK;
         for (block, frequencies) in blocks.iter_mut().enumerate() {
             let first = first + block * BLOCK;
-            let (answers, elasticities) = self.answers(|offset| first + offset, price, frequencies);
-            total = [total, self.take(first, &answers, &elasticities, frequencies)].into_iter().sum();
+            let (answers, elasticities) = self.answers(first, price, frequencies);
+            // Four sums side by side; one would make each addition wait for the last.
+            let mut sums = [Total::default(); 4];
+            for (page, frequency) in frequencies.iter_mut().enumerate() {
+                let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
+                sums[page % 4].add(self.weight(first + page), &answer);
+                *frequency = answer.visit_frequency();
+            }
+            total = [total].into_iter().chain(sums).sum();
         }
-        if !rest.is_empty() {
-            // A whole block, of which the last page fills what is left, is faster than a few pages one by one.
-            let last = rest.len() - 1;
-            let mut guesses = [rest[last]; BLOCK];
-            guesses[..=last].copy_from_slice(rest);
-            let (answers, elasticities) =
-                self.answers(|offset| rest_first + offset.min(last), price, &guesses);
-            total = [total, self.take(rest_first, &answers, &elasticities, rest)].into_iter().sum();
+        for (page, frequency) in (rest_first..).zip(rest) {
+            let answer = self.answer(page, price, frequency.get());
+            total.add(self.weight(page), &answer);
+            *frequency = answer.visit_frequency();
         }
         total
     }
 
-    /// Sets frequencies to the answers of a block, and adds them up.
-    #[inline(always)]
-    fn take(
-        &self,
-        first: usize,
-        answers: &Block,
-        elasticities: &Block,
-        frequencies: &mut [VisitsPerDay],
-    ) -> Total {
-        // Four sums side by side; one would make each addition wait for the last.
-        let mut sums = [Total::default(); 4];
-        for (page, frequency) in frequencies.iter_mut().enumerate() {
-            let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
-            sums[page % 4].add(self.weight(first + page), &answer);
-            *frequency = answer.visit_frequency();
-        }
-        sums.into_iter().sum()
-    }
-
-    /// [`Self::answer`] of a block of pages, whose numbers `page_at` tells: frequencies and elasticities.
+    /// [`Self::answer`] of a block of pages: frequencies and elasticities.
     #[inline(always)]
     pub(super) fn answers(
         &self,
-        page_at: impl Fn(usize) -> usize,
+        first: usize,
         price: &Price,
         guesses: &[VisitsPerDay; BLOCK],
     ) -> (Block, Block) {
-        match (price.under, self.pricing) {
-            (None, Pricing::PerVisit) => self.answers_at(page_at, |_| price.value, guesses),
-            (None, Pricing::PerCost) => {
-                let price_at = |offset| self.response.cost(page_at(offset)) * price.value;
-                self.answers_at(&page_at, price_at, guesses)
-            }
-            _ => {
-                let (mut frequencies, mut elasticities) = ([0.0; BLOCK], [0.0; BLOCK]);
-                for offset in 0..BLOCK {
-                    let answer = self.answer(page_at(offset), price, guesses[offset].get());
-                    (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
-                }
-                (frequencies, elasticities)
-            }
-        }
-    }
-
-    /// Frequencies and elasticities of a block of pages, each at a price per visit of its own.
-    #[inline(always)]
-    pub(super) fn answers_at(
-        &self,
-        page_at: impl Fn(usize) -> usize,
-        price_at: impl Fn(usize) -> f64,
-        guesses: &[VisitsPerDay; BLOCK],
-    ) -> (Block, Block) {
         let (mut frequencies, mut elasticities) = (block_of(|page| guesses[page].get()), [0.0; BLOCK]);
-        self.response.at_price_all(page_at, price_at, &mut frequencies, &mut elasticities);
-        for (frequency, elasticity) in frequencies.iter_mut().zip(&mut elasticities) {
-            let answer = self.at_least(Answer { frequency: *frequency, elasticity: *elasticity });
-            (*frequency, *elasticity) = (answer.frequency, answer.elasticity);
+        if price.under.is_none() && self.pricing == Pricing::PerVisit {
+            self.response.at_price_all(
+                |offset| first + offset,
+                price.value,
+                &mut frequencies,
+                &mut elasticities,
+            );
+            for (frequency, elasticity) in frequencies.iter_mut().zip(&mut elasticities) {
+                let Answer { frequency: f, elasticity: e } =
+                    self.at_least(Answer { frequency: *frequency, elasticity: *elasticity });
+                (*frequency, *elasticity) = (f, e);
+            }
+        } else {
+            for page in 0..BLOCK {
+                let answer = self.answer(first + page, price, frequencies[page]);
+                (frequencies[page], elasticities[page]) = (answer.frequency, answer.elasticity);
+            }
         }
         (frequencies, elasticities)
     }

@@ -8,8 +8,7 @@
 //! - `rough`: the same for many pages, in few passes;
 //! - `scaled`: units in which no number of a plan is extreme;
 //! - `market`: many pages that answer to one price;
-//! - `host_limits`: the price under limits per host; `host_pages` finds the pages of each, `rough_hosts` the price in few passes,
-//!   and by `own_prices` the pages of saturated hosts answer;
+//! - `host_limits`: the price under limits per host;
 //! - `inverse`: the curves of freshness and age, kept as tables by `tabulated`;
 //! - [`survival`]: laws of survival other than the exponential, planned for by `for_survival`;
 //! - [`index`]: the same policies as a threshold: when a page is due;
@@ -21,18 +20,15 @@ mod allocation;
 mod collection;
 mod for_survival;
 mod host_limits;
-mod host_pages;
 pub mod index;
 mod inverse;
 mod market;
-mod own_prices;
 mod page_classes;
 mod pages;
 mod price;
 pub mod rate_classes;
 mod response;
 mod rough;
-mod rough_hosts;
 mod scaled;
 pub mod survival;
 mod tabulated;

@@ -124,18 +124,17 @@ pub(super) trait Response: Sync {
     /// How often to visit the page at a price per visit above zero; `guess` is its answer to a similar price, or zero.
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer;
 
-    /// The answers of a block of pages, whose numbers `page_at` and whose prices `price_at` tells; `frequencies` holds the
-    /// guesses and then the answers.
+    /// The answers of a block of pages, whose numbers `page_at` tells; `frequencies` holds the guesses and then the answers.
     #[inline]
     fn at_price_all(
         &self,
         page_at: impl Fn(usize) -> usize,
-        price_at: impl Fn(usize) -> f64,
+        price: f64,
         frequencies: &mut Block,
         elasticities: &mut Block,
     ) {
         for (offset, (frequency, elasticity)) in frequencies.iter_mut().zip(elasticities).enumerate() {
-            let answer = self.at_price(page_at(offset), price_at(offset), *frequency);
+            let answer = self.at_price(page_at(offset), price, *frequency);
             (*frequency, *elasticity) = (answer.frequency, answer.elasticity);
         }
     }
@@ -144,12 +143,6 @@ pub(super) trait Response: Sync {
     #[inline]
     fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
         (low..high).contains(&self.ceiling(page).value)
-    }
-
-    /// Whether the ceiling of the page lies above a price.
-    #[inline]
-    fn has_ceiling_above(&self, page: usize, price: f64) -> bool {
-        self.ceiling(page).value > price
     }
 
     /// How often to visit the page, which has a ceiling, at the price ceiling · (1 − e^-`log_complement`).
@@ -194,12 +187,12 @@ impl<R: Response> Response for Subset<'_, R> {
     fn at_price_all(
         &self,
         page_at: impl Fn(usize) -> usize,
-        price_at: impl Fn(usize) -> f64,
+        price: f64,
         frequencies: &mut Block,
         elasticities: &mut Block,
     ) {
         let page_at = |offset| self.pages[page_at(offset)] as usize;
-        self.response.at_price_all(page_at, price_at, frequencies, elasticities);
+        self.response.at_price_all(page_at, price, frequencies, elasticities);
     }
 
     #[inline]
@@ -264,16 +257,16 @@ impl Response for ForFreshness<'_> {
     fn at_price_all(
         &self,
         page_at: impl Fn(usize) -> usize,
-        price_at: impl Fn(usize) -> f64,
+        price: f64,
         frequencies: &mut Block,
         elasticities: &mut Block,
     ) {
         let (rates, importances) = self.pages.block(&page_at);
-        let gains = block_of(|page| price_at(page) * rates[page] / importances[page]);
+        let gains = block_of(|page| price * rates[page] / importances[page]);
         at_gains(self.curve, &rates, &gains, frequencies, elasticities);
         for (offset, gain) in gains.iter().enumerate() {
             if is_special(*gain) || *gain < FRESHNESS_GAIN_MIN {
-                let answer = self.at_price(page_at(offset), price_at(offset), 0.0);
+                let answer = self.at_price(page_at(offset), price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
         }
@@ -283,12 +276,6 @@ impl Response for ForFreshness<'_> {
     fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
         let (rate, importance) = (self.pages.rate(page), self.pages.importance(page));
         low * rate <= importance && importance < high * rate
-    }
-
-    #[inline]
-    fn has_ceiling_above(&self, page: usize, price: f64) -> bool {
-        let (rate, importance) = (self.pages.rate(page), self.pages.importance(page));
-        rate > 0.0 && importance > price * rate
     }
 
     #[inline]
@@ -383,16 +370,16 @@ impl Response for ForChanges<'_> {
     fn at_price_all(
         &self,
         page_at: impl Fn(usize) -> usize,
-        price_at: impl Fn(usize) -> f64,
+        price: f64,
         frequencies: &mut Block,
         elasticities: &mut Block,
     ) {
         let (rates, importances) = self.pages.block(&page_at);
-        let gains = block_of(|page| price_at(page) / importances[page]);
+        let gains = block_of(|page| price / importances[page]);
         at_gains(self.curve, &rates, &gains, frequencies, elasticities);
         for (offset, gain) in gains.iter().enumerate() {
             if is_special(*gain) {
-                let answer = self.at_price(page_at(offset), price_at(offset), 0.0);
+                let answer = self.at_price(page_at(offset), price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
         }
@@ -458,12 +445,12 @@ impl Response for ForAge<'_> {
     fn at_price_all(
         &self,
         page_at: impl Fn(usize) -> usize,
-        price_at: impl Fn(usize) -> f64,
+        price: f64,
         frequencies: &mut Block,
         elasticities: &mut Block,
     ) {
         let (rates, importances) = self.pages.block(&page_at);
-        let gains = block_of(|page| price_at(page) * rates[page] / importances[page] * rates[page]);
+        let gains = block_of(|page| price * rates[page] / importances[page] * rates[page]);
         let changes_per_visit = self.curve.at_gains(&gains);
         for page in 0..BLOCK {
             let answer = at_age_gain(rates[page], gains[page], changes_per_visit[page]);
@@ -471,7 +458,7 @@ impl Response for ForAge<'_> {
         }
         for (offset, gain) in gains.iter().enumerate() {
             if !AgeCurve::GAINS.contains(gain) {
-                let answer = self.at_price(page_at(offset), price_at(offset), 0.0);
+                let answer = self.at_price(page_at(offset), price, 0.0);
                 (frequencies[offset], elasticities[offset]) = (answer.frequency, answer.elasticity);
             }
         }

@@ -48,15 +48,15 @@ pub(super) fn clear_from(
 }
 
 /// Passes after which the plain search takes over. Three are usual.
-pub(super) const PASSES_MAX: usize = 6;
+const PASSES_MAX: usize = 6;
 /// A power through one pass is no better than this.
-pub(super) const FIRST_TOLERANCE: f64 = 1e-7;
+const FIRST_TOLERANCE: f64 = 1e-7;
 /// The model is solved to more digits than the result needs, so that its own error does not add up.
-pub(super) const MODEL_TOLERANCE: f64 = 0.1 * TOLERANCE;
+const MODEL_TOLERANCE: f64 = 0.1 * TOLERANCE;
 
 /// What the rest takes at one price.
 #[derive(Clone, Copy)]
-pub(super) struct RestPass {
+struct RestPass {
     price: f64,
     log_spent: f64,
     /// Slope of the logarithm of what is spent in the logarithm of the price.
@@ -64,8 +64,7 @@ pub(super) struct RestPass {
 }
 
 impl RestPass {
-    /// What all take without the edge.
-    pub(super) fn new(price: f64, all: &Total, edge: &Total) -> Self {
+    fn new(price: f64, all: &Total, edge: &Total) -> Self {
         let spent = all.spent - edge.spent;
         Self { price, log_spent: spent.ln(), slope: -(all.slope - edge.slope) / spent }
     }
@@ -78,24 +77,24 @@ struct Model<'a, E> {
     before: Option<RestPass>,
 }
 
-/// What the rest takes at a price near that of its last pass, and of the one before if there was one.
-#[inline]
-pub(super) fn rest_at(price: f64, last: &RestPass, before: Option<&RestPass>) -> Total {
-    let RestPass { price: origin, log_spent, slope } = *last;
-    let nothing = !(log_spent.is_finite() && slope.is_finite());
-    if nothing {
-        return Total::default();
-    }
-    let y = (price / origin).ln();
-    let (log_spent, slope) = match before {
-        Some(before) if before.log_spent.is_finite() && before.price != origin => {
-            let width = (before.price / origin).ln();
-            cubic(y / width, width, (log_spent, slope), (before.log_spent, before.slope))
+impl<E: Demand> Model<'_, E> {
+    fn rest(&self, price: f64) -> Total {
+        let RestPass { price: origin, log_spent, slope } = self.last;
+        let nothing = !(log_spent.is_finite() && slope.is_finite());
+        if nothing {
+            return Total::default();
         }
-        _ => (log_spent + slope * y, slope),
-    };
-    let spent = log_spent.exp();
-    Total { spent, slope: -slope * spent }
+        let y = (price / origin).ln();
+        let (log_spent, slope) = match self.before {
+            Some(before) if before.log_spent.is_finite() && before.price != origin => {
+                let width = (before.price / origin).ln();
+                cubic(y / width, width, (log_spent, slope), (before.log_spent, before.slope))
+            }
+            _ => (log_spent + slope * y, slope),
+        };
+        let spent = log_spent.exp();
+        Total { spent, slope: -slope * spent }
+    }
 }
 
 /// Value and slope at `t` of the cubic with these values and slopes at 0 and 1, for a variable that is `width` wide.
@@ -108,9 +107,7 @@ fn cubic(t: f64, width: f64, (value, slope): (f64, f64), (end_value, end_slope):
 
 impl<E: Demand> Demand for Model<'_, E> {
     fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
-        [rest_at(price.value, &self.last, self.before.as_ref()), self.edge.at(price, frequencies)]
-            .into_iter()
-            .sum()
+        [self.rest(price.value), self.edge.at(price, frequencies)].into_iter().sum()
     }
 
     fn references(&self, low: f64, high: f64) -> Vec<Reference> {
