@@ -358,9 +358,9 @@ fn remember(
 ) -> Result<(), StoreError> {
     keeper.tell_all(|news| module.hear(news, now))?;
     let mut visits = Vec::new();
-    reader.for_each_outcome(|visit| visits.extend(Past::of(&visit)))?;
+    reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
-    for Past { time, page, kind, prompted, bytes_expected, kinds, .. } in visits {
+    for PastVisit { time, page, kind, prompted, bytes_expected, kinds, .. } in visits {
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
                 let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else {
@@ -385,7 +385,7 @@ fn remember(
 }
 
 /// What the policy is told of a visit of the past: of millions, all of them at once are held to be put in order.
-struct Past {
+struct PastVisit {
     time: Timestamp,
     number: u64,
     page: PageNumber,
@@ -395,7 +395,7 @@ struct Past {
     prompted: bool,
 }
 
-impl Past {
+impl PastVisit {
     fn of(visit: &VisitOutcome<'_>) -> Option<Self> {
         Some(Self {
             time: visit.time,
