@@ -125,19 +125,16 @@ pub trait Record: Field {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
         let found = input.take_byte()?;
-        let record = if found == Self::VERSION {
-            Self::take(&mut input)?
-        } else if (1..Self::VERSION).contains(&found) {
-            Self::take_first_form(&mut input)?
-        } else {
+        if !(1..=Self::VERSION).contains(&found) {
             return Err(Malformed::Version { found, known: Self::VERSION });
-        };
+        }
+        let record = Self::take_form(found, &mut input)?;
         input.end()?;
         Ok(record)
     }
 
-    /// Reads a record of version 1 back: the fields that came later are empty.
-    fn take_first_form(input: &mut Input<'_>) -> Result<Self, Malformed>;
+    /// Reads a record of this version back: the fields that came later are empty.
+    fn take_form(version: u8, input: &mut Input<'_>) -> Result<Self, Malformed>;
 }
 
 /// A struct whose bytes are those of its fields in the order they are written here. Fields that came later stand at the end, under
@@ -150,14 +147,14 @@ macro_rules! record {
             $($(#[doc = $field_doc:literal])+ $field:ident: $type:ty,)+
             $(since $version:literal {
                 $($(#[doc = $later_doc:literal])+ $later:ident: $later_type:ty,)+
-            })?
+            })*
         }
     ) => {
         $(#[doc = $doc])+
         $(#[derive($($derived),+)])?
         pub struct $name {
             $($(#[doc = $field_doc])+ pub $field: $type,)+
-            $($($(#[doc = $later_doc])+ pub $later: $later_type,)+)?
+            $($($(#[doc = $later_doc])+ pub $later: $later_type,)+)*
         }
 
         impl $crate::codec::Field for $name {
@@ -167,29 +164,34 @@ macro_rules! record {
 
             fn put(&self, output: &mut Vec<u8>) {
                 $($crate::codec::Field::put(&self.$field, output);)+
-                $($($crate::codec::Field::put(&self.$later, output);)+)?
+                $($($crate::codec::Field::put(&self.$later, output);)+)*
             }
 
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 Ok(Self {
                     $($field: <$type as $crate::codec::Field>::take(input)?,)+
-                    $($($later: <$later_type as $crate::codec::Field>::take(input)?,)+)?
+                    $($($later: <$later_type as $crate::codec::Field>::take(input)?,)+)*
                 })
             }
         }
 
         impl $crate::codec::Record for $name {
             const VERSION: u8 = {
-                let versions: &[u8] = &[1 $(, $version)?];
+                let versions: &[u8] = &[1 $(, $version)*];
                 versions[versions.len() - 1]
             };
 
-            fn take_first_form(
+            fn take_form(
+                _version: u8,
                 input: &mut $crate::codec::Input<'_>,
             ) -> Result<Self, $crate::codec::Malformed> {
                 Ok(Self {
                     $($field: <$type as $crate::codec::Field>::take(input)?,)+
-                    $($($later: <$later_type>::default(),)+)?
+                    $($($later: if $version <= _version {
+                        <$later_type as $crate::codec::Field>::take(input)?
+                    } else {
+                        <$later_type>::default()
+                    },)+)*
                 })
             }
 
@@ -203,7 +205,7 @@ macro_rules! record {
                     name: stringify!($later),
                     form: <$later_type as $crate::codec::Field>::describe(),
                     meaning: concat!("Since version ", $version, ":" $(, $later_doc)+).trim().to_owned(),
-                },)+)?]
+                },)+)*]
             }
         }
     };

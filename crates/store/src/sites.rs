@@ -119,6 +119,12 @@ record! {
             /// What is wrong with its robots.txt; none if it could be had.
             robots_trouble: Option<RobotsTrouble>,
         }
+        since 3 {
+            /// Of the last changes found, those that the dates of its sitemaps had told.
+            changes_told: f32,
+            /// Of the last changes found, those that its sitemaps should have told and did not.
+            changes_untold: f32,
+        }
     }
 }
 
@@ -177,15 +183,18 @@ mod tests {
     }
 
     #[test]
-    fn a_record_of_the_first_version_is_read() {
+    fn a_record_of_an_earlier_version_is_read() {
         let site = SiteRecord { site: "https://a.example".to_owned(), urls: 7, ..SiteRecord::default() };
         let mut bytes = site.encode();
-        // Before there was trouble with robots.txt, the record ended with what others keep.
-        assert_eq!((bytes[0], bytes.pop()), (2, Some(0)));
-        bytes[0] = 1;
-        assert_eq!(SiteRecord::decode(&bytes), Ok(site));
-        bytes[0] = 3;
-        assert_eq!(SiteRecord::decode(&bytes), Err(Malformed::Version { found: 3, known: 2 }));
+        assert_eq!(bytes[0], 3);
+        // Before changes were told, the record ended with the trouble with robots.txt, and before that with what others keep.
+        for (version, bytes_later) in [(2, 8), (1, 1)] {
+            assert!(bytes.split_off(bytes.len() - bytes_later).iter().all(|byte| *byte == 0));
+            bytes[0] = version;
+            assert_eq!(SiteRecord::decode(&bytes), Ok(site.clone()));
+        }
+        bytes[0] = 4;
+        assert_eq!(SiteRecord::decode(&bytes), Err(Malformed::Version { found: 4, known: 3 }));
     }
 
     proptest! {

@@ -1,16 +1,19 @@
 //! How a visit becomes records.
 
+use std::collections::HashSet;
+
 use freshet_store::all_urls::{Reason, Source, Standing};
 use freshet_store::codec::Opaque;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::ExchangeKind;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{SiteNumber, UrlId};
+use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_store::sites::{ListCopy, RobotsCopy};
 use freshet_store::time::Timestamp;
 
+use super::dates::{self, Found, Said, Verdict};
 use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
 use super::met::Trouble;
 use super::news::News;
@@ -36,8 +39,6 @@ const RETRY_MAX: i64 = 7 * DAY;
 const FAILURES_MAX: u16 = 8;
 /// Milliseconds until a page that is gone, or elsewhere for now, is asked for again.
 const GONE_AGAIN: i64 = 30 * DAY;
-/// Milliseconds between two readings of a list.
-pub(super) const LIST_EVERY: i64 = DAY;
 /// Milliseconds of one day.
 const DAY: i64 = 86_400_000;
 
@@ -69,7 +70,7 @@ impl Keeper {
         site.bytes += bytes;
         site.failures += u64::from(matches!(visit.finding, Finding::Failed(_)));
         self.meet(visit.site, visit.fetch.as_ref().and_then(Trouble::of).or(trouble_of(visit)));
-        self.judge_signal(visit);
+        self.judge_dates(visit, &record);
         self.put_row(row(visit, bytes));
         self.tell_change_of(visit);
         let had_copy = record.text_digest.is_some() && !record.gone;
@@ -352,7 +353,7 @@ impl Keeper {
         }
         if matches!(reading.kind, Kind::Feed | Kind::Sitemap) {
             self.know_list(visit.site, &visit.url, reading.kind == Kind::Feed, visit.time);
-            self.keep_listed(visit.site, reading, None, visit.time)?;
+            self.keep_listed(visit.site, &visit.url, reading, None, visit.time)?;
         }
         Ok(())
     }
@@ -425,57 +426,88 @@ impl Keeper {
         let before = list.fetched.replace(time);
         list.status = status;
         list.entries = u32::try_from(entries).unwrap_or(u32::MAX);
-        self.news.push(News::List { site, url: url.clone(), due: time.plus_millis(LIST_EVERY) });
-        if let Some(reading) = reading {
-            self.keep_listed(site, reading, before, time)?;
-        }
+        let news = match reading {
+            Some(reading) => self.keep_listed(site, url, reading, before, time)?,
+            None => 0,
+        };
+        let due = time.plus_millis(self.dates.next_reading(url.as_str(), news));
+        self.news.push(News::List { site, url: url.clone(), due });
         Ok(())
     }
 
-    /// What a list names: pages to know, further lists, and dates that say that a page has changed.
+    /// What a list names: pages to know, further lists, and what it says of pages that we have. How much of it is news.
     fn keep_listed(
         &mut self,
         site: SiteNumber,
+        list: &PageUrl,
         reading: &Reading,
         before: Option<Timestamp>,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let source = if reading.kind == Kind::Feed { Source::Feed } else { Source::Sitemap };
+    ) -> Result<usize, StoreError> {
+        let is_feed = reading.kind == Kind::Feed;
+        let source = if is_feed { Source::Feed } else { Source::Sitemap };
         for list in &reading.sitemaps {
             self.know_list(site, &list.url, false, now);
         }
+        let urls_before = self.known.len();
+        let (mut told, mut unaltered, mut named) = (Vec::new(), Vec::new(), HashSet::new());
         for listed in &reading.listed {
             let found =
                 Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
             self.discover(&found, now)?;
-            // Only a date that is newer than the last reading can tell something new.
-            if let Some(modified) =
-                listed.modified.filter(|modified| before.is_some_and(|before| before < *modified))
-            {
-                self.signal(&listed.url, modified)?;
+            let Some((page, visited)) = self.last_visit(&listed.url)? else { continue };
+            named.insert(page);
+            match listed.modified {
+                Some(modified) if visited < modified => {
+                    self.dates.say(page, Said::Changed, now);
+                    // Only a date that is newer than the last reading can tell something new.
+                    told.extend(before.filter(|before| *before < modified).map(|_| page));
+                }
+                // A feed dates what is new in it, and says nothing of the rest.
+                Some(_) if !is_feed => {
+                    self.dates.say(page, Said::Unaltered, now);
+                    unaltered.push(page);
+                }
+                _ => {}
             }
         }
-        Ok(())
-    }
-
-    fn signal(&mut self, url: &PageUrl, modified: Timestamp) -> Result<(), StoreError> {
-        let Some(page) = self.page_of(url)? else { return Ok(()) };
-        let Some(record) = self.page(page)? else { return Ok(()) };
-        if record.last_visit.is_some_and(|visited| visited < modified) {
-            self.news.push(News::Signal { page, site: record.site });
+        let record = &self.sites[site.index()];
+        told.retain(|page| dates::is_believed(record, *page));
+        if dates::is_silence_believed(record) {
+            self.news.push(News::Unaltered { pages: unaltered, time: now });
         }
-        Ok(())
+        if !is_feed {
+            told.extend(self.dates.missing(site, list.as_str(), named, now));
+        }
+        let news = self.known.len() - urls_before + told.len();
+        self.news.extend(told.into_iter().map(|page| News::Signal { page, site }));
+        Ok(news)
     }
 
-    /// A visit that a list asked for shows whether its dates can be believed.
-    fn judge_signal(&mut self, visit: &PageVisit) {
-        if visit.reason != Why::Signal {
+    /// The page of a URL and its last visit, if we have a copy of it.
+    fn last_visit(&self, url: &PageUrl) -> Result<Option<(PageNumber, Timestamp)>, StoreError> {
+        let Some(page) = self.page_of(url)? else { return Ok(None) };
+        let visited = self.page(page)?.filter(|record| !record.gone).and_then(|record| record.last_visit);
+        Ok(visited.map(|visited| (page, visited)))
+    }
+
+    /// A visit shows whether what sitemaps said of the page can be believed.
+    fn judge_dates(&mut self, visit: &PageVisit, record: &PageRecord) {
+        let found = match visit.finding {
+            Finding::Changed(_) => Found::Changed,
+            Finding::Gone | Finding::Moved { .. } => Found::Lost,
+            Finding::Unchanged | Finding::NotModified => Found::Unaltered,
+            Finding::New | Finding::Back | Finding::Failed(_) | Finding::Refused(_) => return,
+        };
+        let Some(before) = record.last_visit else { return };
+        let Some(verdict) = self.dates.judge((visit.site, visit.page), before, visit.time, found) else {
             return;
-        }
-        let was_right = matches!(visit.finding, Finding::Changed(_) | Finding::Gone | Finding::Back);
-        if let Some(list) = self.site_mut(visit.site).lists.first_mut() {
-            list.dates_right += u32::from(was_right);
-            list.dates_wrong += u32::from(!was_right && !matches!(visit.finding, Finding::Failed(_)));
+        };
+        let site = self.site_mut(visit.site);
+        dates::count(site, verdict);
+        if let Some(list) = site.lists.first_mut() {
+            list.dates_right += u32::from(verdict == Verdict::Right);
+            list.dates_wrong += u32::from(verdict == Verdict::Wrong);
         }
     }
 }

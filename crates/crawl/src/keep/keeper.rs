@@ -24,8 +24,9 @@ use freshet_store::sites::SiteRecord;
 use freshet_store::store::Store;
 use freshet_store::time::Timestamp;
 
-use super::absorb::{LIST_EVERY, retry_wait};
+use super::absorb::retry_wait;
 use super::admission::Admission;
+use super::dates::{Dates, LIST_EVERY};
 use super::duplicates::Duplicates;
 use super::known::Known;
 use super::news::News;
@@ -53,7 +54,7 @@ pub struct Keeper {
     store: Store,
     reader: Reader,
     pub(super) admission: Admission,
-    known: Known,
+    pub(super) known: Known,
     site_numbers: HashMap<String, SiteNumber>,
     pub(super) sites: Vec<SiteRecord>,
     sites_touched: BTreeSet<SiteNumber>,
@@ -69,6 +70,7 @@ pub struct Keeper {
     /// What was learned of templates, as the next commit leaves it.
     pending_lore: HashMap<String, TemplateLore>,
     pub(super) duplicates: Duplicates,
+    pub(super) dates: Dates,
     pub(super) news: Vec<News>,
 }
 
@@ -103,6 +105,7 @@ impl Keeper {
             pending_urls: HashMap::new(),
             pending_lore: HashMap::new(),
             duplicates: Duplicates::default(),
+            dates: Dates::default(),
             news: Vec::new(),
         };
         for entry in reader.sites() {

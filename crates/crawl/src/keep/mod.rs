@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`keeper`]: the stores, and what is on its way into them;
 //! - `absorb`: how a visit becomes records;
+//! - `dates`: what sitemaps say of pages that we have, and how far it can be believed;
 //! - `topical`: what copies say about the topic of a crawl;
 //! - [`met`]: what was met on a site: troubles, counted by kind;
 //! - [`imports`]: how what others collected does;
@@ -13,6 +14,7 @@
 
 mod absorb;
 pub mod admission;
+mod dates;
 pub mod duplicates;
 pub mod imports;
 pub mod keeper;

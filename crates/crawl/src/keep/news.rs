@@ -98,12 +98,19 @@ pub enum News {
         /// The new importance.
         importance: f32,
     },
-    /// A list says that a page has changed since our copy.
+    /// A list says that a page has changed since our copy, or names it no longer.
     Signal {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
+    },
+    /// A list that can be believed says that pages have not changed since our copies.
+    Unaltered {
+        /// The pages.
+        pages: Vec<PageNumber>,
+        /// When it was read.
+        time: Timestamp,
     },
     /// A site has a list of pages, to be read from time to time.
     List {

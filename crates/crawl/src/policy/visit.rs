@@ -113,6 +113,15 @@ pub trait Policy: Send {
         self.learn(catalogue, std::slice::from_ref(observation));
     }
 
+    /// Pages are known to be as our copies have them at a moment, without a visit. Policies of the texts and of peers know only visits.
+    fn confirm(&mut self, _catalogue: &Catalogue, _pages: &[PageId], _time: Days) {}
+
+    /// Whether a page that is known to have changed is worth a visit now, beside what is visited else. Policies of the texts and of peers
+    /// know only visits.
+    fn is_worth_if_changed(&self, _catalogue: &Catalogue, _page: PageId, _now: Days) -> bool {
+        false
+    }
+
     /// The cycle is over.
     fn end_cycle(&mut self, catalogue: &Catalogue);
 

@@ -35,8 +35,10 @@ use crate::visit::{Order, Reason};
 use crate::web::politeness::{Experience, Politeness, Turn, Why};
 use crate::web::robots::RobotsPolicy;
 
-/// Part of the refreshing visits that dates in lists may claim when they have always been right.
+/// Part of the refreshing visits that dates in lists may claim.
 const SIGNAL_SHARE: f64 = 0.5;
+/// Visits that signals may claim at once because they claimed fewer before.
+const SIGNALS_OWED_MAX: f64 = 100.0;
 /// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
 const SIGNALS_MAX: usize = 100_000;
 
@@ -123,6 +125,8 @@ pub struct UpdateModule {
     bytes_mean: f64,
     /// The part of a visit that is owed to pages visited before.
     refresh_owed: f64,
+    /// Visits that signals may claim.
+    signals_owed: f64,
 }
 
 impl UpdateModule {
@@ -161,6 +165,7 @@ impl UpdateModule {
             uncommitted: 0,
             bytes_mean: 10_000.0,
             refresh_owed: 0.0,
+            signals_owed: 0.0,
         }
     }
 
@@ -320,6 +325,7 @@ impl UpdateModule {
                     self.signals.push_back((page, site));
                 }
             }
+            News::Unaltered { pages, time } => self.refresh.confirm(&pages, time),
             News::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
             News::Pinned { page, site, every, due } => {
                 self.page_wishes.pin(page, every as i64);
@@ -442,8 +448,9 @@ impl UpdateModule {
     }
 
     fn fill_with_refresh(&mut self, now: Timestamp, wanted: usize) {
-        let signals = (wanted as f64 * SIGNAL_SHARE) as usize;
-        let heeded = self.fill_with_signals(now, signals);
+        self.signals_owed = (self.signals_owed + wanted as f64 * SIGNAL_SHARE).min(SIGNALS_OWED_MAX);
+        let heeded = self.fill_with_signals(now, wanted.min(self.signals_owed as usize));
+        self.signals_owed -= heeded as f64;
         let per_tick = self.visits.per_day().map_or(f64::from(u32::MAX), |per_day| {
             per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
         });
@@ -461,17 +468,15 @@ impl UpdateModule {
         }
     }
 
-    /// Visits that lists ask for, more of them the more often they were right.
+    /// Visits that lists ask for, if the policy finds a page that has changed worth one.
     fn fill_with_signals(&mut self, now: Timestamp, wanted: usize) -> usize {
         let mut heeded = 0;
         for _ in 0..self.signals.len().min(4 * wanted) {
             let Some((page, site)) = self.signals.pop_front() else { break };
-            let state = &mut self.sites[site.index()];
-            // A site whose dates lie is still asked now and then, so that it can win trust back.
-            let is_heeded = state.trust_in_dates() > 0.3 || page.0 % 16 == 0;
-            if !is_heeded {
+            if !self.refresh.is_worth_if_changed(page, now) {
                 continue;
             }
+            let state = &mut self.sites[site.index()];
             if heeded == wanted
                 || state.room(self.settings.has_delay, now) == 0
                 || self.page_wishes.earliest_after(page, now).is_some()
@@ -504,8 +509,6 @@ impl UpdateModule {
         }
         let state = &mut self.sites[site.index()];
         state.wishes.paused = record.paused;
-        state.dates_right = record.lists.iter().map(|list| list.dates_right).sum();
-        state.dates_wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
         if let Some(copy) = &record.robots {
             let (policy, until) = rules::of_copy(copy, record.robots_trouble.as_ref());
             state.rules_asked = false;

@@ -77,6 +77,19 @@ impl Refresh {
         }
     }
 
+    /// Pages are known to be as our copies have them, without a visit.
+    pub fn confirm(&mut self, pages: &[PageNumber], time: Timestamp) {
+        let known: Vec<PageId> = pages.iter().filter_map(|page| self.id(*page)).collect();
+        let time = self.days(time);
+        self.policy.confirm(&self.catalogue, &known, time);
+    }
+
+    /// Whether a page that is known to have changed is worth a visit now.
+    pub fn is_worth_if_changed(&self, page: PageNumber, now: Timestamp) -> bool {
+        let now = self.days(now);
+        self.id(page).is_some_and(|id| self.policy.is_worth_if_changed(&self.catalogue, id, now))
+    }
+
     /// A page has left the collection.
     pub fn retire(&mut self, page: PageNumber, now: Timestamp) {
         if let Some(id) = self.id(page) {

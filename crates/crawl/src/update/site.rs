@@ -31,8 +31,6 @@ pub(super) struct Site {
     /// Whether the rules are being asked for.
     pub(super) rules_asked: bool,
     pub(super) wishes: SiteWishes,
-    pub(super) dates_right: u32,
-    pub(super) dates_wrong: u32,
 }
 
 /// The address of a site.
@@ -57,8 +55,6 @@ impl Site {
             rules_until: Timestamp::default(),
             rules_asked: false,
             wishes,
-            dates_right: 0,
-            dates_wrong: 0,
         }
     }
 
@@ -89,11 +85,6 @@ impl Site {
             order => self.queue.push_back(order),
         }
         self.wishes.spend();
-    }
-
-    /// How far the dates that its lists give were right.
-    pub(super) fn trust_in_dates(&self) -> f64 {
-        (f64::from(self.dates_right) + 1.0) / (f64::from(self.dates_right + self.dates_wrong) + 2.0)
     }
 }
 

@@ -84,17 +84,35 @@ impl Exponents {
     }
 }
 
+impl Standing {
+    /// What a gain is worth that comes of the time since the last visit.
+    fn over_time(&self, gain: f32, exponents: Exponents) -> f32 {
+        let log_time = exponents.clock * self.log_clock_time + exponents.wall * self.log_wall_time;
+        self.importance * gain * log_time.exp()
+    }
+}
+
 /// What a visit is worth.
 pub(super) fn index(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
-    let Standing { exposure, log_clock_time, log_wall_time, importance } = *standing;
-    let exact = f64::from(exposure);
+    let exact = f64::from(standing.exposure);
     let gain = match objective {
-        Objective::Changes => return importance * changed_probability(exposure),
-        Objective::Mix => changed_probability(exposure),
+        Objective::Changes => return standing.importance * changed_probability(standing.exposure),
+        Objective::Mix => changed_probability(standing.exposure),
         Objective::Fresh => (freshness_gain(exact) / exact) as f32,
         Objective::Age => age_gain(exact) as f32,
     };
-    importance * gain * (exponents.clock * log_clock_time + exponents.wall * log_wall_time).exp()
+    standing.over_time(gain, exponents)
+}
+
+/// What a visit is worth to a page that is known to have changed: what visits would be worth that each came with its changes, as far apart as
+/// these are on average.
+pub(super) fn index_if_changed(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
+    if objective == Objective::Changes {
+        return standing.importance;
+    }
+    let log_interval = standing.log_clock_time - standing.exposure.ln();
+    let apart = Standing { log_clock_time: log_interval, log_wall_time: log_interval, ..*standing };
+    apart.over_time(1.0, exponents)
 }
 
 #[cfg(test)]
@@ -119,6 +137,24 @@ mod tests {
             index(Objective::Fresh, &standing, Exponents::of_large_groups(Objective::Fresh))
         };
         assert!(fresh(20.0) < fresh(2.0));
+    }
+
+    #[test]
+    fn a_known_change_is_worth_the_more_the_longer_its_copy_lasts_and_the_same_whenever_it_comes() {
+        for objective in [Objective::Mix, Objective::Fresh, Objective::Age] {
+            let value = |rate: f32, time: f32| {
+                let (exposure, log_time) = (rate * time, time.ln());
+                let standing =
+                    Standing { exposure, log_clock_time: log_time, log_wall_time: log_time, importance: 2.0 };
+                let exponents = Exponents::of_large_groups(objective);
+                (index_if_changed(objective, &standing, exponents), index(objective, &standing, exponents))
+            };
+            assert!(value(1.0, 1.0).0 < value(0.1, 1.0).0, "{objective:?}");
+            assert!((value(0.1, 1.0).0 / value(0.1, 7.0).0 - 1.0).abs() < 1e-5, "{objective:?}");
+            // Without knowing, the same interval is worth less.
+            let (known, expected) = value(0.1, 10.0);
+            assert!(expected < known, "{objective:?}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::calibration::{Calibration, Example};
 use super::clocks::{Clocks, Evidence};
 use super::groups::Groups;
-use super::index::{Exponents, Objective, Standing, index};
+use super::index::{Exponents, Objective, Standing, index, index_if_changed};
 use super::moments::Moment;
 use super::posterior::{GroupRates, PagePosterior, after_visit};
 use super::records::Records;
@@ -192,6 +192,11 @@ impl Model {
     /// What a visit is worth.
     pub(super) fn index(&self, standing: &Standing) -> f32 {
         index(self.objective, standing, self.exponents)
+    }
+
+    /// What a visit is worth to a page that is known to have changed.
+    pub(super) fn index_if_changed(&self, standing: &Standing) -> f32 {
+        index_if_changed(self.objective, standing, self.exponents)
     }
 
     /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.

@@ -637,6 +637,33 @@ impl Policy for Freshet {
         }
     }
 
+    fn confirm(&mut self, catalogue: &Catalogue, pages: &[PageId], time: Days) {
+        let time = self.moment(time);
+        self.advance(catalogue, time);
+        let mut planned = HashSet::new();
+        for page in pages {
+            let last = self.model.records.last(page.index());
+            let place = self.model.records.place(page.index());
+            if matches!(place, Place::Queued | Place::Planned) && last < time {
+                self.take_out(page.0, &mut planned);
+                self.model.records.set_last(page.index(), time);
+                let (page, changed, gone, prompted) = (page.0, false, false, true);
+                self.visits.push(Visit { page, last, time, changed, gone, prompted });
+                self.returning.push(page);
+            }
+        }
+        self.forget_planned(&planned);
+        if !self.is_in_cycle {
+            self.settle(catalogue);
+        }
+    }
+
+    fn is_worth_if_changed(&self, catalogue: &Catalogue, page: PageId, now: Days) -> bool {
+        let view = self.model.view(page.index(), self.moment(now).max(self.model.now));
+        let standing = self.model.standing(catalogue, page.index(), &view);
+        self.threshold <= self.model.index_if_changed(&standing)
+    }
+
     fn end_cycle(&mut self, catalogue: &Catalogue) {
         self.is_in_cycle = false;
         if self.is_steady() {

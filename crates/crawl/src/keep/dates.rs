@@ -1,0 +1,286 @@
+//! What sitemaps say of pages that we have, and how far it can be believed.
+//!
+//! A sitemap that dates its pages says of each whether it has changed since our copy: a newer date that it has, an older one that it has not.
+//! A page that it no longer names may be gone. All this is evidence, and visits show how often it was right: what was told by what the visit
+//! finds, silence by the changes that visits find and no date had told. Where silence has proved right, reading the sitemap is a visit to each
+//! of its pages that it does not tell of, at the cost of one.
+//!
+//! # Promises
+//! - Silence is believed only of a site whose sitemaps told nine in ten of the last changes that were found there, and some.
+//! - A change that may have come after the sitemap was read counts against it only for the part of the time that had passed by then.
+//! - A sitemap that has lost most of its pages at once says nothing of those.
+
+use std::collections::{HashMap, HashSet};
+
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::sites::SiteRecord;
+use freshet_store::time::Timestamp;
+
+/// Part of the changes found that sitemaps must have told for their silence to be believed.
+const TOLD_MIN: f32 = 0.9;
+/// Changes told from which it is believed.
+const TOLD_SOME: f32 = 5.0;
+/// What each change found leaves of the count of those before: some fifty are remembered.
+const MEMORY: f32 = 0.98;
+/// Of what is not believed, one page in so many is visited all the same: trust can be won back.
+const ASKED_AGAIN: u32 = 16;
+
+/// Milliseconds of one hour.
+const HOUR: i64 = 3_600_000;
+/// Milliseconds from the first reading of a list to the second.
+pub(super) const LIST_EVERY: i64 = 24 * HOUR;
+/// Milliseconds between two readings of a list at least, and at most.
+const LIST_EVERY_LIMITS: (i64, i64) = (6 * HOUR, 7 * 24 * HOUR);
+
+/// What the last readings said of pages that were not visited since.
+#[derive(Debug, Default)]
+pub(super) struct Dates {
+    words: HashMap<PageNumber, Word>,
+    lists: HashMap<Box<str>, List>,
+    missing: HashMap<SiteNumber, Record>,
+}
+
+/// A list as it was last read.
+#[derive(Debug)]
+struct List {
+    /// Milliseconds until it is read again.
+    every: i64,
+    /// The pages that it named.
+    pages: HashSet<PageNumber>,
+}
+
+/// What a sitemap said of a page, and when it was read.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    said: Said,
+    read: Timestamp,
+}
+
+/// What a sitemap said of a page.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Said {
+    /// It has changed since our copy.
+    Changed,
+    /// It has not.
+    Unaltered,
+    /// Nothing any more.
+    Missing,
+}
+
+/// What a visit found beside our copy.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Found {
+    Unaltered,
+    Changed,
+    /// It is gone, or elsewhere.
+    Lost,
+}
+
+/// What a visit shows of the word of a sitemap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Verdict {
+    /// It told of the change that was found.
+    Right,
+    /// It told of a change, and there was none.
+    Wrong,
+    /// It told of none, and there was one: so much of the time since our copy had passed when it was read.
+    Untold(f32),
+}
+
+/// How often something was right.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    right: u32,
+    wrong: u32,
+}
+
+impl Record {
+    /// It was right once in three times, or may be.
+    fn is_believed(self) -> bool {
+        self.wrong <= self.right.saturating_mul(2).saturating_add(1)
+    }
+}
+
+impl Dates {
+    /// A sitemap said something of a page.
+    pub(super) fn say(&mut self, page: PageNumber, said: Said, read: Timestamp) {
+        self.words.insert(page, Word { said, read });
+    }
+
+    /// Judges the last word on a page by a visit that shows whether it has changed since the one at `before`.
+    pub(super) fn judge(
+        &mut self,
+        (site, page): (SiteNumber, PageNumber),
+        before: Timestamp,
+        time: Timestamp,
+        found: Found,
+    ) -> Option<Verdict> {
+        let Word { said, read } = self.words.remove(&page)?;
+        match (said, found) {
+            (Said::Changed, Found::Unaltered) => Some(Verdict::Wrong),
+            (Said::Changed, Found::Changed | Found::Lost) => Some(Verdict::Right),
+            (Said::Unaltered, Found::Changed) if before < time => {
+                let passed = read.millis_since(before) as f32 / time.millis_since(before) as f32;
+                Some(Verdict::Untold(passed.clamp(0.0, 1.0)))
+            }
+            (Said::Unaltered, _) => None,
+            (Said::Missing, found) => {
+                let record = self.missing.entry(site).or_default();
+                record.right += u32::from(found == Found::Lost);
+                record.wrong += u32::from(found != Found::Lost);
+                None
+            }
+        }
+    }
+
+    /// A sitemap of a site names these pages now. Those that it named before and that are worth a look.
+    pub(super) fn missing(
+        &mut self,
+        site: SiteNumber,
+        list: &str,
+        pages: HashSet<PageNumber>,
+        read: Timestamp,
+    ) -> Vec<PageNumber> {
+        let is_believed = self.missing.get(&site).copied().unwrap_or_default().is_believed();
+        let before = std::mem::replace(&mut self.list(list).pages, pages);
+        let now = &self.lists[list].pages;
+        let mut missing: Vec<PageNumber> = before.difference(now).copied().collect();
+        if before.len() < 2 * missing.len() {
+            return Vec::new();
+        }
+        missing.retain(|page| is_believed || page.0.is_multiple_of(ASKED_AGAIN));
+        missing.sort_unstable();
+        missing.iter().for_each(|page| self.say(*page, Said::Missing, read));
+        missing
+    }
+
+    /// Milliseconds until a list is read again, by the news that its last reading brought: pages not known before, and changes.
+    pub(super) fn next_reading(&mut self, list: &str, news: usize) -> i64 {
+        let every = &mut self.list(list).every;
+        *every = interval_after(*every, news);
+        *every
+    }
+
+    fn list(&mut self, url: &str) -> &mut List {
+        self.lists.entry(url.into()).or_insert_with(|| List { every: LIST_EVERY, pages: HashSet::new() })
+    }
+}
+
+/// A change was found that sitemaps had told, or that they had not.
+pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
+    let (told, untold) = match verdict {
+        Verdict::Right => (1.0, 0.0),
+        Verdict::Wrong => return,
+        Verdict::Untold(part) => (0.0, part),
+    };
+    record.changes_told = MEMORY * record.changes_told + told;
+    record.changes_untold = MEMORY * record.changes_untold + untold;
+}
+
+/// Whether a page that the sitemaps of its site date as changed is worth a visit for that.
+pub(super) fn is_believed(record: &SiteRecord, page: PageNumber) -> bool {
+    let right = record.lists.iter().map(|list| list.dates_right).sum();
+    let wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
+    Record { right, wrong }.is_believed() || page.0.is_multiple_of(ASKED_AGAIN)
+}
+
+/// Whether a page of which the sitemaps of its site tell nothing can be taken for unchanged.
+pub(super) fn is_silence_believed(record: &SiteRecord) -> bool {
+    let (told, untold) = (record.changes_told, record.changes_untold);
+    TOLD_SOME <= told && TOLD_MIN * (told + untold) <= told
+}
+
+fn interval_after(interval: i64, news: usize) -> i64 {
+    let next = match news {
+        0 => interval + interval / 2,
+        1..=3 => interval,
+        _ => interval - interval / 4,
+    };
+    next.clamp(LIST_EVERY_LIMITS.0, LIST_EVERY_LIMITS.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SITE: SiteNumber = SiteNumber(1);
+    const LIST: &str = "https://a.example/sitemap.xml";
+
+    fn at(hours: i64) -> Timestamp {
+        Timestamp::from_millis(hours * HOUR)
+    }
+
+    fn pages(numbers: std::ops::Range<u32>) -> HashSet<PageNumber> {
+        numbers.map(PageNumber).collect()
+    }
+
+    #[test]
+    fn a_visit_judges_the_last_word_once() {
+        let (page, mut dates) = (PageNumber(3), Dates::default());
+        for (said, found, verdict) in [
+            (Said::Changed, Found::Changed, Some(Verdict::Right)),
+            (Said::Changed, Found::Lost, Some(Verdict::Right)),
+            (Said::Changed, Found::Unaltered, Some(Verdict::Wrong)),
+            (Said::Unaltered, Found::Changed, Some(Verdict::Untold(0.75))),
+            (Said::Unaltered, Found::Lost, None),
+            (Said::Unaltered, Found::Unaltered, None),
+            (Said::Missing, Found::Lost, None),
+        ] {
+            dates.say(page, Said::Changed, at(1));
+            dates.say(page, said, at(7));
+            assert_eq!(dates.judge((SITE, page), at(1), at(9), found), verdict);
+            assert_eq!(dates.judge((SITE, page), at(1), at(9), found), None);
+        }
+        // Our copy is newer than the reading: the change came after it.
+        dates.say(page, Said::Unaltered, at(1));
+        assert_eq!(dates.judge((SITE, page), at(2), at(3), Found::Changed), Some(Verdict::Untold(0.0)));
+        dates.say(page, Said::Unaltered, at(1));
+        assert_eq!(dates.judge((SITE, page), at(3), at(3), Found::Changed), None);
+    }
+
+    #[test]
+    fn silence_is_believed_after_some_changes_and_no_longer_when_they_come_untold() {
+        let mut site = SiteRecord::default();
+        let told = std::iter::repeat_with(|| {
+            count(&mut site, Verdict::Right);
+            is_silence_believed(&site)
+        });
+        assert_eq!(told.take(100).position(|believed| believed), Some(5));
+        count(&mut site, Verdict::Wrong);
+        for _ in 0..100 {
+            count(&mut site, Verdict::Right);
+        }
+        assert!(is_silence_believed(&site));
+        let untold = std::iter::repeat_with(|| {
+            count(&mut site, Verdict::Untold(1.0));
+            is_silence_believed(&site)
+        });
+        assert_eq!(untold.take(100).position(|believed| !believed), Some(4));
+    }
+
+    #[test]
+    fn pages_that_a_sitemap_names_no_longer_are_looked_for_until_they_are_found() {
+        let mut dates = Dates::default();
+        assert_eq!(dates.missing(SITE, LIST, pages(0..100), at(0)), []);
+        assert_eq!(dates.missing(SITE, LIST, pages(2..100), at(24)), [PageNumber(0), PageNumber(1)]);
+        for page in [0, 1].map(PageNumber) {
+            dates.judge((SITE, page), at(0), at(25), Found::Unaltered);
+        }
+        // Both were there all the same: from now on one in sixteen is looked for.
+        assert_eq!(dates.missing(SITE, LIST, pages(20..100), at(48)), [PageNumber(16)]);
+        dates.judge((SITE, PageNumber(16)), at(0), at(49), Found::Lost);
+        assert_eq!(dates.missing(SITE, LIST, pages(21..100), at(72)), [PageNumber(20)]);
+        assert_eq!(dates.missing(SITE, LIST, pages(90..100), at(96)), [], "most at once");
+    }
+
+    #[test]
+    fn a_list_is_read_as_often_as_it_has_news() {
+        let after = |readings: usize, news: usize| {
+            let mut dates = Dates::default();
+            (0..readings).map(|_| dates.next_reading(LIST, news) / HOUR).last()
+        };
+        assert_eq!((after(1, 0), after(50, 0)), (Some(36), Some(7 * 24)));
+        assert_eq!(after(50, 2), Some(24));
+        assert_eq!((after(1, 4), after(50, 4)), (Some(18), Some(6)));
+    }
+}

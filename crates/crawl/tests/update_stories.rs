@@ -1,0 +1,174 @@
+//! What the UpdateModule makes of news, on a small world without chance:
+//! - pages whose changes are only numbers are visited less often when numbers count little, and as often as others when they do not;
+//! - where a sitemap that can be believed says which pages have changed, visits go to those and nowhere else.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use freshet_crawl::budget::Budget;
+use freshet_crawl::change::Kinds;
+use freshet_crawl::change::weights::KindWeights;
+use freshet_crawl::keep::News;
+use freshet_crawl::policy::{Outcome, PolicyName, Setting};
+use freshet_crawl::update::refresh::Refresh;
+use freshet_crawl::update::{Next, UpdateModule, UpdateSettings, Wishes};
+use freshet_crawl::visit::{Order, Reason};
+use freshet_crawl::web::politeness::{Experience, Politeness, PolitenessSettings};
+use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_store::sites::{RobotsCopy, SiteRecord};
+use freshet_store::time::Timestamp;
+use freshet_theory::units::Days;
+
+const PAGES: u32 = 120;
+const DAY: i64 = 86_400_000;
+const DAYS: i64 = 120;
+/// One visit per page in ten days.
+const VISITS_PER_DAY: f64 = PAGES as f64 / 10.0;
+const SITE: SiteNumber = SiteNumber(0);
+
+/// A world, and how it is crawled.
+#[derive(Clone, Copy)]
+struct Trial {
+    /// Days between the changes of every page.
+    changes_every: i64,
+    policy: &'static str,
+    weights: KindWeights,
+    /// Whether a sitemap is read each day, and believed.
+    has_sitemap: bool,
+}
+
+/// What came of the second half.
+#[derive(Default)]
+struct Tally {
+    /// Visits to pages of which only numbers change.
+    numbers: u32,
+    /// Visits to the others.
+    texts: u32,
+    /// Moments at which a copy was up to date, and all.
+    fresh: (u32, u32),
+}
+
+/// Of every other page only numbers change.
+fn kinds(page: PageNumber) -> Kinds {
+    if page.0.is_multiple_of(2) { Kinds::NUMBERS } else { Kinds::TEXT }
+}
+
+/// How often a page has changed by a moment; each has an hour of its own.
+fn version(trial: Trial, page: PageNumber, now: Timestamp) -> i64 {
+    let interval = trial.changes_every * DAY;
+    (now.millis() + i64::from(page.0) * interval / i64::from(PAGES)) / interval
+}
+
+fn module(trial: Trial) -> UpdateModule {
+    let start = Timestamp::from_millis(0);
+    let settings = UpdateSettings {
+        discovery_share: 0.8,
+        ready: 4,
+        importance_weight: 0.0,
+        refresh: true,
+        prices_bytes: false,
+        has_delay: false,
+    };
+    let name: PolicyName = trial.policy.parse().expect("a policy");
+    let policy = name.build(&Setting { cycle: Days::new(1.0), budget_share: 0.1, seed: 1 });
+    let politeness = PolitenessSettings {
+        delay: Duration::ZERO,
+        address_delay: Duration::ZERO,
+        ..PolitenessSettings::default()
+    };
+    let wishes = Wishes { kinds: trial.weights, ..Wishes::default() };
+    let visits = Budget::new(Some(VISITS_PER_DAY), 1.0, start);
+    let refresh = Refresh::new(policy, start, DAY / 28);
+    let bytes = Budget::new(None, 0.0, start);
+    UpdateModule::new(settings, refresh, Politeness::new(politeness), visits, bytes, wishes)
+}
+
+/// A site that lets everything be visited.
+fn site() -> News {
+    let robots =
+        RobotsCopy { fetched: Timestamp::from_millis(DAYS * DAY), status: 404, ..RobotsCopy::default() };
+    let record =
+        SiteRecord { site: "http://127.0.0.1".to_owned(), robots: Some(robots), ..SiteRecord::default() };
+    News::Site { site: SITE, record: Box::new(record) }
+}
+
+/// What a sitemap says of all pages that is news.
+fn sitemap(trial: Trial, seen: &HashMap<PageNumber, i64>, now: Timestamp) -> Vec<News> {
+    let is_unaltered = |page: &PageNumber| seen[page] == version(trial, *page, now);
+    let (pages, changed): (Vec<_>, Vec<_>) = (0..PAGES).map(PageNumber).partition(is_unaltered);
+    let signals = changed.into_iter().map(|page| News::Signal { page, site: SITE });
+    signals.chain([News::Unaltered { pages, time: now }]).collect()
+}
+
+fn run(trial: Trial) -> Tally {
+    let mut module = module(trial);
+    let mut seen: HashMap<PageNumber, i64> = HashMap::new();
+    let mut now = Timestamp::from_millis(0);
+    module.hear(site(), now);
+    for page in (0..PAGES).map(PageNumber) {
+        seen.insert(page, version(trial, page, now));
+        let path = format!("/{}/{}", page.0 % 12, page.0);
+        module.hear(News::Copied { page, site: SITE, path, importance: 1.0, time: now }, now);
+    }
+    let mut tally = Tally::default();
+    while now.millis() < DAYS * DAY {
+        now = now.plus_millis(DAY / 96);
+        let counts = DAYS * DAY / 2 < now.millis();
+        while let Next::Order(assignment) = module.next(now) {
+            let order = assignment.order.clone();
+            module.returned(assignment, Experience::Served, now, 1000, None);
+            module.committed(1);
+            let Order::Page { page, reason, .. } = order else { panic!("{order:?}") };
+            let current = version(trial, page, now);
+            let changed = seen.insert(page, current) != Some(current);
+            let outcome = if changed { Outcome::Changed } else { Outcome::Unchanged };
+            let (kinds, prompted) = (changed.then(|| kinds(page)), reason == Reason::Signal);
+            let news = News::Visited { page, time: now, outcome, prompted, bytes_expected: 1000.0, kinds };
+            module.hear(news, now);
+            if counts {
+                *(if page.0.is_multiple_of(2) { &mut tally.numbers } else { &mut tally.texts }) += 1;
+            }
+        }
+        if trial.has_sitemap && now.millis() % DAY == 0 {
+            sitemap(trial, &seen, now).into_iter().for_each(|news| module.hear(news, now));
+        }
+        if counts {
+            let fresh = seen.iter().filter(|(page, seen)| **seen == version(trial, **page, now)).count();
+            tally.fresh = (tally.fresh.0 + fresh as u32, tally.fresh.1 + PAGES);
+        }
+    }
+    tally
+}
+
+#[test]
+fn pages_of_which_only_numbers_change_are_visited_less_if_numbers_count_little() {
+    let visits = |weights| {
+        let policy = "freshet:fresh:steady";
+        let Tally { numbers, texts, .. } =
+            run(Trial { changes_every: 4, policy, weights, has_sitemap: false });
+        (numbers, texts)
+    };
+    let (numbers, texts) = visits(KindWeights::default());
+    let ratio = f64::from(numbers) / f64::from(texts);
+    assert!(numbers + texts > 600 && (0.9..1.1).contains(&ratio), "{numbers} and {texts}");
+    let (numbers, texts) = visits(KindWeights { numbers: 0.1, ..KindWeights::default() });
+    assert!(numbers + texts > 600 && 2 * numbers < texts, "{numbers} and {texts}");
+    assert!(numbers > 0, "they are not forgotten");
+}
+
+#[test]
+fn a_sitemap_that_is_believed_is_worth_a_visit_to_each_of_its_pages() {
+    let freshness = |policy, has_sitemap| {
+        let weights = KindWeights::default();
+        let (fresh, all) = run(Trial { changes_every: 20, policy, weights, has_sitemap }).fresh;
+        f64::from(fresh) / f64::from(all)
+    };
+    for policy in ["freshet:mix:steady", "freshet:fresh:steady"] {
+        let (alone, told) = (freshness(policy, false), freshness(policy, true));
+        // A page that changes every 20 days and is visited within one of it is out of date for a twentieth of the time at most.
+        assert!(alone < 0.9 && 0.95 < told, "{policy}: {alone} and {told}");
+    }
+    // What knows only visits has no use for it.
+    let difference = freshness("uniform", false) - freshness("uniform", true);
+    assert!(difference.abs() < 1e-9, "{difference}");
+}
