@@ -4,12 +4,13 @@
 //! whole page whatever validators say, and counts those that are as our copy has them. The visits are visits like any other: what they find is kept, and
 //! they count in the budget.
 //!
-//! Past audits calibrate the estimate: on the scale of log odds it is moved by the mean distance that audits found, as far as there were enough of
-//! them, the newer ones counting more.
+//! Past audits calibrate the estimate: on the scale of log odds it is moved by the distance that audits found, as far as there were enough of
+//! them. The newer ones count more, and the more so the younger the crawl is: while it learns what it estimates changes fast, and how wrong it is too.
 //!
 //! # Promises
 //! - The measured freshness comes with Wilson's 95% interval.
 //! - Without audits the estimate is as the policy makes it, and a few visits move it little.
+//! - The error of a calibrated estimate contains that of the audits.
 //! - A page that could not be visited is not judged.
 
 use std::collections::HashMap;
@@ -31,9 +32,11 @@ pub const NOTES: &str = "audit ";
 /// The most pages of an audit.
 pub const SAMPLE_MAX: usize = 100_000;
 /// Visits of audits that weigh as much as the estimate itself.
-const BELIEF: f64 = 100.0;
-/// Days after which an audit counts half.
-const HALF_LIFE: f64 = 30.0;
+const BELIEF: f64 = 20.0;
+/// The part of the time since the first audit after which an audit counts half.
+const HALF_LIFE: f64 = 0.25;
+/// Days after which an audit counts half at least, and at most.
+const HALF_LIFE_DAYS: (f64, f64) = (1.0, 14.0);
 
 /// An audit that is under way.
 #[derive(Clone, Debug)]
@@ -176,23 +179,30 @@ pub fn note(report: &AuditReport) -> (String, Vec<u8>) {
     (format!("{NOTES}{:020}", report.started_ms), bytes)
 }
 
-/// The estimate of freshness, moved by what audits found.
-pub fn calibrated(estimate: f64, audits: &[AuditReport], now: Timestamp) -> f64 {
-    let (mut weights, mut distance) = (0.0, 0.0);
+/// The estimate of freshness and its standard error, moved by what audits found.
+pub fn calibrated((estimate, error): (f64, f64), audits: &[AuditReport], now: Timestamp) -> (f64, f64) {
+    let days = |audit: &AuditReport| now.days_since(Timestamp::from_millis(audit.started_ms).min(now)).get();
+    let half_life = audits.first().map_or(0.0, |first| HALF_LIFE * days(first));
+    let half_life = half_life.clamp(HALF_LIFE_DAYS.0, HALF_LIFE_DAYS.1);
+    let (mut weight, mut estimated, mut fresh, mut squares) = (0.0, 0.0, 0.0, 0.0);
     for audit in audits {
-        let Some(estimated) = audit.estimated_freshness.filter(|_| audit.judged > 0) else { continue };
-        let days = now.days_since(Timestamp::from_millis(audit.started_ms).min(now)).get();
-        let weight = audit.judged as f64 * 0.5_f64.powf(days / HALF_LIFE);
-        // Half a page more of each kind keeps the odds finite.
-        let measured = (audit.fresh as f64 + 0.5) / (audit.judged as f64 + 1.0);
-        distance += weight * (log_odds(measured) - log_odds(estimated));
-        weights += weight;
+        let Some(estimate_then) = audit.estimated_freshness else { continue };
+        let (counts, judged) = (0.5_f64.powf(days(audit) / half_life), audit.judged as f64);
+        weight += counts * judged;
+        squares += counts * counts * judged;
+        estimated += counts * judged * estimate_then;
+        fresh += counts * audit.fresh as f64;
     }
-    if weights == 0.0 {
-        return estimate;
+    if weight == 0.0 {
+        return (estimate, error);
     }
-    let odds = (log_odds(estimate) + distance / (weights + BELIEF)).exp();
-    odds / (1.0 + odds)
+    // Half a page more of each kind keeps the odds finite.
+    let distance = log_odds((fresh + 0.5) / (weight + 1.0)) - log_odds(estimated / weight);
+    let belief = weight / (weight + BELIEF);
+    let odds = (log_odds(estimate) + belief * distance).exp();
+    let moved = odds / (1.0 + odds);
+    let audits_error = belief * (moved * (1.0 - moved) * squares).sqrt() / weight;
+    (moved, error.hypot(audits_error))
 }
 
 fn log_odds(share: f64) -> f64 {
@@ -210,8 +220,9 @@ mod tests {
 
     #[track_caller]
     fn check(audits: &[AuditReport], low: f64, high: f64) {
-        let moved = calibrated(0.8, audits, Timestamp::from_millis(0));
+        let (moved, error) = calibrated((0.8, 0.01), audits, Timestamp::from_millis(0));
         assert!((low..=high).contains(&moved), "{moved}");
+        assert!(0.01 <= error, "{error}");
     }
 
     #[test]
@@ -221,6 +232,18 @@ mod tests {
         check(&[audit(5, 0, 0.8)], 0.6, 0.799);
         check(&[audit(10_000, 5_000, 0.8)], 0.49, 0.52);
         check(&[audit(0, 0, 0.8)], 0.8, 0.8);
+    }
+
+    #[test]
+    fn what_audits_found_while_the_crawl_was_young_is_soon_forgotten() {
+        let day = |day: i64| day * 86_400_000;
+        let at = |started: i64, audit: AuditReport| AuditReport { started_ms: day(started), ..audit };
+        let audits = [at(0, audit(200, 160, 0.5)), at(20, audit(200, 140, 0.7))];
+        let moved = |now: i64, audits| calibrated((0.7, 0.0), audits, Timestamp::from_millis(day(now)));
+        let ((soon, _), (late, error)) = (moved(1, &audits[..1]), moved(20, &audits[..]));
+        assert!(soon > 0.77 && late < 0.73, "{soon} {late}");
+        // Of 200 visits and a little: 3 points, two thirds of them believed.
+        assert!((0.02..0.03).contains(&error), "{error}");
     }
 
     #[test]

@@ -319,8 +319,7 @@ impl Crawler {
         self.update_module().show(&mut status, now);
         let audits = audit::past(self.reader()).unwrap_or_default();
         status.audits = audits.len() as u64;
-        status.freshness =
-            status.freshness.map(|(estimate, error)| (audit::calibrated(estimate, &audits, now), error));
+        status.freshness = status.freshness.map(|estimate| audit::calibrated(estimate, &audits, now));
         self.measure_rates(&mut status);
         status.limit = status.limiting();
         status

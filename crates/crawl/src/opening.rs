@@ -164,10 +164,10 @@ impl Crawl {
     }
 
     /// Joins the modules.
-    fn join(settings: Settings, clock: Arc<Clock>, web: Web, keeper: Keeper) -> Result<Self, CrawlError> {
+    fn join(settings: Settings, clock: Arc<Clock>, web: Web, mut keeper: Keeper) -> Result<Self, CrawlError> {
         let reader = keeper.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
-        remember(&mut update_module, &reader, &keeper, clock.now())?;
+        remember(&mut update_module, &reader, &mut keeper, clock.now())?;
         if reader.counters()?.visits > 0 {
             update_module.begin(clock.now());
         }
@@ -353,25 +353,17 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
 fn remember(
     module: &mut UpdateModule,
     reader: &Reader,
-    keeper: &Keeper,
+    keeper: &mut Keeper,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    keeper.tell_all(|news| module.hear(news, now))?;
+    let copies = keeper.tell_all(|news| module.hear(news, now))?;
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
     for PastVisit { time, page, kind, prompted, bytes_expected, kinds, .. } in visits {
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
-                let Some(record) = reader.page(page)?.filter(|record| record.discarded.is_none()) else {
-                    continue;
-                };
-                let Some(url) = reader.url(record.url)?.and_then(|known| PageUrl::stored(&known.url)) else {
-                    continue;
-                };
-                let (site, path, importance) =
-                    (record.site, url.path_and_query().to_owned(), record.importance);
-                module.hear(News::Copied { page, site, path, importance, time }, now);
+                copies.copied(page, time).into_iter().for_each(|news| module.hear(news, now));
                 continue;
             }
             VisitKind::Unchanged | VisitKind::NotModified => Outcome::Unchanged,

@@ -14,7 +14,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::codec::{Field, Input, Malformed, Record, record, words};
+use crate::codec::{Field, Input, Malformed, Record, record, take_number, words};
 use crate::error::StoreError;
 use crate::ids::{PageNumber, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, Space, View};
@@ -148,6 +148,45 @@ record! {
     }
 }
 
+/// What a start needs of a URL, without a copy of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct UrlGlance<'a> {
+    /// The URL in canonical form.
+    pub url: &'a str,
+    /// How it was discovered.
+    pub source: Source,
+    /// What has become of it.
+    pub standing: Standing,
+}
+
+impl<'a> UrlGlance<'a> {
+    /// Reads it from the bytes of a [`UrlRecord`].
+    fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
+        let mut input = Input::new(bytes);
+        let found = input.take_byte()?;
+        if found != UrlRecord::VERSION {
+            return Err(Malformed::Version { found, known: UrlRecord::VERSION });
+        }
+        let url = take_text(&mut input)?;
+        SiteNumber::take(&mut input)?;
+        Timestamp::take(&mut input)?;
+        <Option<UrlId> as Field>::take(&mut input)?;
+        u16::take(&mut input)?;
+        take_text(&mut input)?;
+        let source = Source::take(&mut input)?;
+        <Option<Timestamp> as Field>::take(&mut input)?;
+        let standing = Standing::take(&mut input)?;
+        take_text(&mut input)?;
+        input.end()?;
+        Ok(Self { url, source, standing })
+    }
+}
+
+fn take_text<'a>(input: &mut Input<'a>) -> Result<&'a str, Malformed> {
+    let length = usize::try_from(take_number(input)?).map_err(|_| Malformed::Large)?;
+    std::str::from_utf8(input.take_bytes(length)?).map_err(|_| Malformed::NotText)
+}
+
 /// The key by which a URL is found.
 pub type UrlKey = [u8; 16];
 
@@ -203,6 +242,24 @@ impl<'a> AllUrls<'a> {
         first: UrlId,
     ) -> impl Iterator<Item = Result<(UrlId, UrlRecord), StoreError>> + use<'a> {
         numbered(self.view, Space::Urls, first.key().to_vec(), UrlId::from_key)
+    }
+
+    /// A glance at every URL from `first` on and before `end`, or to the last.
+    pub fn glance(
+        &self,
+        first: UrlId,
+        end: Option<UrlId>,
+        mut each: impl FnMut(UrlId, UrlGlance<'_>),
+    ) -> Result<(), StoreError> {
+        let corrupt = |key: &[u8], malformed| StoreError::corrupt(Space::Urls, key)(malformed);
+        let range = KeyRange { from: first.key().to_vec(), to: end.map(|end| end.key().to_vec()) };
+        for entry in self.view.scan(Space::Urls, range, Direction::Forward) {
+            let (key, value) = entry?;
+            let id = UrlId::from_key(&key).ok_or_else(|| corrupt(&key, Malformed::Short))?;
+            let glance = UrlGlance::decode(&value).map_err(|malformed| corrupt(&key, malformed))?;
+            each(id, glance);
+        }
+        Ok(())
     }
 }
 
@@ -267,6 +324,18 @@ pub(crate) mod tests {
         #[test]
         fn a_record_comes_back(record in url_record()) {
             prop_assert_eq!(UrlRecord::decode(&record.encode()), Ok(record));
+        }
+
+        #[test]
+        fn a_glance_sees_what_the_record_holds(record in url_record(), cut: usize, at: usize, byte: u8) {
+            let mut bytes = record.encode();
+            let UrlRecord { url, source, standing, .. } = &record;
+            let expected = UrlGlance { url, source: *source, standing: *standing };
+            prop_assert_eq!(UrlGlance::decode(&bytes), Ok(expected));
+            prop_assert!(UrlGlance::decode(&bytes[..cut % bytes.len()]).is_err());
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            prop_assert_eq!(UrlGlance::decode(&bytes).is_ok(), UrlRecord::decode(&bytes).is_ok());
         }
 
         #[test]

@@ -457,29 +457,35 @@ impl Keeper {
             self.discover(&found, now)?;
             let Some((page, visited)) = self.last_visit(&listed.url)? else { continue };
             named.insert(page);
+            let late = listed.modified.filter(|_| !is_feed);
+            if let Some(verdict) = late.and_then(|modified| self.dates.judge_late(page, modified)) {
+                self.count_verdict(site, verdict);
+            }
             match listed.modified {
                 Some(modified) if visited < modified => {
-                    self.dates.say(page, Said::Changed, now);
+                    self.dates.say(page, Said::Changed);
                     // Only a date that is newer than the last reading can tell something new.
                     told.extend(before.filter(|before| *before < modified).map(|_| page));
                 }
                 // A feed dates what is new in it, and says nothing of the rest.
                 Some(_) if !is_feed => {
-                    self.dates.say(page, Said::Unaltered, now);
+                    self.dates.say(page, Said::Unaltered);
                     unaltered.push(page);
                 }
                 _ => {}
             }
         }
         let record = &self.sites[site.index()];
-        told.retain(|page| dates::is_believed(record, *page));
+        let (mut told, are_believed) = dates::heeded(record, told);
+        let mut news = self.known.len() - urls_before + if are_believed { told.len() } else { 0 };
         if dates::is_silence_believed(record) {
             self.news.push(News::Unaltered { pages: unaltered, time: now });
         }
         if !is_feed {
-            told.extend(self.dates.missing(site, list.as_str(), named, now));
+            let missing = self.dates.missing(site, list.as_str(), named);
+            news += missing.len();
+            told.extend(missing);
         }
-        let news = self.known.len() - urls_before + told.len();
         self.news.extend(told.into_iter().map(|page| News::Signal { page, site }));
         Ok(news)
     }
@@ -500,10 +506,13 @@ impl Keeper {
             Finding::New | Finding::Back | Finding::Failed(_) | Finding::Refused(_) => return,
         };
         let Some(before) = record.last_visit else { return };
-        let Some(verdict) = self.dates.judge((visit.site, visit.page), before, visit.time, found) else {
-            return;
-        };
-        let site = self.site_mut(visit.site);
+        if let Some(verdict) = self.dates.judge((visit.site, visit.page), before, found) {
+            self.count_verdict(visit.site, verdict);
+        }
+    }
+
+    fn count_verdict(&mut self, site: SiteNumber, verdict: Verdict) {
+        let site = self.site_mut(site);
         dates::count(site, verdict);
         if let Some(list) = site.lists.first_mut() {
             list.dates_right += u32::from(verdict == Verdict::Right);

@@ -5,12 +5,12 @@
 
 use std::collections::HashSet;
 
-use freshet_store::all_urls::{Reason, Source, UrlRecord};
+use freshet_store::all_urls::{Reason, UrlRecord};
 use freshet_store::ids::UrlId;
 use freshet_store::time::Timestamp;
 
 use crate::page::scope::{BadPattern, Pattern, Scope};
-use crate::page::traps::{Trap, TrapGuard, Verdict};
+use crate::page::traps::{Traits, Trap, TrapGuard, Verdict};
 use crate::page::{Canonical, PageUrl};
 use crate::settings::{Settings, SiteRules, names_site};
 use crate::topic::Topic;
@@ -66,14 +66,9 @@ impl Admission {
     }
 
     /// What was admitted before counts for what is admitted next.
-    pub fn remember(&mut self, record: &UrlRecord) {
-        if let Some(url) = PageUrl::stored(&record.url) {
-            if record.source == Source::Seed {
-                self.add_seed(&url);
-            }
-            if let Some(traps) = &mut self.traps {
-                traps.remember(&url);
-            }
+    pub(super) fn remember(&mut self, traits: &Traits) {
+        if let Some(traps) = &mut self.traps {
+            traps.remember(traits);
         }
     }
 

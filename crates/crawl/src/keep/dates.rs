@@ -2,12 +2,12 @@
 //!
 //! A sitemap that dates its pages says of each whether it has changed since our copy: a newer date that it has, an older one that it has not.
 //! A page that it no longer names may be gone. All this is evidence, and visits show how often it was right: what was told by what the visit
-//! finds, silence by the changes that visits find and no date had told. Where silence has proved right, reading the sitemap is a visit to each
-//! of its pages that it does not tell of, at the cost of one.
+//! finds, silence by the changes that visits find and no date tells of at the next reading either. Where silence has proved right, reading the
+//! sitemap is a visit to each of its pages that it does not tell of, at the cost of one.
 //!
 //! # Promises
 //! - Silence is believed only of a site whose sitemaps told nine in ten of the last changes that were found there, and some.
-//! - A change that may have come after the sitemap was read counts against it only for the part of the time that had passed by then.
+//! - A change that may have come after the sitemap was read is judged by its next reading.
 //! - A sitemap that has lost most of its pages at once says nothing of those.
 
 use std::collections::{HashMap, HashSet};
@@ -19,11 +19,11 @@ use freshet_store::time::Timestamp;
 /// Part of the changes found that sitemaps must have told for their silence to be believed.
 const TOLD_MIN: f32 = 0.9;
 /// Changes told from which it is believed.
-const TOLD_SOME: f32 = 5.0;
+const TOLD_SOME: f32 = 3.0;
 /// What each change found leaves of the count of those before: some fifty are remembered.
 const MEMORY: f32 = 0.98;
 /// Of what is not believed, one page in so many is visited all the same: trust can be won back.
-const ASKED_AGAIN: u32 = 16;
+const ASKED_AGAIN: u32 = 128;
 
 /// Milliseconds of one hour.
 const HOUR: i64 = 3_600_000;
@@ -35,7 +35,9 @@ const LIST_EVERY_LIMITS: (i64, i64) = (6 * HOUR, 7 * 24 * HOUR);
 /// What the last readings said of pages that were not visited since.
 #[derive(Debug, Default)]
 pub(super) struct Dates {
-    words: HashMap<PageNumber, Word>,
+    words: HashMap<PageNumber, Said>,
+    /// Changes that were found before a sitemap could tell of them: the visit before.
+    untold: HashMap<PageNumber, Timestamp>,
     lists: HashMap<Box<str>, List>,
     missing: HashMap<SiteNumber, Record>,
 }
@@ -47,13 +49,6 @@ struct List {
     every: i64,
     /// The pages that it named.
     pages: HashSet<PageNumber>,
-}
-
-/// What a sitemap said of a page, and when it was read.
-#[derive(Clone, Copy, Debug)]
-struct Word {
-    said: Said,
-    read: Timestamp,
 }
 
 /// What a sitemap said of a page.
@@ -83,8 +78,8 @@ pub(super) enum Verdict {
     Right,
     /// It told of a change, and there was none.
     Wrong,
-    /// It told of none, and there was one: so much of the time since our copy had passed when it was read.
-    Untold(f32),
+    /// There was a change, and it does not tell of it.
+    Untold,
 }
 
 /// How often something was right.
@@ -95,33 +90,31 @@ struct Record {
 }
 
 impl Record {
-    /// It was right once in three times, or may be.
+    /// It was right three times in five, or may be. Less is no evidence: of pages that are visited when they may have changed, a third has.
     fn is_believed(self) -> bool {
-        self.wrong <= self.right.saturating_mul(2).saturating_add(1)
+        3 * u64::from(self.wrong) <= 2 * u64::from(self.right) + 5
     }
 }
 
 impl Dates {
     /// A sitemap said something of a page.
-    pub(super) fn say(&mut self, page: PageNumber, said: Said, read: Timestamp) {
-        self.words.insert(page, Word { said, read });
+    pub(super) fn say(&mut self, page: PageNumber, said: Said) {
+        self.words.insert(page, said);
     }
 
-    /// Judges the last word on a page by a visit that shows whether it has changed since the one at `before`.
+    /// Judges the last word on a page by what a visit found since the one at `before`.
     pub(super) fn judge(
         &mut self,
         (site, page): (SiteNumber, PageNumber),
         before: Timestamp,
-        time: Timestamp,
         found: Found,
     ) -> Option<Verdict> {
-        let Word { said, read } = self.words.remove(&page)?;
-        match (said, found) {
+        match (self.words.remove(&page)?, found) {
             (Said::Changed, Found::Unaltered) => Some(Verdict::Wrong),
             (Said::Changed, Found::Changed | Found::Lost) => Some(Verdict::Right),
-            (Said::Unaltered, Found::Changed) if before < time => {
-                let passed = read.millis_since(before) as f32 / time.millis_since(before) as f32;
-                Some(Verdict::Untold(passed.clamp(0.0, 1.0)))
+            (Said::Unaltered, Found::Changed) => {
+                self.untold.insert(page, before);
+                None
             }
             (Said::Unaltered, _) => None,
             (Said::Missing, found) => {
@@ -133,13 +126,18 @@ impl Dates {
         }
     }
 
+    /// Judges a sitemap that dates a page by the change that was found before it was read.
+    pub(super) fn judge_late(&mut self, page: PageNumber, modified: Timestamp) -> Option<Verdict> {
+        let before = self.untold.remove(&page)?;
+        Some(if before < modified { Verdict::Right } else { Verdict::Untold })
+    }
+
     /// A sitemap of a site names these pages now. Those that it named before and that are worth a look.
     pub(super) fn missing(
         &mut self,
         site: SiteNumber,
         list: &str,
         pages: HashSet<PageNumber>,
-        read: Timestamp,
     ) -> Vec<PageNumber> {
         let is_believed = self.missing.get(&site).copied().unwrap_or_default().is_believed();
         let before = std::mem::replace(&mut self.list(list).pages, pages);
@@ -150,7 +148,7 @@ impl Dates {
         }
         missing.retain(|page| is_believed || page.0.is_multiple_of(ASKED_AGAIN));
         missing.sort_unstable();
-        missing.iter().for_each(|page| self.say(*page, Said::Missing, read));
+        missing.iter().for_each(|page| self.say(*page, Said::Missing));
         missing
     }
 
@@ -171,17 +169,19 @@ pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
     let (told, untold) = match verdict {
         Verdict::Right => (1.0, 0.0),
         Verdict::Wrong => return,
-        Verdict::Untold(part) => (0.0, part),
+        Verdict::Untold => (0.0, 1.0),
     };
     record.changes_told = MEMORY * record.changes_told + told;
     record.changes_untold = MEMORY * record.changes_untold + untold;
 }
 
-/// Whether a page that the sitemaps of its site date as changed is worth a visit for that.
-pub(super) fn is_believed(record: &SiteRecord, page: PageNumber) -> bool {
+/// Those of the pages that the sitemaps of a site date as changed which are worth a visit for that, and whether the dates are believed.
+pub(super) fn heeded(record: &SiteRecord, mut told: Vec<PageNumber>) -> (Vec<PageNumber>, bool) {
     let right = record.lists.iter().map(|list| list.dates_right).sum();
     let wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
-    Record { right, wrong }.is_believed() || page.0.is_multiple_of(ASKED_AGAIN)
+    let are_believed = Record { right, wrong }.is_believed();
+    told.retain(|page| are_believed || page.0.is_multiple_of(ASKED_AGAIN));
+    (told, are_believed)
 }
 
 /// Whether a page of which the sitemaps of its site tell nothing can be taken for unchanged.
@@ -221,21 +221,29 @@ mod tests {
             (Said::Changed, Found::Changed, Some(Verdict::Right)),
             (Said::Changed, Found::Lost, Some(Verdict::Right)),
             (Said::Changed, Found::Unaltered, Some(Verdict::Wrong)),
-            (Said::Unaltered, Found::Changed, Some(Verdict::Untold(0.75))),
             (Said::Unaltered, Found::Lost, None),
             (Said::Unaltered, Found::Unaltered, None),
             (Said::Missing, Found::Lost, None),
         ] {
-            dates.say(page, Said::Changed, at(1));
-            dates.say(page, said, at(7));
-            assert_eq!(dates.judge((SITE, page), at(1), at(9), found), verdict);
-            assert_eq!(dates.judge((SITE, page), at(1), at(9), found), None);
+            dates.say(page, Said::Changed);
+            dates.say(page, said);
+            assert_eq!(dates.judge((SITE, page), at(1), found), verdict);
+            assert_eq!(dates.judge((SITE, page), at(1), found), None);
+            assert_eq!(dates.judge_late(page, at(5)), None);
         }
-        // Our copy is newer than the reading: the change came after it.
-        dates.say(page, Said::Unaltered, at(1));
-        assert_eq!(dates.judge((SITE, page), at(2), at(3), Found::Changed), Some(Verdict::Untold(0.0)));
-        dates.say(page, Said::Unaltered, at(1));
-        assert_eq!(dates.judge((SITE, page), at(3), at(3), Found::Changed), None);
+    }
+
+    #[test]
+    fn a_change_that_no_date_told_is_judged_by_the_next_reading() {
+        let (page, mut dates) = (PageNumber(3), Dates::default());
+        for (modified, verdict) in
+            [(at(5), Verdict::Right), (at(4), Verdict::Untold), (at(1), Verdict::Untold)]
+        {
+            dates.say(page, Said::Unaltered);
+            assert_eq!(dates.judge((SITE, page), at(4), Found::Changed), None);
+            assert_eq!(dates.judge_late(page, modified), Some(verdict));
+            assert_eq!(dates.judge_late(page, modified), None);
+        }
     }
 
     #[test]
@@ -245,14 +253,14 @@ mod tests {
             count(&mut site, Verdict::Right);
             is_silence_believed(&site)
         });
-        assert_eq!(told.take(100).position(|believed| believed), Some(5));
+        assert_eq!(told.take(100).position(|believed| believed), Some(3));
         count(&mut site, Verdict::Wrong);
         for _ in 0..100 {
             count(&mut site, Verdict::Right);
         }
         assert!(is_silence_believed(&site));
         let untold = std::iter::repeat_with(|| {
-            count(&mut site, Verdict::Untold(1.0));
+            count(&mut site, Verdict::Untold);
             is_silence_believed(&site)
         });
         assert_eq!(untold.take(100).position(|believed| !believed), Some(4));
@@ -261,16 +269,17 @@ mod tests {
     #[test]
     fn pages_that_a_sitemap_names_no_longer_are_looked_for_until_they_are_found() {
         let mut dates = Dates::default();
-        assert_eq!(dates.missing(SITE, LIST, pages(0..100), at(0)), []);
-        assert_eq!(dates.missing(SITE, LIST, pages(2..100), at(24)), [PageNumber(0), PageNumber(1)]);
+        assert_eq!(dates.missing(SITE, LIST, pages(0..100)), []);
+        assert_eq!(dates.missing(SITE, LIST, pages(2..100)), [PageNumber(0), PageNumber(1)]);
         for page in [0, 1].map(PageNumber) {
-            dates.judge((SITE, page), at(0), at(25), Found::Unaltered);
+            dates.judge((SITE, page), at(0), Found::Unaltered);
         }
-        // Both were there all the same: from now on one in sixteen is looked for.
-        assert_eq!(dates.missing(SITE, LIST, pages(20..100), at(48)), [PageNumber(16)]);
-        dates.judge((SITE, PageNumber(16)), at(0), at(49), Found::Lost);
-        assert_eq!(dates.missing(SITE, LIST, pages(21..100), at(72)), [PageNumber(20)]);
-        assert_eq!(dates.missing(SITE, LIST, pages(90..100), at(96)), [], "most at once");
+        // Both were there all the same: from now on one in many is looked for.
+        assert_eq!(dates.missing(SITE, LIST, pages(20..300)), []);
+        assert_eq!(dates.missing(SITE, LIST, pages(129..300)), [PageNumber(128)]);
+        dates.judge((SITE, PageNumber(128)), at(0), Found::Lost);
+        assert_eq!(dates.missing(SITE, LIST, pages(130..300)), [PageNumber(129)]);
+        assert_eq!(dates.missing(SITE, LIST, pages(290..300)), [], "most at once");
     }
 
     #[test]

@@ -30,6 +30,7 @@ use super::dates::{Dates, LIST_EVERY};
 use super::duplicates::Duplicates;
 use super::known::Known;
 use super::news::News;
+use super::recall::{Copies, Recalled, recall_urls};
 use crate::change::ephemeral::{TemplateLore, template_of};
 use crate::change::look::Lesson;
 use crate::crawler::Message;
@@ -70,6 +71,8 @@ pub struct Keeper {
     /// What was learned of templates, as the next commit leaves it.
     pending_lore: HashMap<String, TemplateLore>,
     pub(super) duplicates: Duplicates,
+    /// Path and query of the pages that were kept when the stores were opened, until they are told.
+    paths: Vec<(PageNumber, Box<str>)>,
     pub(super) dates: Dates,
     pub(super) news: Vec<News>,
 }
@@ -105,6 +108,7 @@ impl Keeper {
             pending_urls: HashMap::new(),
             pending_lore: HashMap::new(),
             duplicates: Duplicates::default(),
+            paths: Vec::new(),
             dates: Dates::default(),
             news: Vec::new(),
         };
@@ -113,14 +117,8 @@ impl Keeper {
             keeper.site_numbers.insert(record.site.clone(), site);
             keeper.sites.push(record);
         }
-        for entry in reader.urls() {
-            let (id, record) = entry?;
-            keeper.known.insert(&record.url, id);
-            if let Standing::Kept(_) = record.standing {
-                keeper.kept += 1;
-            }
-            keeper.admission.remember(&record);
-        }
+        keeper.known.reserve(reader.counters()?.urls as usize);
+        recall_urls(&reader, |url| keeper.recall(url))?;
         for entry in reader.pages() {
             let (page, record) = entry?;
             if let (Some(simhash), None) = (record.simhash, record.discarded) {
@@ -131,8 +129,23 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Tells of every site and of every page that waits for a visit or is pinned.
-    pub fn tell_all(&self, mut tell: impl FnMut(News)) -> Result<(), StoreError> {
+    fn recall(&mut self, url: Recalled) {
+        self.known.insert(url.hash, url.id);
+        if let Some(traits) = &url.traits {
+            self.admission.remember(traits);
+        }
+        if let Some(seed) = &url.seed {
+            self.admission.add_seed(seed);
+        }
+        if let Some((page, path)) = url.page {
+            self.kept += 1;
+            self.paths.push((page, path));
+        }
+    }
+
+    /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied.
+    pub fn tell_all(&mut self, mut tell: impl FnMut(News)) -> Result<Copies, StoreError> {
+        let mut copies = Copies::new(std::mem::take(&mut self.paths));
         for (site, record) in self.sites.iter().enumerate() {
             let site = SiteNumber(site as u32);
             tell(News::Site { site, record: Box::new(record.clone()) });
@@ -150,6 +163,7 @@ impl Keeper {
                 continue;
             }
             let site = record.site;
+            copies.add(page, site, record.importance);
             if record.visits == 0 {
                 let url = self.reader.url(record.url)?;
                 let priority = url.map_or(0.0, |url| self.admission.priority(record.url, &url));
@@ -163,7 +177,7 @@ impl Keeper {
                 tell(News::Pinned { page, site, every, due });
             }
         }
-        Ok(())
+        Ok(copies)
     }
 
     /// What the stores hold, to be read from any thread.
@@ -217,7 +231,7 @@ impl Keeper {
             return Ok(None);
         }
         let id = self.store.url_number(found.url.as_str())?.number();
-        self.known.insert(found.url.as_str(), id);
+        self.known.insert(Known::hash(found.url.as_str()), id);
         self.sites[site.index()].urls += 1;
         self.sites_touched.insert(site);
         let record = UrlRecord {

@@ -16,15 +16,29 @@ pub struct Known {
     ids: HashMap<u64, u32, BuildHasherDefault<AsItIs>>,
 }
 
+/// What a URL is known by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct UrlHash(u64);
+
 impl Known {
-    /// The number of a URL, if it is known.
-    pub fn get(&self, url: &str) -> Option<UrlId> {
-        self.ids.get(&xxh3_64(url.as_bytes())).copied().map(UrlId)
+    /// What a URL is known by.
+    pub fn hash(url: &str) -> UrlHash {
+        UrlHash(xxh3_64(url.as_bytes()))
     }
 
-    /// The URL is known from now on, by this number.
-    pub fn insert(&mut self, url: &str, id: UrlId) {
-        self.ids.insert(xxh3_64(url.as_bytes()), id.0);
+    /// The number of a URL, if it is known.
+    pub fn get(&self, url: &str) -> Option<UrlId> {
+        self.ids.get(&Self::hash(url).0).copied().map(UrlId)
+    }
+
+    /// The URL of this hash is known from now on, by this number.
+    pub fn insert(&mut self, UrlHash(hash): UrlHash, id: UrlId) {
+        self.ids.insert(hash, id.0);
+    }
+
+    /// So many more URLs will be known soon.
+    pub fn reserve(&mut self, more: usize) {
+        self.ids.reserve(more);
     }
 
     /// URLs that are known.
@@ -63,7 +77,7 @@ mod tests {
     #[test]
     fn a_url_is_found_by_its_text() {
         let mut known = Known::default();
-        known.insert("http://example.org/a", UrlId(7));
+        known.insert(Known::hash("http://example.org/a"), UrlId(7));
         assert_eq!(known.get("http://example.org/a"), Some(UrlId(7)));
         assert_eq!(known.get("http://example.org/b"), None);
         assert_eq!(known.len(), 1);

@@ -10,6 +10,7 @@
 //! - [`admission`]: which URLs may become pages;
 //! - [`duplicates`]: pages that say the same as another;
 //! - [`known`]: which URLs are known, without asking the disk;
+//! - [`recall`]: what the stores know, read back when a crawl is opened;
 //! - [`news`]: what was taken in, as the UpdateModule hears it.
 
 mod absorb;
@@ -21,6 +22,7 @@ pub mod keeper;
 pub mod known;
 pub mod met;
 pub mod news;
+pub mod recall;
 mod topical;
 
 pub use admission::Admission;

@@ -210,8 +210,8 @@ impl TrapGuard {
     }
 
     /// Counts a URL that was kept by an earlier run.
-    pub fn remember(&mut self, url: &PageUrl) {
-        self.count(&Traits::of(url));
+    pub(crate) fn remember(&mut self, traits: &Traits) {
+        self.count(traits);
     }
 
     /// What was cut, the most first.
@@ -316,7 +316,7 @@ impl TrapGuard {
 }
 
 /// What of a URL is counted, as hashes.
-struct Traits {
+pub(crate) struct Traits {
     site: u64,
     segments: usize,
     parameters: usize,
@@ -336,7 +336,8 @@ struct QueryTraits {
 }
 
 impl Traits {
-    fn of(url: &PageUrl) -> Self {
+    /// The traits of a URL.
+    pub(crate) fn of(url: &PageUrl) -> Self {
         let names = || url.query().unwrap_or("").split('&').map(|pair| pair.split('=').next().unwrap_or(""));
         let path = [url.site(), url.path()];
         let query = url.query().map(|_| QueryTraits {
@@ -613,7 +614,7 @@ mod tests {
     #[test]
     fn what_an_earlier_run_kept_counts() {
         let mut guard = TrapGuard::new(TrapLimits { urls_per_site: 1, ..TrapLimits::default() });
-        guard.remember(&url("/a"));
+        guard.remember(&Traits::of(&url("/a")));
         assert_eq!(guard.judge(&url("/b"), 1, NOW), Verdict::Cut(Trap::SiteFull));
     }
 
@@ -621,7 +622,7 @@ mod tests {
     fn one_site_cannot_use_up_all_counters() {
         let mut guard = TrapGuard::default();
         for page in 0..2 * SITE_COUNTERS_MAX {
-            guard.remember(&url(&format!("/{page}?q")));
+            guard.remember(&Traits::of(&url(&format!("/{page}?q"))));
         }
         assert!(guard.counters.len() <= SITE_COUNTERS_MAX as usize);
     }

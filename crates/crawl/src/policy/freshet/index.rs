@@ -7,7 +7,7 @@
 //! | objective | | where groups are large | where they are tiny |
 //! |---|---|---|---|
 //! | `changes` | 1 − e^-L | | |
-//! | `mix` | 1 − e^-L | t^0.3 | t^0.3 |
+//! | `mix` | (1 − e^-L) / √(1 + (L/4)²) | t^0.3 | t^0.3 |
 //! | `fresh` | g(L)/L | x^0.35 t^0.35 | x^0.1 t^0.9 |
 //! | `age` | G(L) | x^0.5 t^0.8 | x^0.1 t^1.4 |
 //!
@@ -31,6 +31,9 @@ pub enum Objective {
     /// The least time that copies have been out of date.
     Age,
 }
+
+/// Changes since the last visit from which a page is so fast that a visit is worth less to the mix: its copy is out of date again soon.
+const MIX_FAST: f32 = 4.0;
 
 /// What is known of a page at the moment of choice.
 #[derive(Clone, Copy, Debug)]
@@ -84,35 +87,28 @@ impl Exponents {
     }
 }
 
-impl Standing {
-    /// What a gain is worth that comes of the time since the last visit.
-    fn over_time(&self, gain: f32, exponents: Exponents) -> f32 {
-        let log_time = exponents.clock * self.log_clock_time + exponents.wall * self.log_wall_time;
-        self.importance * gain * log_time.exp()
-    }
-}
-
 /// What a visit is worth.
 pub(super) fn index(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
-    let exact = f64::from(standing.exposure);
+    let Standing { exposure, log_clock_time, log_wall_time, importance } = *standing;
+    let exact = f64::from(exposure);
     let gain = match objective {
-        Objective::Changes => return standing.importance * changed_probability(standing.exposure),
-        Objective::Mix => changed_probability(standing.exposure),
+        Objective::Changes => return importance * changed_probability(exposure),
+        Objective::Mix => changed_probability(exposure) / (1.0 + (exposure / MIX_FAST).powi(2)).sqrt(),
         Objective::Fresh => (freshness_gain(exact) / exact) as f32,
         Objective::Age => age_gain(exact) as f32,
     };
-    standing.over_time(gain, exponents)
+    importance * gain * (exponents.clock * log_clock_time + exponents.wall * log_wall_time).exp()
 }
 
-/// What a visit is worth to a page that is known to have changed: what visits would be worth that each came with its changes, as far apart as
-/// these are on average.
-pub(super) fn index_if_changed(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
-    if objective == Objective::Changes {
-        return standing.importance;
-    }
-    let log_interval = standing.log_clock_time - standing.exposure.ln();
-    let apart = Standing { log_clock_time: log_interval, log_wall_time: log_interval, ..*standing };
-    apart.over_time(1.0, exponents)
+/// Clock time for which a visit makes a copy fresh that would have been out of date: of a page whose change is expected, g(L)/λ (**thesis**,
+/// section 5.3), in ticks.
+pub(super) fn fresh_time_expected(exposure: f32, clock_time: f32) -> f32 {
+    freshness_gain(f64::from(exposure)) as f32 * fresh_time_known(exposure, clock_time)
+}
+
+/// The same of a page that is known to have changed: until it changes again, 1/λ.
+pub(super) fn fresh_time_known(exposure: f32, clock_time: f32) -> f32 {
+    clock_time / exposure
 }
 
 #[cfg(test)]
@@ -140,21 +136,15 @@ mod tests {
     }
 
     #[test]
-    fn a_known_change_is_worth_the_more_the_longer_its_copy_lasts_and_the_same_whenever_it_comes() {
-        for objective in [Objective::Mix, Objective::Fresh, Objective::Age] {
-            let value = |rate: f32, time: f32| {
-                let (exposure, log_time) = (rate * time, time.ln());
-                let standing =
-                    Standing { exposure, log_clock_time: log_time, log_wall_time: log_time, importance: 2.0 };
-                let exponents = Exponents::of_large_groups(objective);
-                (index_if_changed(objective, &standing, exponents), index(objective, &standing, exponents))
-            };
-            assert!(value(1.0, 1.0).0 < value(0.1, 1.0).0, "{objective:?}");
-            assert!((value(0.1, 1.0).0 / value(0.1, 7.0).0 - 1.0).abs() < 1e-5, "{objective:?}");
-            // Without knowing, the same interval is worth less.
-            let (known, expected) = value(0.1, 10.0);
-            assert!(expected < known, "{objective:?}");
+    fn a_known_change_makes_a_copy_fresh_for_longer_than_one_that_is_expected() {
+        for (rate, time) in [(0.001, 1.0), (0.1, 1.0), (0.1, 20.0), (3.0, 1.0)] {
+            let (known, expected) =
+                (fresh_time_known(rate * time, time), fresh_time_expected(rate * time, time));
+            assert!((known * rate - 1.0).abs() < 1e-5, "{known}");
+            assert!(expected < known, "{expected} and {known}");
         }
+        // 1 - 2/e of a page that is visited as often as it changes.
+        assert!((fresh_time_expected(1.0, 10.0) - 2.642_411).abs() < 1e-5);
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use super::calibration::{Calibration, Example};
 use super::clocks::{Clocks, Evidence};
 use super::groups::Groups;
-use super::index::{Exponents, Objective, Standing, index, index_if_changed};
+use super::index::{Exponents, Objective, Standing, fresh_time_expected, index};
 use super::moments::Moment;
 use super::posterior::{GroupRates, PagePosterior, after_visit};
 use super::records::Records;
@@ -31,6 +31,9 @@ const IMPORTANCE_CLASSES: u16 = 8;
 const CLOCK_TIME_MIN: f32 = 1e-3;
 /// Wall time since a visit counts as at least this, in ticks.
 const WALL_TIME_MIN: f32 = 1e-2;
+
+/// What the last visit counts in the average of what visits are good for.
+const FRESH_TIME_FOLLOWS: f32 = 0.002;
 
 /// A visit that tells something, to be folded into its page when the clocks of its cycle are final.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +76,8 @@ pub(super) struct Model {
     pub(super) pages_of_site: Vec<u32>,
     pub(super) pages_alive: usize,
     pub(super) now: Moment,
+    /// Ticks for which a visit makes a copy fresh that would have been out of date, on average of the last.
+    pub(super) fresh_time: f32,
     /// Whether exposures are drawn: not where sites are tiny.
     draws_thompson: bool,
     /// Exponents of the index, by the size of groups.
@@ -93,6 +98,7 @@ impl Model {
             pages_of_site: Vec::new(),
             pages_alive: 0,
             now: Moment::START,
+            fresh_time: 0.0,
             draws_thompson: true,
             exponents: Exponents::of_large_groups(objective),
         }
@@ -194,11 +200,6 @@ impl Model {
         index(self.objective, standing, self.exponents)
     }
 
-    /// What a visit is worth to a page that is known to have changed.
-    pub(super) fn index_if_changed(&self, standing: &Standing) -> f32 {
-        index_if_changed(self.objective, standing, self.exponents)
-    }
-
     /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.
     fn factor(&self, page: u32) -> f32 {
         if self.draws_thompson { thompson::factor(self.seed, page, self.now.tick()) } else { 1.0 }
@@ -250,8 +251,10 @@ impl Model {
     /// Learns from a visit all but what waits for the final clocks. The example is for the calibration.
     pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, (Example, f32, bool)) {
         let (number, last) = (page as usize, self.records.last(page as usize));
-        let example = self.view(number, time).example;
+        let View { example, clock_time, .. } = self.view(number, time);
         let exposure = self.calibration.exposure(&example);
+        let fresh_time = fresh_time_expected(exposure, clock_time);
+        self.fresh_time += FRESH_TIME_FOLLOWS * (fresh_time - self.fresh_time);
         let (group, site) = (self.group_of(number), self.site_of(number));
         let rate = self.posterior(number).mean();
         self.clocks.absorb(&Evidence { group, site, last, time, rate, changed });

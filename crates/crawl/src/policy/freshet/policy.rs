@@ -30,7 +30,7 @@ use freshet_theory::units::Days;
 use super::account;
 use super::calibration::Example;
 use super::cells::Cells;
-use super::index::{Objective, changed_probability};
+use super::index::{Objective, changed_probability, fresh_time_known};
 use super::model::{Model, Visit};
 use super::moments::Moment;
 use super::plan::{Look, Plan, Planned, Source};
@@ -53,6 +53,8 @@ const PLAN_SLACK: f32 = 0.9;
 const PLAN_STEP: f32 = 0.8;
 /// Pages by which the threshold is guessed before the first choice.
 const PAGES_GUESSED_BY: usize = 1024;
+/// Ticks for which a site that told how its pages stand needs no sentinels.
+const TOLD_TICKS: f32 = 7.0;
 /// Ticks after which a page whose visit failed may be chosen again.
 const RETRY_TICKS: f32 = 0.25;
 /// A plan holds at least this many times the pages that it is expected to give out: some sites will have no room.
@@ -113,6 +115,8 @@ pub struct Freshet {
     spare: usize,
     /// Visits to each site in this tick, in the steady form.
     visits_of_site: Vec<u32>,
+    /// Until when each site needs no sentinels, because it told how its pages stand.
+    told_until: Vec<Moment>,
     /// Pages chosen of each site in this cycle, when sites have limited room.
     taken: HashMap<SiteId, u32>,
     /// Pages that may not be chosen in this cycle; none when empty.
@@ -153,6 +157,7 @@ impl Freshet {
             planned: None,
             spare: PLAN_SPARE,
             visits_of_site: Vec::new(),
+            told_until: Vec::new(),
             taken: HashMap::new(),
             closed: Vec::new(),
             examples: Vec::new(),
@@ -378,8 +383,11 @@ impl Freshet {
         heap.into_iter().map(|Reverse((_, page))| page).collect()
     }
 
-    /// Sentinels that a site should have in a cycle.
+    /// Sentinels that a site should have in a cycle: none if it tells by itself.
     fn sentinels_wanted(&self, site: usize) -> f64 {
+        if self.model.now < self.told_until[site] {
+            return 0.0;
+        }
         (SENTINELS * (f64::from(self.model.pages_of_site[site]) * self.share).sqrt()).floor()
     }
 
@@ -577,6 +585,7 @@ impl Policy for Freshet {
         self.model.discover(catalogue, first, time);
         self.groups_of_site.resize(catalogue.sites(), Vec::new());
         self.visits_of_site.resize(catalogue.sites(), 0);
+        self.told_until.resize(catalogue.sites(), Moment::START);
         for (group, site) in self.model.groups.site_of().iter().enumerate().skip(groups_before) {
             self.groups_of_site[*site as usize].push(group as u32);
         }
@@ -647,6 +656,7 @@ impl Policy for Freshet {
             if matches!(place, Place::Queued | Place::Planned) && last < time {
                 self.take_out(page.0, &mut planned);
                 self.model.records.set_last(page.index(), time);
+                self.told_until[self.model.site_of(page.index())] = time.after(TOLD_TICKS);
                 let (page, changed, gone, prompted) = (page.0, false, false, true);
                 self.visits.push(Visit { page, last, time, changed, gone, prompted });
                 self.returning.push(page);
@@ -658,10 +668,13 @@ impl Policy for Freshet {
         }
     }
 
-    fn is_worth_if_changed(&self, catalogue: &Catalogue, page: PageId, now: Days) -> bool {
-        let view = self.model.view(page.index(), self.moment(now).max(self.model.now));
-        let standing = self.model.standing(catalogue, page.index(), &view);
-        self.threshold <= self.model.index_if_changed(&standing)
+    fn is_worth_if_changed(&self, _catalogue: &Catalogue, page: PageId, now: Days) -> bool {
+        // Who collects versions wants every one.
+        self.settings.objective == Objective::Changes || {
+            let view = self.model.view(page.index(), self.moment(now).max(self.model.now));
+            let exposure = self.model.calibration.exposure(&view.example);
+            self.model.fresh_time <= fresh_time_known(exposure, view.clock_time)
+        }
     }
 
     fn end_cycle(&mut self, catalogue: &Catalogue) {
