@@ -75,7 +75,7 @@ fn settings(directory: &Path, seeds: Vec<String>, visits_per_day: Option<f64>) -
         visits_per_day,
         bytes_per_day: None,
         discovery_share: 0.8,
-        audit_share: 0.0,
+        audit_share: 0.2,
         pages_max: 100_000,
         connections: 16,
         policy: "freshet:mix:steady".parse().expect("a policy"),
@@ -218,6 +218,7 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
 
         let rows = crawler.reader().visits(&VisitQuery::all()).expect("the visits");
         let visits = rows.len();
+        let audited = rows.iter().filter(|visit| visit.row.reason.as_deref() == Some("audit")).count();
         let requests = served.requests();
         let pages = requests.iter().filter(|request| request.status == 200 && request.page.is_some()).count();
         let whole = rows.iter().filter(|visit| visit.row.status == 200).count();
@@ -233,6 +234,7 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
         assert!(crawl.right >= 20, "there is something to judge: {crawl:?}");
         assert!(crawl.precision() >= 0.9, "{crawl:?}");
         assert!(crawl.recall() >= 0.9, "{crawl:?}");
+        assert!(audited >= 30 && crawler.status_now().audits >= 1, "it audits itself: {audited} visits");
         assert!(raw.precision() < 0.9, "there is noise to tell from changes: {raw:?}");
         served.stop().await.expect("it stops");
     });

@@ -591,7 +591,7 @@ impl UpdateModule {
 
     /// When queues can be filled further; none if there is nothing to fill them with.
     fn fill_at(&self, now: Timestamp) -> Option<Timestamp> {
-        let has_pages = self.discovery.pages() > 0 || (self.settings.refresh && self.refresh.pages() > 0);
+        let has_pages = self.discovery.pages() > 0 || (self.settings.refresh && self.refresh.copies() > 0);
         let budget =
             has_pages.then(|| Some(self.visits.ready_at(1.0)?.max(self.bytes.ready_at(0.0)?))).flatten();
         // Queues that are full, or a tick that is spent: look again soon.
@@ -605,7 +605,7 @@ impl UpdateModule {
 
     /// What the module knows of how the crawl stands.
     pub fn show(&self, status: &mut Status, now: Timestamp) {
-        status.pages_copied = self.refresh.pages() as u64;
+        status.pages_copied = self.refresh.copies() as u64;
         status.pages_waiting = self.discovery.pages() as u64;
         status.queued = self.queued as u64;
         status.under_way = self.under_way as u64;

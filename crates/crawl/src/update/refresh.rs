@@ -26,8 +26,10 @@ pub struct Refresh {
     tick_end: Option<Timestamp>,
     /// The page of each id, and its site.
     pages: Vec<(PageNumber, SiteNumber)>,
-    /// The id of each page; `UNKNOWN` for those never visited.
+    /// The id of each page; `UNKNOWN` for those never visited, and for those that have left.
     ids: Vec<u32>,
+    /// Pages that have an id.
+    copies: usize,
     chosen: Vec<PageId>,
 }
 
@@ -43,6 +45,7 @@ impl Refresh {
             tick_end: None,
             pages,
             ids,
+            copies: 0,
             chosen,
         }
     }
@@ -59,6 +62,7 @@ impl Refresh {
             self.ids.resize(index + 1, UNKNOWN);
         }
         self.ids[index] = id.0;
+        self.copies += 1;
         self.pages.push((page, site));
         let now = self.days(now);
         self.policy.discover(&self.catalogue, id, now);
@@ -95,14 +99,15 @@ impl Refresh {
         if let Some(id) = self.id(page) {
             let now = self.days(now);
             self.policy.retire(&self.catalogue, id, now);
-            self.ids[page.index()] = UNKNOWN;
+            self.forget(page);
         }
     }
 
     /// The policy has heard that a page is gone: if it comes back it is a new page to it.
     pub fn forget(&mut self, page: PageNumber) {
-        if let Some(id) = self.ids.get_mut(page.index()) {
-            *id = UNKNOWN;
+        if self.id(page).is_some() {
+            self.ids[page.index()] = UNKNOWN;
+            self.copies -= 1;
         }
     }
 
@@ -173,9 +178,9 @@ impl Refresh {
         self.policy.copy_estimate(&self.catalogue, self.days(now))
     }
 
-    /// Pages that the policy knows.
-    pub fn pages(&self) -> usize {
-        self.pages.len()
+    /// Pages of which we hold a copy that the policy keeps fresh.
+    pub fn copies(&self) -> usize {
+        self.copies
     }
 
     fn id(&self, page: PageNumber) -> Option<PageId> {

@@ -7,7 +7,7 @@
 //! | objective | | where groups are large | where they are tiny |
 //! |---|---|---|---|
 //! | `changes` | 1 − e^-L | | |
-//! | `mix` | (1 − e^-L) / √(1 + (L/4)²) | t^0.3 | t^0.3 |
+//! | `mix` | 1 − e^-L | t^0.3 | t^0.3 |
 //! | `fresh` | g(L)/L | x^0.35 t^0.35 | x^0.1 t^0.9 |
 //! | `age` | G(L) | x^0.5 t^0.8 | x^0.1 t^1.4 |
 //!
@@ -31,9 +31,6 @@ pub enum Objective {
     /// The least time that copies have been out of date.
     Age,
 }
-
-/// Changes since the last visit from which a page is so fast that a visit is worth less to the mix: its copy is out of date again soon.
-const MIX_FAST: f32 = 4.0;
 
 /// What is known of a page at the moment of choice.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +90,7 @@ pub(super) fn index(objective: Objective, standing: &Standing, exponents: Expone
     let exact = f64::from(exposure);
     let gain = match objective {
         Objective::Changes => return importance * changed_probability(exposure),
-        Objective::Mix => changed_probability(exposure) / (1.0 + (exposure / MIX_FAST).powi(2)).sqrt(),
+        Objective::Mix => changed_probability(exposure),
         Objective::Fresh => (freshness_gain(exact) / exact) as f32,
         Objective::Age => age_gain(exact) as f32,
     };
