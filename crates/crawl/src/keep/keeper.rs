@@ -26,7 +26,7 @@ use freshet_store::time::Timestamp;
 
 use super::absorb::retry_wait;
 use super::admission::Admission;
-use super::dates::{Dates, LIST_EVERY};
+use super::dates::{Dates, LIST_EVERY, is_silence_believed};
 use super::duplicates::Duplicates;
 use super::known::Known;
 use super::news::News;
@@ -151,8 +151,9 @@ impl Keeper {
             tell(News::Site { site, record: Box::new(record.clone()) });
             for list in &record.lists {
                 if let Some(url) = PageUrl::stored(&list.url) {
-                    let due =
-                        list.fetched.map_or(record.first_seen, |fetched| fetched.plus_millis(LIST_EVERY));
+                    // What a sitemap that is believed said before is not known any more: it is read at once.
+                    let fetched = list.fetched.filter(|_| list.feed || !is_silence_believed(record));
+                    let due = fetched.map_or(record.first_seen, |fetched| fetched.plus_millis(LIST_EVERY));
                     tell(News::List { site, url, due });
                 }
             }
