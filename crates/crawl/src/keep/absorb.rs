@@ -455,6 +455,10 @@ impl Keeper {
             let found =
                 Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
             self.discover(&found, now)?;
+            // Of pages elsewhere a site may say what it likes.
+            if listed.url.site() != list.site() {
+                continue;
+            }
             let Some((page, visited)) = self.last_visit(&listed.url)? else { continue };
             named.insert(page);
             let late = listed.modified.filter(|_| !is_feed);
