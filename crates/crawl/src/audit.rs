@@ -242,7 +242,7 @@ mod tests {
         let moved = |now: i64, audits| calibrated((0.7, 0.0), audits, Timestamp::from_millis(day(now)));
         let ((soon, _), (late, error)) = (moved(1, &audits[..1]), moved(20, &audits[..]));
         assert!(soon > 0.77 && late < 0.73, "{soon} {late}");
-        // Of 200 visits and a little: 3 points, two thirds of them believed.
+        // Of 200 visits and a little: 3 points, nine tenths of them believed.
         assert!((0.02..0.03).contains(&error), "{error}");
     }
 
