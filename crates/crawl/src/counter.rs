@@ -9,13 +9,12 @@ use std::net::IpAddr;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lines, Take};
 use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::time::Instant;
 
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer, site_named};
@@ -31,8 +30,6 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(120);
 const TURN_WITHIN: Duration = Duration::from_secs(30);
 /// How long a turn may last: longer than any visit.
 const TURN_MAX: Duration = Duration::from_secs(300);
-/// The longest nap while a turn is waited for.
-const TURN_NAP: Duration = Duration::from_millis(100);
 
 /// Answers questions until the crawl ends.
 pub async fn serve(crawler: Arc<Crawler>) -> io::Result<()> {
@@ -76,19 +73,7 @@ async fn lend(
     mut writer: OwnedWriteHalf,
 ) {
     let until = Instant::now() + TURN_WITHIN;
-    let turn = loop {
-        let now = crawler.clock().now();
-        let wait = match crawler.update_module().lend(host, address, now) {
-            Ok(turn) => break Some(turn),
-            Err(opens) => opens.map_or(TURN_NAP, |opens| crawler.clock().wall_time_until(opens)),
-        };
-        if until <= Instant::now() {
-            break None;
-        }
-        tokio::time::sleep(wait.clamp(Duration::from_millis(1), TURN_NAP)).await;
-    };
-    let Some(turn) = turn else {
-        crawler.update_module().lend_no_more(host, crawler.clock().now());
+    let Some(turn) = crawler.borrow_turn(host, address, Some(until)).await else {
         let _ = tell(&mut writer, &Answer::NoTurn).await;
         return;
     };

@@ -137,7 +137,8 @@ impl CrawlModule {
             return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
         }
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
-        match (judgement.look_after.filter(|_| too_late < TOO_LATE_MAX), reading) {
+        let may_hold = || too_late < TOO_LATE_MAX && self.held.has_room(time, self.look_within());
+        match (judgement.look_after.filter(|_| may_hold()), reading) {
             (Some(after), Some(reading)) => hold(
                 FirstLook { time, reason, fetch, reading, second: None, too_late },
                 experience,
@@ -190,22 +191,27 @@ impl CrawlModule {
         Ok((self.compare(record, url, false, fetch, reading.as_ref())?.finding, reading))
     }
 
-    /// The rules of a site, which may be kept elsewhere (RFC 9309, 2.3.1.2).
+    /// The rules of a site, which may be kept elsewhere (RFC 9309, 2.3.1.2): then there is a way onward.
     async fn ask_for_rules(&self, site: SiteNumber) -> Result<Visit, StoreError> {
         let time = self.clock.now();
         let name = self.reader.site(site)?.map(|record| record.site).unwrap_or_default();
         let mut fetches = Vec::new();
-        if let Some(mut chase) = Chase::new(&name) {
-            loop {
-                let fetch = self.web.fetch(&chase.request(time)).await;
-                let step = chase.take(&fetch);
-                fetches.push(fetch);
-                if matches!(step, Step::Done) {
-                    break;
-                }
-            }
+        let mut onward = None;
+        if let Some(chase) = Chase::new(&name) {
+            onward = self.follow(chase, &mut fetches).await;
         }
-        Ok(Visit::Robots { site, time, fetches })
+        Ok(Visit::Robots { site, time, fetches, onward })
+    }
+
+    /// One exchange on the way to a site's rules; what is left of the way, if anything is.
+    pub async fn follow(&self, mut chase: Chase, fetches: &mut Vec<Fetch>) -> Option<Chase> {
+        let fetch = self.web.fetch(&chase.request(self.clock.now())).await;
+        let step = chase.take(&fetch);
+        fetches.push(fetch);
+        match step {
+            Step::Again => Some(chase),
+            Step::Done => None,
+        }
     }
 
     async fn read_listing(&self, site: SiteNumber, url: &PageUrl) -> Visit {

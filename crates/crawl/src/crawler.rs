@@ -6,6 +6,7 @@
 //! keeper, and only then does the UpdateModule hear of it.
 
 use std::collections::VecDeque;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use freshet_store::error::StoreError;
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
 use freshet_store::sites::PolitenessState;
+use freshet_store::time::Timestamp;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
@@ -33,9 +35,9 @@ use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::Visit;
-use crate::web::Experience;
 use crate::web::politeness::Turn;
-use crate::web::robots::RobotsPolicy;
+use crate::web::robots::{Chase, RobotsPolicy};
+use crate::web::{Experience, Fetch};
 
 /// Visits that may wait for the keeper; then fetching waits too.
 const VISITS_MAX: usize = 256;
@@ -51,6 +53,8 @@ const ROOM_AGAIN: Duration = Duration::from_secs(1);
 const NAP: Duration = Duration::from_millis(1);
 /// The longest that a fetch task sleeps before it looks again.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
+/// The longest that somebody who waits for a turn sleeps before asking again.
+const TURN_NAP: Duration = Duration::from_millis(100);
 /// Over how long rates are measured.
 const RATE_OVER: Duration = Duration::from_secs(10);
 /// How long visits under way may take to end after a stop is asked for.
@@ -164,11 +168,15 @@ impl Crawler {
     }
 
     /// One turn: the page that is due is visited, and what was found is kept. Whether there may be another.
-    async fn turn(&self) -> Result<bool, StoreError> {
+    async fn turn(self: &Arc<Self>) -> Result<bool, StoreError> {
         let Some(assignment) = self.next_assignment().await else { return Ok(false) };
         let site = assignment.order.site();
         let mut visit = self.crawl_module.visit(&assignment).await?;
         let politeness = self.let_go(assignment, &visit);
+        if let Visit::Robots { site, time, fetches, onward: Some(chase) } = visit {
+            tokio::spawn(Arc::clone(self).chase_rules(site, time, fetches, chase));
+            return Ok(!self.is_stopping());
+        }
         archived::fold(&mut visit, &self.folding);
         let kept = self.keeper.send(Message::Visit(Box::new(visit), site, politeness)).await;
         Ok(kept.is_ok() && !self.is_stopping())
@@ -210,7 +218,51 @@ impl Crawler {
         politeness
     }
 
-    /// A turn at a host that was lent to another program has ended.
+    /// Goes after the rules of a site that are kept elsewhere. Each host on the way is asked in a turn of its own, which may be long in
+    /// coming; the visits of other sites do not wait for it.
+    async fn chase_rules(
+        self: Arc<Self>,
+        site: SiteNumber,
+        time: Timestamp,
+        mut fetches: Vec<Fetch>,
+        chase: Chase,
+    ) {
+        let mut next = Some(chase);
+        while let Some(chase) = next {
+            let host = chase.host().to_owned();
+            let address = self.crawl_module.web.address_of(&host).await;
+            let Some(turn) = self.borrow_turn(&host, address, None).await else { return };
+            next = self.crawl_module.follow(chase, &mut fetches).await;
+            let experience = fetches.last().map_or(Experience::NotAsked, Experience::of);
+            self.take_back(&host, turn, experience);
+        }
+        let politeness = self.update_module().politeness_of(site);
+        let visit = Visit::Robots { site, time, fetches, onward: None };
+        self.tell_keeper(Message::Visit(Box::new(visit), site, politeness)).await;
+    }
+
+    /// Waits for a turn at any host; none if it does not come until then, or the crawl ends.
+    pub(crate) async fn borrow_turn(
+        &self,
+        host: &str,
+        address: Option<IpAddr>,
+        until: Option<Instant>,
+    ) -> Option<Turn> {
+        loop {
+            let lent = self.update_module().lend(host, address, self.clock.now());
+            let wait = match lent {
+                Ok(turn) => return Some(turn),
+                Err(opens) => opens.map_or(TURN_NAP, |opens| self.clock.wall_time_until(opens)),
+            };
+            if self.is_stopping() || until.is_some_and(|until| until <= Instant::now()) {
+                self.update_module().lend_no_more(host, self.clock.now());
+                return None;
+            }
+            tokio::time::sleep(wait.clamp(NAP, TURN_NAP)).await;
+        }
+    }
+
+    /// A turn at a host that was lent has ended.
     pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience) {
         self.update_module().take_back(host, turn, experience, self.clock.now());
         self.news.notify_one();

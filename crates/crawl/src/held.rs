@@ -1,7 +1,8 @@
 //! Visits whose finding waits for a second look.
 //!
 //! # Promises
-//! - No more than [`HELD_MAX`] are held; the one that was held longest makes room. Its second look is then a visit like any other.
+//! - No visit begins to be held while [`HELD_MAX`] are: what it found is believed at once. So a wave of changes passes, however high.
+//! - What has been held for too long to teach anything takes nobody's place.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -50,18 +51,64 @@ impl FirstLook {
 pub(crate) struct Held(Mutex<HashMap<PageNumber, FirstLook>>);
 
 impl Held {
-    /// Holds a visit.
-    pub(crate) fn put(&self, page: PageNumber, look: FirstLook) {
+    /// Whether one more visit may be held now, when looks count that were made within so many milliseconds.
+    pub(crate) fn has_room(&self, now: Timestamp, within: i64) -> bool {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() >= HELD_MAX {
-            let oldest = held.iter().min_by_key(|(_, look)| look.time).map(|(page, _)| *page);
-            oldest.and_then(|page| held.remove(&page));
+            held.retain(|_, look| now.millis_since(look.latest()) <= within);
         }
-        held.insert(page, look);
+        held.len() < HELD_MAX
+    }
+
+    /// Holds a visit.
+    pub(crate) fn put(&self, page: PageNumber, look: FirstLook) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(page, look);
     }
 
     /// The visit that was held of a page.
     pub(crate) fn take(&self, page: PageNumber) -> Option<FirstLook> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&page)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::page::reading::Limits;
+    use crate::page::{Canonical, read};
+    use crate::web::{Answer, Failure};
+
+    fn look_at(time: Timestamp) -> FirstLook {
+        let canonical = Canonical::default();
+        let url = canonical.of("http://a.test/").expect("it is a URL");
+        let reading = read(&url, None, &[], &[], b"<p>a", &canonical, &Limits::default());
+        let fetch = Fetch {
+            started: time,
+            address: None,
+            request_head: vec![],
+            bytes_received: 0,
+            elapsed: Duration::ZERO,
+            answer: Answer::Failed(Failure::Closed),
+        };
+        FirstLook { time, reason: Reason::Refresh, fetch, reading, second: None, too_late: 0 }
+    }
+
+    #[test]
+    fn a_wave_of_changes_drives_out_none_that_is_held() {
+        let held = Held::default();
+        let start = Timestamp::from_millis(1_000_000);
+        for page in 0..HELD_MAX as u32 {
+            assert!(held.has_room(start, 60_000));
+            held.put(PageNumber(page), look_at(start));
+        }
+        assert!(!held.has_room(start.plus_millis(60_000), 60_000));
+        assert!(held.take(PageNumber(0)).is_some());
+        assert!(held.has_room(start, 60_000));
+        held.put(PageNumber(0), look_at(start));
+        // What is too old to be believed makes room.
+        assert!(held.has_room(start.plus_millis(60_001), 60_000));
+        assert!(held.take(PageNumber(1)).is_none());
     }
 }

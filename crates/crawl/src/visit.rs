@@ -14,6 +14,7 @@ use crate::change::look::Lesson;
 use crate::page::{PageUrl, Reading};
 use crate::web::Fetch;
 use crate::web::politeness::Experience;
+use crate::web::robots::Chase;
 
 /// What to ask of a site next.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -113,6 +114,8 @@ pub enum Visit {
         time: Timestamp,
         /// The exchanges: the last answers, those before it redirect.
         fetches: Vec<Fetch>,
+        /// What is left of the way to them, when the last exchange redirects: to be gone in the next host's own turn.
+        onward: Option<Chase>,
     },
     /// A list of pages was asked for.
     Listing {

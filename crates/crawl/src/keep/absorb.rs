@@ -51,7 +51,7 @@ impl Keeper {
                 self.news.push(News::Held { page, site, again });
                 Ok(())
             }
-            Visit::Robots { site, time, fetches } => {
+            Visit::Robots { site, time, fetches, .. } => {
                 self.absorb_robots(site, time, &fetches);
                 Ok(())
             }

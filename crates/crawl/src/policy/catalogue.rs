@@ -64,7 +64,7 @@ pub struct Catalogue {
     importance: Vec<f32>,
     /// Expected cost of a visit; pages beyond its end cost one.
     cost: Vec<f32>,
-    /// Visits that each site can take in this cycle; sites beyond its end can take any number.
+    /// Visits that each site can take now; sites beyond its end can take any number.
     room: Vec<u32>,
     directories: Vec<Directory>,
     sites: u32,
@@ -126,8 +126,7 @@ impl Catalogue {
         self.cost[page.index()] = cost;
     }
 
-    /// Says how many visits a site can take in the cycles that follow, until something else is said: none while it must be
-    /// left alone.
+    /// Says how many visits a site can take at a time, until something else is said: none while it must be left alone.
     pub fn set_room(&mut self, site: SiteId, visits: u32) {
         if self.room.len() <= site.index() {
             self.room.resize(site.index() + 1, u32::MAX);
@@ -180,7 +179,7 @@ impl Catalogue {
         self.cost.get(page.index()).copied().unwrap_or(1.0)
     }
 
-    /// How many visits a site can take in a cycle; any number unless something else was said.
+    /// How many visits a site can take now; any number unless something else was said.
     pub fn room(&self, site: SiteId) -> u32 {
         self.room.get(site.index()).copied().unwrap_or(u32::MAX)
     }

@@ -1,12 +1,12 @@
 //! Keeps a policy that knows nothing of rooms to the visits that sites can take.
 //!
 //! The policies of the texts choose pages as if every site could be visited at any time. Here a chosen page whose site has no
-//! room in this cycle waits; the policy is asked for another in its place; and when the site has room again the waiting page goes
+//! room waits; the policy is asked for another in its place; and when the site has room again the waiting page goes
 //! first. Until the page is visited the policy has not been told of it, so that it may choose the page again: then it is
 //! still chosen once.
 //!
 //! # Promises
-//! - No more pages of a site are chosen in a cycle than it has room for.
+//! - No more pages of a site are chosen at a time than it has room for.
 //! - A page that waits is chosen as soon as its site has room, unless it was visited or has left in the meantime.
 //! - Where all sites have room the policy decides alone.
 
@@ -29,7 +29,7 @@ pub(super) struct Considerate {
     waiting: VecDeque<PageId>,
     /// What was chosen by the policy and not yet visited.
     state: HashMap<PageId, State>,
-    /// Pages of each site chosen in this cycle.
+    /// Pages of each site that were chosen just now.
     taken: HashMap<SiteId, u32>,
     waiting_max: usize,
 }
@@ -108,7 +108,6 @@ impl Policy for Considerate {
     }
 
     fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize) {
-        self.taken.clear();
         self.waiting_max = WAITING_LEAST.max(WAITING_PER_DOWNLOAD.saturating_mul(budget));
         self.inner.begin_cycle(catalogue, now, budget);
     }
@@ -118,6 +117,7 @@ impl Policy for Considerate {
             return self.inner.choose(catalogue, room, chosen);
         }
         let before = chosen.len();
+        self.taken.clear();
         self.choose_waiting(catalogue, room, chosen);
         // A policy may want to hear what its choice found before it chooses again: it is asked again only in place of what waits.
         while chosen.len() == before && self.waiting.len() < self.waiting_max {

@@ -71,6 +71,17 @@ pub(super) fn drive(
     cycles: u32,
     budget: usize,
 ) -> Vec<Vec<Observation>> {
+    drive_in_portions(world, policy, cycles, budget, budget)
+}
+
+/// The same, asking for no more than `portion` pages at a time.
+fn drive_in_portions(
+    world: &SmallWorld,
+    policy: &mut dyn Policy,
+    cycles: u32,
+    budget: usize,
+    portion: usize,
+) -> Vec<Vec<Observation>> {
     let mut catalogue = Catalogue::new();
     let mut copied: Vec<u32> = Vec::new();
     let mut held: Vec<bool> = Vec::new();
@@ -99,11 +110,12 @@ pub(super) fn drive(
         let mut seen = HashSet::new();
         while of_cycle.len() < budget {
             let mut chosen = Vec::new();
-            policy.choose(&catalogue, budget - of_cycle.len(), &mut chosen);
+            let room = portion.min(budget - of_cycle.len());
+            policy.choose(&catalogue, room, &mut chosen);
             if chosen.is_empty() {
                 break;
             }
-            assert!(chosen.len() <= budget - of_cycle.len(), "more than there is room for");
+            assert!(chosen.len() <= room, "more than there is room for");
             let mut observations = Vec::new();
             for page in chosen {
                 let index = page.index();
@@ -172,14 +184,16 @@ fn drive_roughly(
                 .for_each(|site| catalogue.set_room(SiteId(site), rng.random_range(0..4)));
         }
         policy.begin_cycle(&catalogue, now, budget);
-        let (mut visited, mut of_site) = (HashSet::new(), vec![0; catalogue.sites()]);
+        let mut visited = HashSet::new();
         while visited.len() < budget {
             let mut chosen = Vec::new();
-            policy.choose(&catalogue, budget - visited.len(), &mut chosen);
+            let room = rng.random_range(1..=budget - visited.len());
+            policy.choose(&catalogue, room, &mut chosen);
             if chosen.is_empty() {
                 break;
             }
-            let mut observations = Vec::new();
+            assert!(chosen.len() <= room, "more than there is room for");
+            let (mut observations, mut of_site) = (Vec::new(), vec![0; catalogue.sites()]);
             for page in chosen {
                 assert!(!left.contains(&page), "{page:?} has left");
                 assert!(visited.insert(page), "{page:?} is visited twice");
@@ -197,7 +211,6 @@ fn drive_roughly(
                 }
                 observations.push(Observation { page, time: now, outcome });
             }
-            assert!(visited.len() <= budget, "more than there is room for");
             policy.learn(&catalogue, &observations);
         }
         policy.end_cycle(&catalogue);
@@ -339,6 +352,17 @@ fn every_combination_keeps_the_promises_too() {
     for name in other_names() {
         for budget in [2, 17, 120] {
             drive(&world, &mut *policy(&name, 0.1, 3), 9, budget);
+        }
+    }
+}
+
+#[test]
+fn every_policy_spends_its_budget_in_portions_too() {
+    let world = lively_world();
+    let names = PolicyName::all().into_iter().map(|name| name.to_string()).chain(other_names());
+    for name in names {
+        for portion in [1, 3] {
+            drive_in_portions(&world, &mut *policy(&name, 0.1, 3), 9, 17, portion);
         }
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! # Promises
 //! - A visit that failed teaches nothing about changes, and its page is not chosen again in the same cycle.
-//! - No more pages of a site are chosen in a cycle than the catalogue has room for ([`Catalogue::room`]).
+//! - No more pages of a site are chosen at a time than the catalogue has room for ([`Catalogue::room`]).
 //! - A page that was retired is never chosen again.
 
 use freshet_theory::units::{ChangesPerDay, Days};

@@ -39,6 +39,8 @@ use crate::web::robots::RobotsPolicy;
 const SIGNAL_SHARE: f64 = 0.5;
 /// Visits that signals may claim at once because they claimed fewer before.
 const SIGNALS_OWED_MAX: f64 = 100.0;
+/// Queues are filled when this part of the orders that are kept ready is missing.
+const FILLED_IN: usize = 8;
 /// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
 const SIGNALS_MAX: usize = 100_000;
 
@@ -172,7 +174,7 @@ impl UpdateModule {
     /// What to do now.
     pub fn next(&mut self, now: Timestamp) -> Next {
         self.run_errands(now);
-        if self.queued < self.settings.ready + QUEUE_SLOW * self.sites.len() {
+        if self.queued + (self.settings.ready / FILLED_IN).max(1) <= self.queued_max() {
             self.fill(now);
         }
         while let Some(site) = self.unresolved.pop_front() {
@@ -214,15 +216,17 @@ impl UpdateModule {
         self.under_way -= 1;
         self.uncommitted += 1;
         self.politeness.end(assignment.turn, experience, now);
+        let state = &mut self.sites[site.index()];
+        state.has_pauses = now < self.politeness.may_visit_at(&state.host, None);
         self.bytes.spend(bytes as f64);
         self.bytes_mean += (bytes as f64 - self.bytes_mean) / 256.0;
         self.enlist(site, now);
         self.politeness_of(site)
     }
 
-    /// Lends a turn at a host to another program, paid from the budget of visits; or says when it is worth asking again, if that is known. A
-    /// host that was asked for and is not free is left to the other from then on: whoever comes every few moments would never find it so. But
-    /// after a turn that was lent comes one of the crawl's own, if it has work there.
+    /// Lends a turn at a host to whoever asks for one beside the queues, paid from the budget of visits; or says when it is worth asking
+    /// again, if that is known. A host that was asked for and is not free is left to the other from then on: whoever comes every few moments
+    /// would never find it so. But after a turn that was lent comes one of the crawl's own, if it has work there.
     pub fn lend(
         &mut self,
         host: &str,
@@ -399,14 +403,18 @@ impl UpdateModule {
         }
     }
 
+    /// Orders that wait in queues at most.
+    fn queued_max(&self) -> usize {
+        self.settings.ready + QUEUE_SLOW * self.sites.len()
+    }
+
     /// Fills queues with what is worth most, as far as the budget reaches.
     fn fill(&mut self, now: Timestamp) {
         let can = self.visits.gather(now);
         if can < 1.0 || self.bytes.gather(now) <= 0.0 {
             return;
         }
-        let wanted = (can as usize)
-            .min((self.settings.ready + QUEUE_SLOW * self.sites.len()).saturating_sub(self.queued));
+        let wanted = (can as usize).min(self.queued_max().saturating_sub(self.queued));
         let before = self.queued;
         let left = |module: &Self| wanted.saturating_sub(module.queued - before);
         if self.settings.refresh && self.discovery.pages() > 0 {
@@ -430,12 +438,12 @@ impl UpdateModule {
 
     fn fill_with_discovery(&mut self, now: Timestamp, wanted: usize) {
         let mut taken = Vec::new();
-        let (sites, has_delay) = (&mut self.sites, self.settings.has_delay);
+        let sites = &mut self.sites;
         let mut rooms: HashMap<SiteNumber, usize> = HashMap::new();
         self.discovery.take(
             wanted,
             |site| {
-                let room = rooms.entry(site).or_insert_with(|| sites[site.index()].room(has_delay, now));
+                let room = rooms.entry(site).or_insert_with(|| sites[site.index()].room(now));
                 std::mem::take(room)
             },
             |site, page| taken.push((site, page)),
@@ -455,8 +463,14 @@ impl UpdateModule {
             per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
         });
         self.refresh.begin_tick(now, per_tick.ceil() as usize);
+        let mut has_room = false;
         for (site, state) in self.sites.iter_mut().enumerate() {
-            self.refresh.set_room(SiteNumber(site as u32), state.room(self.settings.has_delay, now) as u32);
+            let room = state.room(now) as u32;
+            has_room |= room > 0;
+            self.refresh.set_room(SiteNumber(site as u32), room);
+        }
+        if !has_room {
+            return;
         }
         let chosen: Vec<_> = self.refresh.choose(wanted.saturating_sub(heeded)).collect();
         for (page, site) in chosen {
@@ -478,7 +492,7 @@ impl UpdateModule {
             }
             let state = &mut self.sites[site.index()];
             if heeded == wanted
-                || state.room(self.settings.has_delay, now) == 0
+                || state.room(now) == 0
                 || self.page_wishes.earliest_after(page, now).is_some()
             {
                 self.signals.push_back((page, site));
@@ -498,7 +512,7 @@ impl UpdateModule {
     fn know_site(&mut self, site: SiteNumber, record: &SiteRecord, now: Timestamp) {
         while self.sites.len() <= site.index() {
             let wishes = SiteWishes::of(&record.site, &self.site_rules, &self.visits, now);
-            self.sites.push(Site::new(&record.site, wishes));
+            self.sites.push(Site::new(&record.site, wishes, self.settings.has_delay));
             let host = Arc::clone(&self.sites[self.sites.len() - 1].host);
             let number = SiteNumber(self.sites.len() as u32 - 1);
             self.sites_of_host.entry(Arc::clone(&host)).or_default().push(number);
@@ -521,6 +535,7 @@ impl UpdateModule {
                 }
                 policy => {
                     if let RobotsPolicy::Rules(robots) = &policy {
+                        state.has_pauses |= robots.crawl_delay().is_some();
                         self.politeness.set_crawl_delay(&host, robots.crawl_delay());
                     }
                     state.rules = Some(Arc::new(policy));
@@ -599,7 +614,7 @@ impl UpdateModule {
     }
 
     /// How a site is to be treated, as the stores keep it.
-    fn politeness_of(&self, site: SiteNumber) -> PolitenessState {
+    pub fn politeness_of(&self, site: SiteNumber) -> PolitenessState {
         kept(self.politeness.export(&self.sites[site.index()].host).unwrap_or_default())
     }
 

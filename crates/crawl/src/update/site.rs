@@ -31,6 +31,8 @@ pub(super) struct Site {
     /// Whether the rules are being asked for.
     pub(super) rules_asked: bool,
     pub(super) wishes: SiteWishes,
+    /// Whether it is left alone after a visit.
+    pub(super) has_pauses: bool,
 }
 
 /// The address of a site.
@@ -43,7 +45,7 @@ pub(super) enum Address {
 }
 
 impl Site {
-    pub(super) fn new(name: &str, wishes: SiteWishes) -> Self {
+    pub(super) fn new(name: &str, wishes: SiteWishes, has_pauses: bool) -> Self {
         let host = host_of(name);
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
         Self {
@@ -55,6 +57,7 @@ impl Site {
             rules_until: Timestamp::default(),
             rules_asked: false,
             wishes,
+            has_pauses,
         }
     }
 
@@ -73,8 +76,8 @@ impl Site {
     }
 
     /// Orders that the site can still take.
-    pub(super) fn room(&mut self, has_delay: bool, now: Timestamp) -> usize {
-        let most = if has_delay { QUEUE_SLOW } else { QUEUE_MAX };
+    pub(super) fn room(&mut self, now: Timestamp) -> usize {
+        let most = if self.has_pauses { QUEUE_SLOW } else { QUEUE_MAX };
         most.saturating_sub(self.queue.len()).min(self.wishes.room(most, now))
     }
 
@@ -135,10 +138,10 @@ mod tests {
             assert_eq!(host_of(site), host);
         }
         assert_eq!(
-            Site::new("http://[::1]:80", SiteWishes::default()).address,
+            Site::new("http://[::1]:80", SiteWishes::default(), true).address,
             Address::Known("::1".parse().ok())
         );
-        assert_eq!(Site::new("http://a.example", SiteWishes::default()).address, Address::Unknown);
+        assert_eq!(Site::new("http://a.example", SiteWishes::default(), true).address, Address::Unknown);
     }
 
     #[test]

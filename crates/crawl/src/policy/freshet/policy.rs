@@ -18,8 +18,9 @@
 //! - The same seed makes the same choices.
 //! - The cost of a cycle grows with its downloads and with the number of cells, not with the number of pages; that of a short cycle
 //!   with its downloads, but for the twelve that plan.
-//! - No page is chosen twice in a cycle, nor one that is gone, retired or just failed; no site is given more visits than it has
-//!   room for.
+//! - No page is chosen twice in a cycle, nor one that is gone, retired or just failed; no site is given more visits at a time
+//!   than it has room for.
+//! - A cycle spends all its downloads however small the portions are in which they are asked for, if there are pages and room.
 //! - Visits are learned from whenever they are told, whoever chose them.
 
 use std::cmp::Reverse;
@@ -104,6 +105,8 @@ pub struct Freshet {
     left: usize,
     /// Batches begun in this cycle.
     batch: usize,
+    /// What is left of the downloads of the batch that was begun last.
+    batch_left: usize,
     /// Downloads per page in this cycle.
     share: f64,
     /// Downloads owed to the oldest copies: less than one between cycles.
@@ -117,7 +120,7 @@ pub struct Freshet {
     visits_of_site: Vec<u32>,
     /// Until when each site needs no sentinels, because it told how its pages stand.
     told_until: Vec<Moment>,
-    /// Pages chosen of each site in this cycle, when sites have limited room.
+    /// Pages of each site that were chosen just now, when sites have limited room.
     taken: HashMap<SiteId, u32>,
     /// Pages that may not be chosen in this cycle; none when empty.
     closed: Vec<bool>,
@@ -151,6 +154,7 @@ impl Freshet {
             threshold: 0.0,
             left: 0,
             batch: 0,
+            batch_left: 0,
             share: settings.budget_share,
             owed_to_oldest: 0.0,
             is_in_cycle: false,
@@ -323,14 +327,14 @@ impl Freshet {
         (self.chosen, self.taken) = (chosen, taken);
     }
 
-    /// Chooses what is to be visited whatever it is worth.
-    fn take_in_any_case(&mut self, catalogue: &Catalogue) {
-        let (left, mut chosen) = (self.left, std::mem::take(&mut self.chosen));
+    /// Chooses what is to be visited whatever it is worth, at most `quota` pages.
+    fn take_in_any_case(&mut self, catalogue: &Catalogue, quota: usize) {
+        let mut chosen = std::mem::take(&mut self.chosen);
         let mut taken = std::mem::take(&mut self.taken);
         let (plan, mut source) = self.plan_and_source(catalogue);
         let takes =
             |model: &Model, page| catalogue.is_roomy() || take_room(model, &mut taken, catalogue, page);
-        plan.take_in_any_case(&mut source, left, takes, &mut chosen);
+        plan.take_in_any_case(&mut source, quota, takes, &mut chosen);
         (self.chosen, self.taken) = (chosen, taken);
     }
 
@@ -423,46 +427,74 @@ impl Freshet {
         }
     }
 
-    /// The next batch of a cycle.
-    fn choose_batch(&mut self, catalogue: &Catalogue) {
-        while self.chosen.is_empty() && self.batch <= BATCHES {
-            let batch = self.batch;
-            self.batch += 1;
-            if batch == 0 {
-                self.plan.set_visit_interval(self.visit_interval());
-                self.gather_oldest(catalogue, self.left as f64);
-                self.gather_to(catalogue, self.threshold_for(catalogue, self.left) * PLAN_SLACK);
-                let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;
-                self.choose_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
-                self.take_in_any_case(catalogue);
-            } else {
-                let quota = self.left / (BATCHES + 1 - batch);
-                if quota > 0 {
-                    self.choose_best(catalogue, quota);
+    /// Takes from the batch that was begun last, at most `quota` pages; when it has given what it had to give, from the next.
+    fn choose_in_batches(&mut self, catalogue: &Catalogue, quota: usize) {
+        while self.chosen.is_empty() && (self.batch_left > 0 || self.batch <= BATCHES) {
+            if self.batch == 0 {
+                self.batch = 1;
+                self.begin_plan(catalogue);
+                // What is left of these comes before all else in the batches that follow.
+                self.take_in_any_case(catalogue, quota);
+                continue;
+            }
+            if self.batch_left == 0 {
+                self.batch_left = self.left / (BATCHES + 1 - self.batch);
+                self.batch += 1;
+                continue;
+            }
+            self.choose_best(catalogue, quota.min(self.batch_left));
+            self.batch_left -= self.chosen.len();
+            if self.chosen.is_empty() {
+                if !catalogue.is_roomy() {
+                    // Sites will have room again.
+                    return;
                 }
+                self.batch_left = 0;
             }
         }
     }
 
-    /// Takes from the plan, which is made anew when it is old or used up.
-    fn choose_steadily(&mut self, catalogue: &Catalogue) {
+    /// Lays out the best pages for a cycle, with its sentinels.
+    fn begin_plan(&mut self, catalogue: &Catalogue) {
+        self.plan.set_visit_interval(self.visit_interval());
+        self.gather_oldest(catalogue, self.left as f64);
+        self.gather_to(catalogue, self.threshold_for(catalogue, self.left) * PLAN_SLACK);
+        let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;
+        self.choose_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
+    }
+
+    /// Takes at most `quota` pages from the plan, which is made anew when it is old, and reaches deeper when it is used up before.
+    fn choose_steadily(&mut self, catalogue: &Catalogue, quota: usize) {
         let age = |policy: &Self| {
             policy.planned.map_or(f32::INFINITY, |planned| policy.model.now.since(planned) * BATCHES as f32)
         };
         if age(self) >= 1.0 {
             self.spare = (self.spare / 2).max(PLAN_SPARE);
-            self.make_plan(catalogue);
+            self.make_plan(catalogue, quota);
         }
-        self.take_last(catalogue);
-        if self.chosen.len() < self.left && age(self) >= PLAN_AGE_MIN {
+        self.take_last(catalogue, quota);
+        if self.chosen.len() < quota && age(self) >= PLAN_AGE_MIN {
             self.spare = (2 * self.spare).min(PLAN_SPARE_MAX);
-            self.make_plan(catalogue);
-            self.take_last(catalogue);
+            self.make_plan(catalogue, quota);
+            self.take_last(catalogue, quota - self.chosen.len());
+        } else if self.chosen.len() < quota
+            && self.plan.level() > 0.0
+            && self.plan.len() < self.downloads_of_plan(quota)
+        {
+            self.fill_plan(catalogue, self.downloads_of_plan(quota));
+            self.plan.sort();
+            self.take_last(catalogue, quota - self.chosen.len());
         }
     }
 
-    fn take_last(&mut self, catalogue: &Catalogue) {
-        let (quota, mut chosen) = (self.left - self.chosen.len(), std::mem::take(&mut self.chosen));
+    /// Downloads that a plan is made for, and at least so many.
+    fn downloads_of_plan(&self, least: usize) -> usize {
+        let downloads = self.settings.budget_share * self.model.pages_alive as f64;
+        ((downloads / BATCHES as f64).ceil() as usize).max(least)
+    }
+
+    fn take_last(&mut self, catalogue: &Catalogue, quota: usize) {
+        let mut chosen = std::mem::take(&mut self.chosen);
         let mut taken = std::mem::take(&mut self.taken);
         let (plan, mut source) = self.plan_and_source(catalogue);
         let takes =
@@ -472,8 +504,8 @@ impl Freshet {
         (self.chosen, self.taken) = (chosen, taken);
     }
 
-    /// Lays out the best pages for a twelfth of a cycle length.
-    fn make_plan(&mut self, catalogue: &Catalogue) {
+    /// Lays out the best pages for a twelfth of a cycle length, and at least for so many downloads.
+    fn make_plan(&mut self, catalogue: &Catalogue, least: usize) {
         self.plan.dissolve(&mut self.model);
         self.calibrate();
         self.model.clocks.settle();
@@ -481,12 +513,12 @@ impl Freshet {
         let since = self.planned.map_or(1.0 / BATCHES as f32, |planned| now.since(planned));
         self.planned = Some(now);
         let downloads = self.settings.budget_share * self.model.pages_alive as f64;
-        let expected = (downloads / BATCHES as f64).ceil().max(self.left as f64);
+        let expected = self.downloads_of_plan(least);
         let part = f64::from(now.part_of_tick());
         self.share = self.settings.budget_share;
         self.gather_oldest(catalogue, downloads * f64::from(since));
-        self.fill_plan(catalogue, expected as usize);
-        let most = (SENTINELS_SHARE_MAX * expected).ceil() as usize;
+        self.fill_plan(catalogue, expected);
+        let most = (SENTINELS_SHARE_MAX * expected as f64).ceil() as usize;
         self.choose_sentinels(catalogue, most, |policy, site| {
             let wanted = (policy.sentinels_wanted(site) * part).floor() as usize;
             wanted.saturating_sub(policy.visits_of_site[site] as usize)
@@ -598,10 +630,9 @@ impl Policy for Freshet {
 
     fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize) {
         self.advance(catalogue, self.moment(now));
-        self.taken.clear();
         self.closed.clear();
         self.left = budget;
-        self.batch = 0;
+        (self.batch, self.batch_left) = (0, 0);
         self.is_in_cycle = true;
         if !self.is_steady() {
             self.share = budget as f64 / self.model.pages_alive.max(1) as f64;
@@ -609,13 +640,14 @@ impl Policy for Freshet {
     }
 
     fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
-        self.left = self.left.min(room);
+        let quota = self.left.min(room);
         self.chosen.clear();
-        if self.left > 0 {
+        self.taken.clear();
+        if quota > 0 {
             if self.is_steady() {
-                self.choose_steadily(catalogue);
+                self.choose_steadily(catalogue, quota);
             } else {
-                self.choose_batch(catalogue);
+                self.choose_in_batches(catalogue, quota);
             }
         }
         self.left -= self.chosen.len();
@@ -751,13 +783,13 @@ impl Ord for Ordered {
     }
 }
 
-/// Whether a page's site can take one more visit in this cycle.
+/// Whether a page's site can take one more visit.
 fn has_room(model: &Model, taken: &HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
     let site = SiteId(model.site_of(page as usize) as u32);
     taken.get(&site).copied().unwrap_or(0) < catalogue.room(site)
 }
 
-/// Takes one of the visits that a page's site can take in this cycle, if there is one.
+/// Takes one of the visits that a page's site can take, if there is one.
 fn take_room(model: &Model, taken: &mut HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
     let site = SiteId(model.site_of(page as usize) as u32);
     let taken = taken.entry(site).or_default();

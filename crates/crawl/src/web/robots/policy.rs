@@ -134,6 +134,11 @@ impl Chase {
         is_web(&at).then_some(Self { at, redirects: 0 })
     }
 
+    /// The host to be asked now, as it stands in a URL.
+    pub fn host(&self) -> &str {
+        self.at.host_str().unwrap_or_default()
+    }
+
     /// The request to make now.
     pub fn request(&self, started: Timestamp) -> Request {
         let host = match self.at.host() {
