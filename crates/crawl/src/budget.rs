@@ -37,11 +37,12 @@ impl Budget {
     }
 
     /// The same budget in lumps: what a cycle of so many milliseconds gathers is there at its beginning. The first began at
-    /// `start`; of the one that holds `now`, `used` is spent. Panics unless the rate is finite and not negative.
+    /// `start`; of the one that holds `now`, `used` is spent: at most all of it, because what was spent under another budget is no debt.
+    /// Panics unless the rate is finite and not negative.
     pub fn in_lumps(per_day: f64, start: Timestamp, cycle: i64, used: f64, now: Timestamp) -> Self {
         let cycle = cycle.max(1);
         let mut budget = Self::new(Some(per_day), (per_day * cycle as f64 / DAY).max(1.0), now);
-        budget.gathered -= used;
+        budget.gathered = (budget.gathered - used).max(0.0);
         budget.cycle = Some((start, cycle));
         budget
     }
@@ -138,6 +139,8 @@ mod tests {
         let at = Timestamp::from_millis;
         let mut budget = Budget::in_lumps(86_400.0, at(0), 10_000, 3.0, at(4_000));
         assert_eq!(budget.gather(at(5_000)), 7.0);
+        let mut lavish_before = Budget::in_lumps(86_400.0, at(0), 10_000, 95.0, at(4_000));
+        assert_eq!((lavish_before.gather(at(5_000)), lavish_before.gather(at(10_000))), (0.0, 10.0));
         budget.spend(7.0);
         assert_eq!(budget.gather(at(9_999)), 0.0);
         assert_eq!(budget.ready_at(1.0), Some(at(10_000)));

@@ -28,15 +28,13 @@ use crate::clock::Clock;
 use crate::held::{FirstLook, Held, SecondLook};
 use crate::page::reading::{Limits, read_selecting};
 use crate::page::{Canonical, PageUrl, Reading};
+use crate::trust::Trust;
 use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
 use crate::web::politeness::Experience;
 use crate::web::robots::{Chase, RobotsPolicy, Step};
 use crate::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validators, Web, decoded};
 
-/// One visit in so many asks for the whole page although the server could say that nothing changed: so that a server whose
-/// validators lie is found out.
-const WHOLE_VISIT_EVERY: u32 = 8;
 /// Visits in a row that were told in words that the page is not there, until it is believed.
 const NOT_FOUND_BELIEVED: u16 = 3;
 /// Second looks in a row that may fail or come too late; then what was found is believed without one.
@@ -60,6 +58,8 @@ pub struct CrawlModule {
     pub definitions: Definitions,
     /// Visits that wait for a second look.
     held: Held,
+    /// How far sites are taken at their word.
+    trust: Trust,
 }
 
 /// What a visit found, and what it taught.
@@ -80,7 +80,16 @@ impl CrawlModule {
         limits: Limits,
         definitions: Definitions,
     ) -> Self {
-        Self { web, reader, canonical, clock, limits, definitions, held: Held::default() }
+        Self {
+            web,
+            reader,
+            canonical,
+            clock,
+            limits,
+            definitions,
+            held: Held::default(),
+            trust: Trust::default(),
+        }
     }
 
     /// Carries out one order.
@@ -118,7 +127,7 @@ impl CrawlModule {
             return visit(time, Finding::Refused(format!("robots.txt: {rule}")).into(), None, None, None);
         }
         let is_whole = first.is_some() || reason == Reason::Audit;
-        let validators = if is_whole { None } else { validators_to_send(&record) };
+        let validators = if is_whole { None } else { self.trust.validators(site, &record) };
         let fetch = self.web.fetch(&request(&url, time, validators.clone(), Accept::Page)).await;
         let reading = whole_response(&fetch).map(|response| self.read(&url, response));
         let too_late = first.as_ref().map_or(0, |first| first.too_late + 1);
@@ -137,6 +146,9 @@ impl CrawlModule {
             return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
         }
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
+        if let Some(response) = whole_response(&fetch).filter(|_| validators.is_none()) {
+            self.trust.learn(site, &record, response, &judgement.finding);
+        }
         let may_hold = || too_late < TOO_LATE_MAX && self.held.has_room(time, self.look_within());
         match (judgement.look_after.filter(|_| may_hold()), reading) {
             (Some(after), Some(reading)) => hold(
@@ -383,13 +395,4 @@ fn request(url: &PageUrl, started: Timestamp, validators: Option<Validators>, ac
         address: None,
         started,
     }
-}
-
-/// What the server said of our copy, unless there is none, or it lied before, or it is time to look for ourselves.
-fn validators_to_send(record: &PageRecord) -> Option<Validators> {
-    let is_trusted = record.validators_lied == 0 && !record.gone && record.text_digest.is_some();
-    let is_probe = record.visits.wrapping_add(record.url.0).is_multiple_of(WHOLE_VISIT_EVERY);
-    let validators = Validators { etag: record.etag.clone(), last_modified: record.last_modified.clone() };
-    let has_any = validators.etag.is_some() || validators.last_modified.is_some();
-    (is_trusted && !is_probe && has_any).then_some(validators)
 }

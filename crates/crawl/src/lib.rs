@@ -34,6 +34,7 @@ mod self_audit;
 pub mod settings;
 pub mod status;
 pub mod topic;
+mod trust;
 pub mod update;
 pub mod visit;
 pub mod web;

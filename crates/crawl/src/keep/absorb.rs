@@ -25,6 +25,7 @@ use crate::page::simhash::change_size;
 use crate::page::{Canonical, PageUrl, Reading, read};
 use crate::policy::Outcome;
 use crate::status::ChangeLine;
+use crate::trust::has_same_validators;
 use crate::update::trouble_after;
 use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
 use crate::web::robots::Robots;
@@ -623,13 +624,4 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
 
 fn header(response: &Response, name: &str) -> Option<String> {
     response.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
-}
-
-/// Whether a response that has another text says that it is the same: then its validators lie.
-fn has_same_validators(record: &PageRecord, response: &Response) -> bool {
-    let same = |old: &Option<String>, name| old.is_some() && *old == header(response, name);
-    match record.etag {
-        Some(_) => same(&record.etag, "etag"),
-        None => same(&record.last_modified, "last-modified"),
-    }
 }
