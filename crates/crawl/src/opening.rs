@@ -361,6 +361,7 @@ fn remember(
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
     for PastVisit { time, page, kind, prompted, bytes_expected, kinds, .. } in visits {
+        module.let_pass(time);
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
                 copies.copied(page, time).into_iter().for_each(|news| module.hear(news, now));

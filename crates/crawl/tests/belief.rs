@@ -57,8 +57,15 @@ impl Chance {
     }
 }
 
-/// Freshness day by day from the second week on: as it is, and as it is believed.
-fn freshness(policy: &str) -> Vec<(f64, f64)> {
+/// Freshness on one day: as it is, as it is believed, and as somebody believes it who was only told of the visits.
+struct Day {
+    fresh: f64,
+    believed: f64,
+    believed_by_hearsay: f64,
+}
+
+/// Freshness day by day from the second week on.
+fn freshness(policy: &str) -> Vec<Day> {
     let mut chance = Chance(ChaCha8Rng::seed_from_u64(7));
     let of_directory: Vec<f64> = (0..DIRECTORIES).map(|_| 0.12 * (chance.normal() - 0.5).exp()).collect();
     let changes: Vec<Vec<f64>> = (0..PAGES)
@@ -72,13 +79,15 @@ fn freshness(policy: &str) -> Vec<(f64, f64)> {
         changes[page].get(place).copied().unwrap_or(f64::INFINITY)
     };
     let name: PolicyName = policy.parse().expect("it is a policy");
-    let mut policy = name.build(&Setting { cycle: Days::new(CYCLE), budget_share: 0.1, seed: 1 });
+    let setting = Setting { cycle: Days::new(CYCLE), budget_share: 0.1, seed: 1 };
+    let (mut policy, mut told) = (name.build(&setting), name.build(&setting));
     let mut catalogue = Catalogue::new();
     for page in 0..PAGES {
         let directory = page % DIRECTORIES;
         catalogue.add_page(SiteId(directory as u32 / 5), &format!("{directory}/{page}"));
     }
     policy.discover(&catalogue, PageId(0), Days::ZERO);
+    told.discover(&catalogue, PageId(0), Days::ZERO);
     let mut stale: Vec<f64> = (0..PAGES).map(|page| next(page, 0.0)).collect();
     let (step, mut owed, mut days) = (CYCLE / STEPS_PER_CYCLE, 0.0, Vec::new());
     for number in 1..(DAYS / step) as usize {
@@ -87,18 +96,24 @@ fn freshness(policy: &str) -> Vec<(f64, f64)> {
         let quota = owed as usize;
         owed -= quota as f64;
         policy.begin_cycle(&catalogue, Days::new(now), quota);
+        told.begin_cycle(&catalogue, Days::new(now), quota);
         let mut chosen = Vec::new();
         policy.choose(&catalogue, quota, &mut chosen);
         for page in chosen {
             let changed = stale[page.index()] <= now;
             stale[page.index()] = next(page.index(), now);
             let outcome = if changed { Outcome::Changed } else { Outcome::Unchanged };
-            policy.learn(&catalogue, &[Observation { page, time: Days::new(now), outcome }]);
+            let observation = Observation { page, time: Days::new(now), outcome };
+            policy.learn(&catalogue, &[observation]);
+            told.learn(&catalogue, &[observation]);
         }
         policy.end_cycle(&catalogue);
+        told.end_cycle(&catalogue);
         if now >= 14.0 + days.len() as f64 {
             let fresh = stale.iter().filter(|day| **day > now).count() as f64 / PAGES as f64;
-            days.push((fresh, believed(&*policy, &catalogue, now)));
+            let [believed, believed_by_hearsay] =
+                [&policy, &told].map(|policy| believed(&**policy, &catalogue, now));
+            days.push(Day { fresh, believed, believed_by_hearsay });
         }
     }
     days
@@ -118,16 +133,19 @@ fn the_copy_is_about_as_fresh_as_is_believed() {
     for policy in ["freshet:mix:steady", "freshet:fresh:steady"] {
         let days = freshness(policy);
         let (fresh, believed) =
-            (mean(days.iter().map(|(fresh, _)| *fresh)), mean(days.iter().map(|(_, believed)| *believed)));
+            (mean(days.iter().map(|day| day.fresh)), mean(days.iter().map(|day| day.believed)));
         assert!((fresh - believed).abs() < 0.04, "{policy}: {fresh} {believed}");
-        let worst = days.iter().map(|(fresh, believed)| (fresh - believed).abs()).fold(0.0, f64::max);
-        assert!(worst < 0.1, "{policy}: {worst}");
+        let worst = |of: fn(&Day) -> f64| days.iter().map(of).fold(0.0, f64::max);
+        let off = worst(|day| (day.fresh - day.believed).abs());
+        assert!(off < 0.1, "{policy}: {off}");
+        let apart = worst(|day| (day.believed - day.believed_by_hearsay).abs());
+        assert!(apart < 0.02, "{policy}: {apart}");
     }
 }
 
 #[test]
 fn visits_where_they_count_keep_the_copy_fresher_than_uniform_ones() {
-    let mean_of = |policy| mean(freshness(policy).into_iter().map(|(fresh, _)| fresh));
+    let mean_of = |policy| mean(freshness(policy).into_iter().map(|day| day.fresh));
     let (uniform, mix, fresh) =
         (mean_of("uniform"), mean_of("freshet:mix:steady"), mean_of("freshet:fresh:steady"));
     assert!(uniform < mix && uniform + 0.02 < fresh, "{uniform} {mix} {fresh}");

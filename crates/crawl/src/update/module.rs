@@ -455,14 +455,19 @@ impl UpdateModule {
         }
     }
 
-    fn fill_with_refresh(&mut self, now: Timestamp, wanted: usize) {
-        self.signals_owed = (self.signals_owed + wanted as f64 * SIGNAL_SHARE).min(SIGNALS_OWED_MAX);
-        let heeded = self.fill_with_signals(now, wanted.min(self.signals_owed as usize));
-        self.signals_owed -= heeded as f64;
+    /// Time has come so far: the policy begins its next cycle, if the last has ended. Whoever tells the module its past says so before each visit.
+    pub fn let_pass(&mut self, now: Timestamp) {
         let per_tick = self.visits.per_day().map_or(f64::from(u32::MAX), |per_day| {
             per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
         });
         self.refresh.begin_tick(now, per_tick.ceil() as usize);
+    }
+
+    fn fill_with_refresh(&mut self, now: Timestamp, wanted: usize) {
+        self.signals_owed = (self.signals_owed + wanted as f64 * SIGNAL_SHARE).min(SIGNALS_OWED_MAX);
+        let heeded = self.fill_with_signals(now, wanted.min(self.signals_owed as usize));
+        self.signals_owed -= heeded as f64;
+        self.let_pass(now);
         let mut has_room = false;
         for (site, state) in self.sites.iter_mut().enumerate() {
             let room = state.room(now) as u32;

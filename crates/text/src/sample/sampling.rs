@@ -56,7 +56,10 @@ pub struct Sampling {
     documents: HashSet<String>,
     read: u32,
     asked: HashSet<String>,
+    /// Words that were asked for to learn how many documents match, and how many do.
     measures: Vec<(String, u64)>,
+    /// The same of words that were asked for to find documents.
+    counts_on_the_way: Vec<(String, u64)>,
     /// The documents that each query returned, read or not; the same answer to one query after the other counts once.
     answers: Vec<Vec<u64>>,
     /// The document from which the word of the last query was learned.
@@ -86,6 +89,7 @@ impl Sampling {
             read: 0,
             asked: HashSet::new(),
             measures: Vec::new(),
+            counts_on_the_way: Vec::new(),
             answers: Vec::new(),
             parent: None,
             measured: 0,
@@ -114,7 +118,11 @@ impl Sampling {
                 }
             }
         }
-        let may_measure = self.counts && self.measured < self.rules.size_queries && !self.is_shut();
+        let may_measure = self.counts
+            && self.measured < self.rules.size_queries
+            && self.facts.queries + self.measured < self.rules.queries_max
+            && !self.is_shut()
+            && !self.is_deaf();
         match self.measuring_word().filter(|_| may_measure) {
             Some(word) => Next::Measure(word),
             None => Next::End,
@@ -184,12 +192,7 @@ impl Sampling {
 
     /// The summary that the sample makes, at this time.
     pub fn version(&self, time_ms: i64) -> Version {
-        let measures: Vec<Measure> = self
-            .measures
-            .iter()
-            .map(|(word, reported)| Measure { sampled: self.frequency(word), reported: *reported })
-            .collect();
-        let (size, about_size) = self.size(&measures);
+        let (size, about_size) = self.size();
         let words: Vec<(&str, f64)> = self
             .frequencies
             .iter()
@@ -225,9 +228,21 @@ impl Sampling {
 
     /// How many documents there are, and what is to be said of it: by the counts of the interface or, where it has none that can be
     /// believed, by the documents that came again.
-    fn size(&self, measures: &[Measure]) -> (Size, Option<String>) {
-        let (size, no_counts) = estimate(measures, self.read, self.rules.seed);
+    fn size(&self) -> (Size, Option<String>) {
+        if self.is_deaf() {
+            let why = "the size is not known: the interface answers the same whatever it is asked";
+            return (Size::Unknown, Some(why.to_owned()));
+        }
+        let (size, no_counts) = self.size_by(&self.measures);
         let Some(no_counts) = no_counts else { return (size, None) };
+        // Where few words are known, all were asked for on the way.
+        if let (size, None) = self.size_by(&self.counts_on_the_way)
+            && self.measures.is_empty()
+        {
+            let note = "the size is estimated by words whose documents the sample itself was drawn from, for want of others: there are rather \
+                        more than fewer";
+            return (size, Some(note.to_owned()));
+        }
         match recapture::estimate(&self.answers) {
             (size, None) => {
                 let queries = self.answers.len();
@@ -243,6 +258,12 @@ impl Sampling {
                 (size, Some(format!("the size is not known: {why}")))
             }
         }
+    }
+
+    fn size_by(&self, counts: &[(String, u64)]) -> (Size, Option<String>) {
+        let measure =
+            |(word, reported): &(String, u64)| Measure { sampled: self.frequency(word), reported: *reported };
+        estimate(&counts.iter().map(measure).collect::<Vec<_>>(), self.read, self.rules.seed)
     }
 
     /// Documents that a query returned. That from which its word was learned could not but come again: it tells nothing of the size.
@@ -285,6 +306,7 @@ impl Sampling {
                 self.failures = 0;
                 self.facts.queries_without_results += u32::from(*results == 0);
                 self.counts |= count.is_some();
+                self.counts_on_the_way.extend(count.map(|count| (word.to_owned(), count)));
                 self.results_per_page = self.results_per_page.max(*results);
                 self.fewer_than_shown += u32::from(count.is_some_and(|count| count < u64::from(*results)));
                 let is_same = *results > 0 && self.last_mark == Some(*mark);
@@ -325,18 +347,32 @@ impl Sampling {
             || self.rules.requests_max <= self.facts.requests
     }
 
+    /// Whether it answers the same whatever it is asked.
+    fn is_deaf(&self) -> bool {
+        SAME_MAX <= self.same
+    }
+
+    /// Queries that may be asked to find documents: where the interface says how many match, some are left for the size.
+    fn queries_for_documents(&self) -> u32 {
+        let SampleRules { queries_max, size_queries, .. } = self.rules;
+        queries_max - if self.counts { size_queries.min(queries_max / 4) } else { 0 }
+    }
+
     fn why_enough(&self) -> Option<String> {
         let SampleRules { documents, queries_max, requests_max, .. } = self.rules;
         let reasons = [
             (documents <= self.read, format!("{documents} documents were read")),
             (CAPTCHAS_MAX <= self.captchas, "it asks whether we are human".to_owned()),
             (FAILURES_MAX <= self.failures, format!("{FAILURES_MAX} queries in a row failed")),
-            (SAME_MAX <= self.same, format!("{SAME_MAX} different queries in a row had the same results")),
+            (self.is_deaf(), format!("{SAME_MAX} different queries in a row had the same results")),
             (
                 FRUITLESS_MAX <= self.fruitless,
                 format!("{FRUITLESS_MAX} queries in a row brought nothing new"),
             ),
-            (queries_max <= self.facts.queries, format!("the budget of {queries_max} queries was spent")),
+            (
+                self.queries_for_documents() <= self.facts.queries,
+                format!("the budget of {queries_max} queries was spent"),
+            ),
             (requests_max <= self.facts.requests, format!("the budget of {requests_max} requests was spent")),
         ];
         reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
@@ -477,17 +513,62 @@ mod tests {
     }
 
     #[test]
+    fn where_few_words_are_known_the_counts_on_the_way_tell_the_size() {
+        // Every word stands in half of 500 documents, and there are but twelve.
+        let answer = |n: u32| {
+            let words = (0..12).filter(|k| (n + k) % 2 == 0).map(|k| format!("word{k}")).collect();
+            vec![
+                asked(Came::Results {
+                    results: 4,
+                    count: Some(250),
+                    mark: n.into(),
+                    documents: vec![n.into()],
+                }),
+                Event::Read { document: n.to_string(), words },
+            ]
+        };
+        let version = check(answer, "no further word");
+        let size = version.facts.size.documents().expect("it is estimated");
+        assert!((450.0..550.0).contains(&size), "{size} {:?}", version.facts.notes);
+    }
+
+    #[test]
+    fn an_interface_that_does_not_listen_tells_nothing_of_its_size() {
+        let answer = |n: u32| match n {
+            0 => {
+                vec![results(10, 7), Event::Read { document: "a".to_owned(), words: vec!["word".to_owned()] }]
+            }
+            _ => vec![results(10, 7)],
+        };
+        let version = check(answer, "the same results");
+        assert_eq!(version.facts.size, Size::Unknown);
+        assert!(version.facts.notes.iter().any(|note| note.contains("whatever it is asked")));
+    }
+
+    #[test]
     fn a_budget_of_queries_ends_the_sample() {
         let answer = |n: u32| {
             vec![
                 results(1, n.into()),
-                Event::Read { document: n.to_string(), words: vec![format!("word{n}")] },
+                Event::Read {
+                    document: n.to_string(),
+                    words: vec![format!("word{n}"), format!("pair{}", n / 2)],
+                },
             ]
         };
         let rules = SampleRules { queries_max: 30, ..SampleRules::default() };
         let mut sampling = Sampling::new(rules, Wording::default());
-        let mut n = 0;
-        while let Next::Ask(word) = sampling.next_step() {
+        let (mut n, mut measured) = (0, 0);
+        loop {
+            let word = match sampling.next_step() {
+                Next::Ask(word) => word,
+                Next::Measure(word) => {
+                    sampling.take(&Event::Measured { word, count: Some(1) });
+                    measured += 1;
+                    continue;
+                }
+                Next::End => break,
+            };
             for event in answer(n) {
                 sampling.take(&if let Event::Asked { came, .. } = event {
                     Event::Asked { word: word.clone(), came }
@@ -497,7 +578,8 @@ mod tests {
             }
             n += 1;
         }
-        assert_eq!(n, 30);
+        assert_eq!(n, 23);
+        assert!((1..=7).contains(&measured), "{measured}");
     }
 
     #[test]

@@ -21,7 +21,8 @@
 //! - No page is chosen twice in a cycle, nor one that is gone, retired or just failed; no site is given more visits at a time
 //!   than it has room for.
 //! - A cycle spends all its downloads however small the portions are in which they are asked for, if there are pages and room.
-//! - Visits are learned from whenever they are told, whoever chose them.
+//! - Visits are learned from whenever they are told, whoever chose them: one who is told of a past, cycle by cycle, believes what one
+//!   who lived through it believes.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
@@ -112,6 +113,8 @@ pub struct Freshet {
     /// Downloads owed to the oldest copies: less than one between cycles.
     owed_to_oldest: f64,
     is_in_cycle: bool,
+    /// When calibration and clocks followed last.
+    followed: Moment,
     /// When the plan was made, in the steady form.
     planned: Option<Moment>,
     /// Pages in a plan for each that it is expected to give out.
@@ -158,6 +161,7 @@ impl Freshet {
             share: settings.budget_share,
             owed_to_oldest: 0.0,
             is_in_cycle: false,
+            followed: Moment::START,
             planned: None,
             spare: PLAN_SPARE,
             visits_of_site: Vec::new(),
@@ -507,8 +511,7 @@ impl Freshet {
     /// Lays out the best pages for a twelfth of a cycle length, and at least for so many downloads.
     fn make_plan(&mut self, catalogue: &Catalogue, least: usize) {
         self.plan.dissolve(&mut self.model);
-        self.calibrate();
-        self.model.clocks.settle();
+        self.follow();
         let now = self.model.now;
         let since = self.planned.map_or(1.0 / BATCHES as f32, |planned| now.since(planned));
         self.planned = Some(now);
@@ -540,9 +543,12 @@ impl Freshet {
         }
     }
 
-    fn calibrate(&mut self) {
+    /// Lets calibration and clocks follow what was learned.
+    fn follow(&mut self) {
         self.model.calibration.learn(&self.examples);
         self.examples.clear();
+        self.model.clocks.settle();
+        self.followed = self.model.now;
     }
 
     /// Takes a page from wherever it is; what was planned but not chosen is noted in `planned`.
@@ -634,7 +640,12 @@ impl Policy for Freshet {
         self.left = budget;
         (self.batch, self.batch_left) = (0, 0);
         self.is_in_cycle = true;
-        if !self.is_steady() {
+        if self.is_steady() {
+            // Who is told the past lays out no plans.
+            if self.model.now.since(self.followed) * BATCHES as f32 >= 1.0 {
+                self.follow();
+            }
+        } else {
             self.share = budget as f64 / self.model.pages_alive.max(1) as f64;
         }
     }
@@ -661,8 +672,7 @@ impl Policy for Freshet {
         }
         self.forget_planned(&planned);
         if !self.is_steady() {
-            self.calibrate();
-            self.model.clocks.settle();
+            self.follow();
         }
         if !self.is_in_cycle {
             self.settle(catalogue);
