@@ -371,6 +371,7 @@ impl Crawler {
         self.update_module().show(&mut status, now);
         let audits = audit::past(self.reader()).unwrap_or_default();
         status.audits = audits.len() as u64;
+        status.freshness_uncalibrated = status.freshness.map(|(freshness, _)| freshness);
         status.freshness = status.freshness.map(|estimate| audit::calibrated(estimate, &audits, now));
         self.measure_rates(&mut status);
         status.limit = status.limiting();
@@ -390,17 +391,19 @@ impl Crawler {
         let now = self.clock.now();
         let mut audit = Audit::draw(self.reader(), sample, now)?;
         let status = self.status_now();
-        let estimate = self.update_module().refresh().copy_estimate(now);
         audit.believed = Belief {
-            estimate: estimate.map(|estimate| estimate.freshness),
             freshness: status.freshness.map(|(freshness, _)| freshness),
             age_days: status.age_days.map(|(age, _)| age),
         };
-        let mut update_module = self.update_module();
-        for (page, site, _) in &audit.pages {
-            update_module.visit_for_audit(*page, *site, now);
+        for some in audit.pages.chunks_mut(HEARD_AT_ONCE) {
+            // Those who ask for work meanwhile are not kept waiting for all of it.
+            let mut update_module = self.update_module();
+            for drawn in some {
+                let explanation = update_module.refresh().explain(drawn.page, now);
+                drawn.believed_fresh = explanation.map(|explanation| 1.0 - explanation.changed_probability);
+                update_module.visit_for_audit(drawn.page, drawn.site, now);
+            }
         }
-        drop(update_module);
         self.news.notify_waiters();
         Ok(audit)
     }

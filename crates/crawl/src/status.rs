@@ -48,6 +48,9 @@ pub struct Status {
     pub budget_used: Option<f64>,
     /// Part of the copies that is believed to be up to date, calibrated by audits, and its standard error.
     pub freshness: Option<(f64, f64)>,
+    /// The same before audits calibrated it.
+    #[serde(default)]
+    pub freshness_uncalibrated: Option<f64>,
     /// Mean time in days since copies went out of date, and its standard error.
     pub age_days: Option<(f64, f64)>,
     /// Audits that were made.

@@ -233,16 +233,15 @@ impl Sampling {
             let why = "the size is not known: the interface answers the same whatever it is asked";
             return (Size::Unknown, Some(why.to_owned()));
         }
-        let (size, no_counts) = self.size_by(&self.measures);
-        let Some(no_counts) = no_counts else { return (size, None) };
         // Where few words are known, all were asked for on the way.
-        if let (size, None) = self.size_by(&self.counts_on_the_way)
-            && self.measures.is_empty()
-        {
+        let has_measured = !self.measures.is_empty();
+        let counts = if has_measured { &self.measures } else { &self.counts_on_the_way };
+        let (size, no_counts) = self.size_by(counts);
+        let Some(no_counts) = no_counts else {
             let note = "the size is estimated by words whose documents the sample itself was drawn from, for want of others: there are rather \
                         more than fewer";
-            return (size, Some(note.to_owned()));
-        }
+            return (size, (!has_measured).then(|| note.to_owned()));
+        };
         match recapture::estimate(&self.answers) {
             (size, None) => {
                 let queries = self.answers.len();
@@ -516,7 +515,7 @@ mod tests {
     fn where_few_words_are_known_the_counts_on_the_way_tell_the_size() {
         // Every word stands in half of 500 documents, and there are but twelve.
         let answer = |n: u32| {
-            let words = (0..12).filter(|k| (n + k) % 2 == 0).map(|k| format!("word{k}")).collect();
+            let words = (0..12).filter(|k| (n + k).is_multiple_of(2)).map(|k| format!("word{k}")).collect();
             vec![
                 asked(Came::Results {
                     results: 4,
