@@ -37,7 +37,7 @@ const BELIEF: f64 = 20.0;
 /// The part of the time since the first audit after which an audit counts half.
 const HALF_LIFE: f64 = 0.25;
 /// Days after which an audit counts half at least, and at most.
-const HALF_LIFE_DAYS: (f64, f64) = (1.0, 14.0);
+const HALF_LIFE_DAYS: (f64, f64) = (1.0, 7.0);
 
 /// An audit that is under way.
 #[derive(Clone, Debug)]

@@ -397,7 +397,9 @@ impl PastVisit {
             bytes_expected: visit.bytes as f32,
             kind: visit.kind,
             kinds: visit.change_kinds.map(Kinds::of_words),
-            prompted: visit.reason == Some(Reason::Signal.word()),
+            prompted: [Reason::Signal, Reason::Rhythm]
+                .iter()
+                .any(|reason| visit.reason == Some(reason.word())),
         })
     }
 }

@@ -60,6 +60,8 @@ pub enum Reason {
     Refresh,
     /// A sitemap or a feed says that it changed.
     Signal,
+    /// It changes at its hour, which has passed.
+    Rhythm,
     /// Its user wants it visited this often.
     Pin,
     /// Its user wants it left alone no longer.
@@ -73,12 +75,18 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// Whether something else than the policy says that the page has changed: then finding it so surprises nobody.
+    pub fn is_prompted(self) -> bool {
+        matches!(self, Self::Signal | Self::Rhythm)
+    }
+
     /// In a word, as the History has it.
     pub fn word(self) -> &'static str {
         match self {
             Self::First => "first",
             Self::Refresh => "refresh",
             Self::Signal => "signal",
+            Self::Rhythm => "rhythm",
             Self::Pin => "pin",
             Self::Interval => "interval",
             Self::Retry => "retry",

@@ -1,6 +1,7 @@
 //! What the UpdateModule makes of news, on a small world without chance:
 //! - pages whose changes are only numbers are visited less often when numbers count little, and as often as others when they do not;
-//! - where a sitemap that can be believed says which pages have changed, visits go to those and nowhere else.
+//! - where a sitemap that can be believed says which pages have changed, visits go to those and nowhere else;
+//! - pages whose dates tell their hour are visited shortly after it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,10 +10,11 @@ use freshet_crawl::budget::Budget;
 use freshet_crawl::change::Kinds;
 use freshet_crawl::change::weights::KindWeights;
 use freshet_crawl::keep::News;
+use freshet_crawl::keep::rhythm::Expected;
 use freshet_crawl::policy::{Outcome, PolicyName, Setting};
 use freshet_crawl::update::refresh::Refresh;
 use freshet_crawl::update::{Next, UpdateModule, UpdateSettings, Wishes};
-use freshet_crawl::visit::{Order, Reason};
+use freshet_crawl::visit::Order;
 use freshet_crawl::web::politeness::{Experience, Politeness, PolitenessSettings};
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::{RobotsCopy, SiteRecord};
@@ -33,8 +35,17 @@ struct Trial {
     changes_every: i64,
     policy: &'static str,
     weights: KindWeights,
-    /// Whether a sitemap is read each day, and believed.
-    has_sitemap: bool,
+    /// What tells of changes, beside visits.
+    evidence: Evidence,
+}
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Evidence {
+    Nothing,
+    /// A sitemap is read each day, and believed.
+    Sitemap,
+    /// Pages tell when they changed, and do so at their hour.
+    Dates,
 }
 
 /// What came of the second half.
@@ -57,6 +68,13 @@ fn kinds(page: PageNumber) -> Kinds {
 fn version(trial: Trial, page: PageNumber, now: Timestamp) -> i64 {
     let interval = trial.changes_every * DAY;
     (now.millis() + i64::from(page.0) * interval / i64::from(PAGES)) / interval
+}
+
+/// The next change of a page.
+fn expected(trial: Trial, page: PageNumber, now: Timestamp) -> Expected {
+    let period = trial.changes_every * DAY;
+    let hour = i64::from(page.0) * period / i64::from(PAGES);
+    Expected { at: Timestamp::from_millis((version(trial, page, now) + 1) * period - hour), period }
 }
 
 fn module(trial: Trial) -> UpdateModule {
@@ -122,14 +140,18 @@ fn run(trial: Trial) -> Tally {
             let current = version(trial, page, now);
             let changed = seen.insert(page, current) != Some(current);
             let outcome = if changed { Outcome::Changed } else { Outcome::Unchanged };
-            let (kinds, prompted) = (changed.then(|| kinds(page)), reason == Reason::Signal);
+            let (kinds, prompted) = (changed.then(|| kinds(page)), reason.is_prompted());
             let news = News::Visited { page, time: now, outcome, prompted, bytes_expected: 1000.0, kinds };
             module.hear(news, now);
+            if changed && trial.evidence == Evidence::Dates {
+                let change = expected(trial, page, now);
+                module.hear(News::Expected { page, site: SITE, change }, now);
+            }
             if counts {
                 *(if page.0.is_multiple_of(2) { &mut tally.numbers } else { &mut tally.texts }) += 1;
             }
         }
-        if trial.has_sitemap && now.millis() % DAY == 0 {
+        if trial.evidence == Evidence::Sitemap && now.millis() % DAY == 0 {
             sitemap(trial, &seen, now).into_iter().for_each(|news| module.hear(news, now));
         }
         if counts {
@@ -145,7 +167,7 @@ fn pages_of_which_only_numbers_change_are_visited_less_if_numbers_count_little()
     let visits = |weights| {
         let policy = "freshet:fresh:steady";
         let Tally { numbers, texts, .. } =
-            run(Trial { changes_every: 4, policy, weights, has_sitemap: false });
+            run(Trial { changes_every: 4, policy, weights, evidence: Evidence::Nothing });
         (numbers, texts)
     };
     let (numbers, texts) = visits(KindWeights::default());
@@ -156,19 +178,37 @@ fn pages_of_which_only_numbers_change_are_visited_less_if_numbers_count_little()
     assert!(numbers > 0, "they are not forgotten");
 }
 
+/// The share of the time in which copies are up to date.
+fn freshness(changes_every: i64, policy: &'static str, evidence: Evidence) -> f64 {
+    let weights = KindWeights::default();
+    let (fresh, all) = run(Trial { changes_every, policy, weights, evidence }).fresh;
+    f64::from(fresh) / f64::from(all)
+}
+
+/// With the evidence copies are more often up to date than this, and without it less often than that; who knows only visits has no use for it.
+#[track_caller]
+fn check(changes_every: i64, evidence: Evidence, without: f64, with: f64) {
+    for policy in ["freshet:mix:steady", "freshet:fresh:steady"] {
+        let [alone, told] =
+            [Evidence::Nothing, evidence].map(|evidence| freshness(changes_every, policy, evidence));
+        assert!(alone < without && with < told, "{policy}: {alone} and {told}");
+    }
+    let difference = freshness(changes_every, "uniform", Evidence::Nothing)
+        - freshness(changes_every, "uniform", evidence);
+    assert!(difference.abs() < 1e-9, "{difference}");
+}
+
 #[test]
 fn a_sitemap_that_is_believed_is_worth_a_visit_to_each_of_its_pages() {
-    let freshness = |policy, has_sitemap| {
-        let weights = KindWeights::default();
-        let (fresh, all) = run(Trial { changes_every: 20, policy, weights, has_sitemap }).fresh;
-        f64::from(fresh) / f64::from(all)
-    };
-    for policy in ["freshet:mix:steady", "freshet:fresh:steady"] {
-        let (alone, told) = (freshness(policy, false), freshness(policy, true));
-        // A page that changes every 20 days and is visited within one of it is out of date for a twentieth of the time at most.
-        assert!(alone < 0.9 && 0.95 < told, "{policy}: {alone} and {told}");
-    }
-    // What knows only visits has no use for it.
-    let difference = freshness("uniform", false) - freshness("uniform", true);
-    assert!(difference.abs() < 1e-9, "{difference}");
+    // A page that changes every 20 days and is visited within one of it is out of date for a twentieth of the time at most.
+    check(20, Evidence::Sitemap, 0.9, 0.95);
+}
+
+#[test]
+fn pages_that_change_at_their_hour_are_visited_after_it() {
+    check(14, Evidence::Dates, 0.8, 0.95);
+    // Pages that change faster than visits make up for are not run after.
+    let [alone, told] =
+        [Evidence::Nothing, Evidence::Dates].map(|evidence| freshness(1, "freshet:fresh:steady", evidence));
+    assert!((alone - told).abs() < 0.05, "{alone} and {told}");
 }

@@ -17,6 +17,7 @@ use super::dates::{self, Found, Said, Verdict};
 use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
 use super::met::Trouble;
 use super::news::News;
+use super::rhythm;
 use crate::archived::{exchange, response};
 use crate::change::ephemeral::PageLore;
 use crate::page::kind::Kind;
@@ -27,7 +28,7 @@ use crate::policy::Outcome;
 use crate::status::ChangeLine;
 use crate::trust::has_same_validators;
 use crate::update::trouble_after;
-use crate::visit::{Finding, PageVisit, Reason as Why, Visit};
+use crate::visit::{Finding, PageVisit, Visit};
 use crate::web::robots::Robots;
 use crate::web::robots::policy::is_whole;
 use crate::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
@@ -75,6 +76,7 @@ impl Keeper {
         self.put_row(row(visit, bytes));
         self.tell_change_of(visit);
         let had_copy = record.text_digest.is_some() && !record.gone;
+        let expected = rhythm::expected(&record, visit);
         count(&mut record, visit, bytes);
         self.keep_lore(visit, &mut record)?;
         self.note_likeness(visit, &mut record)?;
@@ -93,7 +95,9 @@ impl Keeper {
                 self.dismiss(visit.page, &mut record, Standing::Refused(reason), why, visit.time)?;
             }
         }
-        self.put_page(visit.page, record);
+        let (page, site) = (visit.page, visit.site);
+        self.news.extend(expected.map(|change| News::Expected { page, site, change }));
+        self.put_page(page, record);
         Ok(())
     }
 
@@ -331,7 +335,7 @@ impl Keeper {
 
     fn tell(&mut self, visit: &PageVisit, record: &PageRecord, outcome: Outcome) {
         let (page, time, bytes_expected) = (visit.page, visit.time, record.transfer_bytes as f32);
-        let prompted = visit.reason == Why::Signal;
+        let prompted = visit.reason.is_prompted();
         let kinds = match &visit.finding {
             Finding::Changed(change) => Some(change.kinds),
             _ => None,

@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`keeper`]: the stores, and what is on its way into them;
 //! - `absorb`: how a visit becomes records;
+//! - [`rhythm`]: pages that change at their hour;
 //! - `dates`: what sitemaps say of pages that we have, and how far it can be believed;
 //! - `topical`: what copies say about the topic of a crawl;
 //! - [`met`]: what was met on a site: troubles, counted by kind;
@@ -23,6 +24,7 @@ pub mod known;
 pub mod met;
 pub mod news;
 pub mod recall;
+pub mod rhythm;
 mod topical;
 
 pub use admission::Admission;

@@ -4,6 +4,7 @@ use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::SiteRecord;
 use freshet_store::time::Timestamp;
 
+use super::rhythm::Expected;
 use crate::change::Kinds;
 use crate::page::PageUrl;
 use crate::policy::Outcome;
@@ -104,6 +105,15 @@ pub enum News {
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
+    },
+    /// A page is expected to change at its hour.
+    Expected {
+        /// The page.
+        page: PageNumber,
+        /// Its site.
+        site: SiteNumber,
+        /// The change.
+        change: Expected,
     },
     /// A list that can be believed says that pages have not changed since our copies.
     Unaltered {

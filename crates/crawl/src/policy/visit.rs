@@ -122,6 +122,11 @@ pub trait Policy: Send {
         false
     }
 
+    /// Whether a page that is known to have changed and to stay as it is for so long is worth a visit. Who knows only visits finds none worth it.
+    fn is_worth_if_fresh_for(&self, _span: Days) -> bool {
+        false
+    }
+
     /// The cycle is over.
     fn end_cycle(&mut self, catalogue: &Catalogue);
 

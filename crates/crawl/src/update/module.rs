@@ -41,6 +41,8 @@ const SIGNAL_SHARE: f64 = 0.5;
 const SIGNALS_OWED_MAX: f64 = 100.0;
 /// Queues are filled when this part of the orders that are kept ready is missing.
 const FILLED_IN: usize = 8;
+/// Milliseconds after the hour of a page that has a rhythm until it is visited: not all are on time.
+const AFTER_ITS_HOUR: i64 = 15 * 60_000;
 /// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
 const SIGNALS_MAX: usize = 100_000;
 
@@ -329,6 +331,12 @@ impl UpdateModule {
                     self.signals.push_back((page, site));
                 }
             }
+            News::Expected { page, site, change } => {
+                if self.refresh.is_worth_if_fresh_for(change.period) {
+                    let due = change.at.plus_millis(AFTER_ITS_HOUR);
+                    self.calendar.add(due, Order::Page { page, site, reason: Reason::Rhythm });
+                }
+            }
             News::Unaltered { pages, time } => self.refresh.confirm(&pages, time),
             News::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
             News::Pinned { page, site, every, due } => {
@@ -394,7 +402,8 @@ impl UpdateModule {
                 if let Some(again) = due.again {
                     self.calendar.add(again, order.clone());
                 }
-                if !due.is_now || (!self.out.insert(page) && reason != Reason::Look) {
+                let has_left = reason == Reason::Rhythm && !self.refresh.has(page);
+                if !due.is_now || has_left || (!self.out.insert(page) && reason != Reason::Look) {
                     continue;
                 }
             }

@@ -94,6 +94,11 @@ impl Refresh {
         self.id(page).is_some_and(|id| self.policy.is_worth_if_changed(&self.catalogue, id, now))
     }
 
+    /// Whether a page that is known to have changed and to stay as it is for so many milliseconds is worth a visit.
+    pub fn is_worth_if_fresh_for(&self, millis: i64) -> bool {
+        self.policy.is_worth_if_fresh_for(Days::new(millis as f64 / 86_400_000.0))
+    }
+
     /// A page has left the collection.
     pub fn retire(&mut self, page: PageNumber, now: Timestamp) {
         if let Some(id) = self.id(page) {
@@ -176,6 +181,11 @@ impl Refresh {
     /// How well the copy is believed to stand.
     pub fn copy_estimate(&self, now: Timestamp) -> Option<CopyEstimate> {
         self.policy.copy_estimate(&self.catalogue, self.days(now))
+    }
+
+    /// Whether the policy keeps a copy of this page fresh.
+    pub fn has(&self, page: PageNumber) -> bool {
+        self.id(page).is_some()
     }
 
     /// Pages of which we hold a copy that the policy keeps fresh.

@@ -84,6 +84,7 @@ impl PageWishes {
                 Some((latest, next)) => Due { is_now: latest <= now, again: Some(next) },
                 None => Due { is_now: false, again: None },
             },
+            Reason::Rhythm => Due { is_now: self.earliest_after(page, now).is_none(), again: None },
             _ => Due { is_now: true, again: None },
         }
     }

@@ -117,7 +117,7 @@ pub fn columns() -> Vec<Column> {
             "reason",
             DataType::Utf8,
             true,
-            "why the visit was made: first, refresh, signal, pin, interval, retry, look, audit",
+            "why the visit was made: first, refresh, signal, rhythm, pin, interval, retry, look, audit",
         ),
     ]
 }

@@ -71,7 +71,7 @@ record! {
         error: Option<String>,
         /// What kinds of change it found, with spaces between them: title, text, links, numbers.
         change_kinds: Option<String>,
-        /// Why the visit was made: first, refresh, signal, pin, interval, retry, look, audit.
+        /// Why the visit was made: first, refresh, signal, rhythm, pin, interval, retry, look, audit.
         reason: Option<String>,
     }
 }

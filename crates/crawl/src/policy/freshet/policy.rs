@@ -719,6 +719,11 @@ impl Policy for Freshet {
         }
     }
 
+    fn is_worth_if_fresh_for(&self, span: Days) -> bool {
+        self.settings.objective == Objective::Changes
+            || f64::from(self.model.fresh_time) * self.settings.cycle.get() <= span.get()
+    }
+
     fn end_cycle(&mut self, catalogue: &Catalogue) {
         self.is_in_cycle = false;
         if self.is_steady() {
