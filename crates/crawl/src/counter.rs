@@ -87,7 +87,8 @@ async fn lend(
         }
         Err(_) => Experience::NotAsked,
     };
-    crawler.take_back(host, turn, experience);
+    // Another program counts its own bytes.
+    crawler.take_back(host, turn, experience, 0);
 }
 
 /// A turn at a host that was borrowed from a crawl. It ends when it is dropped.

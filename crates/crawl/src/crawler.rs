@@ -233,8 +233,9 @@ impl Crawler {
             let address = self.crawl_module.web.address_of(&host).await;
             let Some(turn) = self.borrow_turn(&host, address, None).await else { return };
             next = self.crawl_module.follow(chase, &mut fetches).await;
-            let experience = fetches.last().map_or(Experience::NotAsked, Experience::of);
-            self.take_back(&host, turn, experience);
+            let last = fetches.last();
+            let experience = last.map_or(Experience::NotAsked, Experience::of);
+            self.take_back(&host, turn, experience, last.map_or(0, |fetch| fetch.bytes_received));
         }
         let politeness = self.update_module().politeness_of(site);
         let visit = Visit::Robots { site, time, fetches, onward: None };
@@ -263,8 +264,8 @@ impl Crawler {
     }
 
     /// A turn at a host that was lent has ended.
-    pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience) {
-        self.update_module().take_back(host, turn, experience, self.clock.now());
+    pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience, bytes: u64) {
+        self.update_module().take_back(host, turn, experience, bytes, self.clock.now());
         self.news.notify_one();
     }
 

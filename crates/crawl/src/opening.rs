@@ -397,9 +397,7 @@ impl PastVisit {
             bytes_expected: visit.bytes as f32,
             kind: visit.kind,
             kinds: visit.change_kinds.map(Kinds::of_words),
-            prompted: [Reason::Signal, Reason::Rhythm]
-                .iter()
-                .any(|reason| visit.reason == Some(reason.word())),
+            prompted: Reason::PROMPTED.iter().any(|reason| visit.reason == Some(reason.word())),
         })
     }
 }

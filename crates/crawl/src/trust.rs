@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::ids::SiteNumber;
+use http::header::{ETAG, LAST_MODIFIED};
 
 use crate::visit::Finding;
 use crate::web::{Response, Validators};
@@ -30,7 +31,8 @@ impl Trust {
     /// What the server said of our copy, to be sent back to it: unless there is none, or it lied of this page, or it is put to the test.
     pub(crate) fn validators(&self, site: SiteNumber, record: &PageRecord) -> Option<Validators> {
         let truths = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&site).copied().unwrap_or(0);
-        let every = (2 * truths).next_power_of_two().clamp(TEST_EVERY_MIN, TEST_EVERY_MAX);
+        let every =
+            (2 * truths.min(TEST_EVERY_MAX)).next_power_of_two().clamp(TEST_EVERY_MIN, TEST_EVERY_MAX);
         let is_tested = record.visits.wrapping_add(record.url.0).is_multiple_of(every);
         let is_trusted = record.validators_lied == 0 && !record.gone && record.text_digest.is_some();
         let validators =
@@ -63,12 +65,10 @@ impl Trust {
 
 /// Whether a response would have been "not modified" by what its server says.
 pub(crate) fn has_same_validators(record: &PageRecord, response: &Response) -> bool {
-    let same = |old: &Option<String>, name: &str| {
-        old.is_some() && old.as_deref() == response.headers.get(name).and_then(|value| value.to_str().ok())
-    };
+    let same = |old: &Option<String>, name| old.is_some() && old.as_deref() == response.header(name);
     match record.etag {
-        Some(_) => same(&record.etag, "etag"),
-        None => same(&record.last_modified, "last-modified"),
+        Some(_) => same(&record.etag, &ETAG),
+        None => same(&record.last_modified, &LAST_MODIFIED),
     }
 }
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     fn response(etag: &str) -> Response {
-        let headers = [(http::header::ETAG, etag.parse().expect("a header"))].into_iter().collect();
+        let headers = [(ETAG, etag.parse().expect("a header"))].into_iter().collect();
         Response {
             status: 200,
             head: vec![],

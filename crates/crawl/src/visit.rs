@@ -75,9 +75,12 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// Whether something else than the policy says that the page has changed: then finding it so surprises nobody.
+    /// With these something else than the policy says that the page has changed: finding it so surprises nobody.
+    pub const PROMPTED: [Self; 2] = [Self::Signal, Self::Rhythm];
+
+    /// Whether it is one of [`Reason::PROMPTED`].
     pub fn is_prompted(self) -> bool {
-        matches!(self, Self::Signal | Self::Rhythm)
+        Self::PROMPTED.contains(&self)
     }
 
     /// In a word, as the History has it.

@@ -11,9 +11,9 @@
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::time::Timestamp;
 
+use crate::archived::response;
 use crate::visit::{Finding, PageVisit};
 use crate::web::dates::{last_modified, parse_date};
-use crate::web::{Answer, Fetch};
 
 /// Milliseconds of one minute.
 const MINUTE: i64 = 60_000;
@@ -37,11 +37,7 @@ pub struct Expected {
 
 /// When a page that a visit found changed is expected to change next, as far as its dates tell. The record is that of before the visit.
 pub(super) fn expected(record: &PageRecord, visit: &PageVisit) -> Option<Expected> {
-    let (Finding::Changed(_), Some(Fetch { answer: Answer::Response(response), .. })) =
-        (&visit.finding, &visit.fetch)
-    else {
-        return None;
-    };
+    let response = response(visit.fetch.as_ref()).filter(|_| matches!(visit.finding, Finding::Changed(_)))?;
     let before = parse_date(record.last_modified.as_deref()?)?;
     next_change(before, last_modified(&response.headers)?, record.last_visit?, visit.time)
 }

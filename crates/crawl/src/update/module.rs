@@ -259,9 +259,10 @@ impl UpdateModule {
         }
     }
 
-    /// A turn that was lent has ended.
-    pub fn take_back(&mut self, host: &str, turn: Turn, experience: Experience, now: Timestamp) {
+    /// A turn that was lent has ended, and cost the crawl so many bytes.
+    pub fn take_back(&mut self, host: &str, turn: Turn, experience: Experience, bytes: u64, now: Timestamp) {
         self.politeness.end(turn, experience, now);
+        self.bytes.spend(bytes as f64);
         self.lend_no_more(host, now);
         let sites = self.sites_of_host.get(host).into_iter().flatten();
         if sites.into_iter().any(|site| self.sites[site.index()].has_work()) {
