@@ -14,12 +14,14 @@
 //! - `model`: what is believed of every page, by all of these;
 //! - `cells`: queues that make a sort over all pages unnecessary;
 //! - `plan`: the pages from which the best are chosen;
+//! - `choosing`: how pages are chosen from it, in a cycle and steadily;
 //! - `policy`: the cycle that joins them;
 //! - `account`: what the policy says about pages and about the copy.
 
 mod account;
 mod calibration;
 mod cells;
+mod choosing;
 mod clocks;
 mod compact;
 mod groups;

@@ -24,8 +24,7 @@
 //! - Visits are learned from whenever they are told, whoever chose them: one who is told of a past, cycle by cycle, believes what one
 //!   who lived through it believes.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use freshet_theory::units::Days;
 
@@ -35,40 +34,21 @@ use super::cells::Cells;
 use super::index::{Objective, changed_probability, fresh_time_known};
 use super::model::{Model, Visit};
 use super::moments::Moment;
-use super::plan::{Look, Plan, Planned, Source};
+use super::plan::Plan;
 use super::records::Place;
-use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId, SiteId};
 use crate::policy::name::Form;
 use crate::policy::selective::Selective;
 use crate::policy::visit::{CopyEstimate, Explanation, Observation, Outcome, Policy};
 
 /// Batches of a cycle after the sentinels; plans in the length of a cycle.
-const BATCHES: usize = 12;
-/// Sentinels of a site of n pages: this times √(n r), rounded down.
-const SENTINELS: f64 = 0.7;
-/// Largest part of a cycle's downloads that sentinels may take.
-const SENTINELS_SHARE_MAX: f64 = 0.1;
-/// The pages of a plan reach down to this part of the threshold: batches move it a little.
-const PLAN_SLACK: f32 = 0.9;
-/// A plan that holds too few pages is deepened to this part of its level; if that is not enough, to the square of it, and so on.
-const PLAN_STEP: f32 = 0.8;
-/// Pages by which the threshold is guessed before the first choice.
-const PAGES_GUESSED_BY: usize = 1024;
+pub(super) const BATCHES: usize = 12;
 /// Ticks for which a site that told how its pages stand needs no sentinels.
 const TOLD_TICKS: f32 = 7.0;
 /// Ticks after which a page whose visit failed may be chosen again.
 const RETRY_TICKS: f32 = 0.25;
 /// A plan holds at least this many times the pages that it is expected to give out: some sites will have no room.
-const PLAN_SPARE: usize = 2;
-/// When too many sites have no room, a plan holds at most this many times the pages that it is expected to give out.
-const PLAN_SPARE_MAX: usize = 1024;
-/// Part of its life that a plan must have had before it is made anew because it is used up.
-const PLAN_AGE_MIN: f32 = 0.1;
-/// Pages of a plan that a short cycle looks at for each that it may choose, when sites have no room.
-const LOOKS_PER_DOWNLOAD: usize = 64;
-/// Pages of a plan that a short cycle may look at in any case.
-const LOOKS_MIN: usize = 4096;
+pub(super) const PLAN_SPARE: usize = 2;
 
 /// How the policy is set.
 #[derive(Clone, Copy, Debug)]
@@ -95,38 +75,38 @@ impl Settings {
 /// The default policy.
 #[derive(Debug)]
 pub struct Freshet {
-    settings: Settings,
-    model: Model,
-    cells: Cells,
-    plan: Plan,
-    groups_of_site: Vec<Vec<u32>>,
+    pub(super) settings: Settings,
+    pub(super) model: Model,
+    pub(super) cells: Cells,
+    pub(super) plan: Plan,
+    pub(super) groups_of_site: Vec<Vec<u32>>,
     /// Smallest index that was chosen in the last batch.
-    threshold: f32,
+    pub(super) threshold: f32,
     /// What is left of the cycle's downloads.
-    left: usize,
+    pub(super) left: usize,
     /// Batches begun in this cycle.
-    batch: usize,
+    pub(super) batch: usize,
     /// What is left of the downloads of the batch that was begun last.
-    batch_left: usize,
+    pub(super) batch_left: usize,
     /// Downloads per page in this cycle.
-    share: f64,
+    pub(super) share: f64,
     /// Downloads owed to the oldest copies: less than one between cycles.
-    owed_to_oldest: f64,
+    pub(super) owed_to_oldest: f64,
     is_in_cycle: bool,
     /// When calibration and clocks followed last.
     followed: Moment,
     /// When the plan was made, in the steady form.
-    planned: Option<Moment>,
+    pub(super) planned: Option<Moment>,
     /// Pages in a plan for each that it is expected to give out.
-    spare: usize,
+    pub(super) spare: usize,
     /// Visits to each site in this tick, in the steady form.
-    visits_of_site: Vec<u32>,
+    pub(super) visits_of_site: Vec<u32>,
     /// Until when each site needs no sentinels, because it told how its pages stand.
-    told_until: Vec<Moment>,
+    pub(super) told_until: Vec<Moment>,
     /// Pages of each site that were chosen just now, when sites have limited room.
-    taken: HashMap<SiteId, u32>,
+    pub(super) taken: HashMap<SiteId, u32>,
     /// Pages that may not be chosen in this cycle; none when empty.
-    closed: Vec<bool>,
+    pub(super) closed: Vec<bool>,
     /// Examples that the calibration has not learned yet.
     examples: Vec<(Example, f32, bool)>,
     /// Visits to be folded into their pages.
@@ -135,7 +115,7 @@ pub struct Freshet {
     returning: Vec<u32>,
     /// Pages whose visit failed, with the moment from which they may be chosen again.
     failed: VecDeque<(Moment, u32)>,
-    chosen: Vec<u32>,
+    pub(super) chosen: Vec<u32>,
 }
 
 impl Freshet {
@@ -182,16 +162,6 @@ impl Freshet {
 
     fn is_steady(&self) -> bool {
         self.settings.form == Form::Steady
-    }
-
-    fn plan_and_source<'a>(&'a mut self, catalogue: &'a Catalogue) -> (&'a mut Plan, Source<'a>) {
-        let source =
-            Source { catalogue, model: &mut self.model, cells: &mut self.cells, closed: &self.closed };
-        (&mut self.plan, source)
-    }
-
-    fn look<'a>(&'a self, catalogue: &'a Catalogue) -> Look<'a> {
-        Look { catalogue, model: &self.model, cells: &self.cells, closed: &self.closed }
     }
 
     fn enqueue(&mut self, catalogue: &Catalogue, page: u32) {
@@ -251,300 +221,8 @@ impl Freshet {
         self.returning.clear();
     }
 
-    /// Chooses the best `quota` pages of all that have room.
-    fn choose_best(&mut self, catalogue: &Catalogue, quota: usize) {
-        let (plan, mut source) = self.plan_and_source(catalogue);
-        plan.follow_clocks(&mut source);
-        let mut wanted = quota;
-        while wanted > 0 {
-            self.deepen(catalogue, wanted);
-            let before = self.chosen.len();
-            self.take_best(catalogue, wanted);
-            let taken = self.chosen.len() - before;
-            wanted -= taken;
-            if taken == 0 || catalogue.is_roomy() {
-                break;
-            }
-        }
-    }
-
-    /// Takes pages into the plan until it holds the best `wanted` of those that have room, and sets the threshold by them.
-    fn deepen(&mut self, catalogue: &Catalogue, wanted: usize) {
-        let mut step = PLAN_STEP;
-        loop {
-            let reached = self.nth_with_room(catalogue, wanted);
-            if reached >= self.plan.level() || self.plan.level() == 0.0 {
-                self.threshold = reached;
-                return;
-            }
-            self.gather_to(catalogue, lower(self.plan.level(), step));
-            step *= step;
-        }
-    }
-
-    /// Takes all pages into the plan whose index reaches a level.
-    fn gather_to(&mut self, catalogue: &Catalogue, level: f32) {
-        if level < self.plan.level() {
-            let (plan, mut source) = self.plan_and_source(catalogue);
-            plan.gather_all(&mut source, level);
-        }
-    }
-
-    /// The last threshold, or before the first choice one that lets through about as many pages as are wanted.
-    fn threshold_for(&self, catalogue: &Catalogue, wanted: usize) -> f32 {
-        let pages = self.model.records.len();
-        if self.threshold > 0.0 || pages < 2 * PAGES_GUESSED_BY {
-            return self.threshold;
-        }
-        let look = self.look(catalogue);
-        let drawn = |page: usize| look.drawn_index(page as u32);
-        let mut indices: Vec<f32> = (0..pages).step_by(pages / PAGES_GUESSED_BY).map(drawn).collect();
-        let place = (wanted as f64 / pages as f64 * indices.len() as f64) as usize;
-        let place = place.min(indices.len() - 1);
-        *indices.select_nth_unstable_by(place, |a, b| b.total_cmp(a)).1
-    }
-
-    /// The `n`-th largest index of the plan's pages that have room.
-    fn nth_with_room(&mut self, catalogue: &Catalogue, n: usize) -> f32 {
-        if catalogue.is_roomy() {
-            return self.plan.nth_largest(n);
-        }
-        let (model, taken) = (&self.model, &self.taken);
-        let aside = self.plan.set_aside(|page| has_room(model, taken, catalogue, page));
-        let reached = self.plan.nth_largest(n);
-        self.plan.readmit(aside);
-        reached
-    }
-
-    fn take_best(&mut self, catalogue: &Catalogue, quota: usize) {
-        let mut chosen = std::mem::take(&mut self.chosen);
-        let mut taken = std::mem::take(&mut self.taken);
-        let (plan, mut source) = self.plan_and_source(catalogue);
-        if catalogue.is_roomy() {
-            plan.take_best(&mut source, quota, |_, _| true, &mut chosen);
-        } else {
-            let aside = plan.set_aside(|page| has_room(source.model, &taken, catalogue, page));
-            let takes = |model: &Model, page| take_room(model, &mut taken, catalogue, page);
-            plan.take_best(&mut source, quota, takes, &mut chosen);
-            plan.readmit(aside);
-        }
-        (self.chosen, self.taken) = (chosen, taken);
-    }
-
-    /// Chooses what is to be visited whatever it is worth, at most `quota` pages.
-    fn take_in_any_case(&mut self, catalogue: &Catalogue, quota: usize) {
-        let mut chosen = std::mem::take(&mut self.chosen);
-        let mut taken = std::mem::take(&mut self.taken);
-        let (plan, mut source) = self.plan_and_source(catalogue);
-        let takes =
-            |model: &Model, page| catalogue.is_roomy() || take_room(model, &mut taken, catalogue, page);
-        plan.take_in_any_case(&mut source, quota, takes, &mut chosen);
-        (self.chosen, self.taken) = (chosen, taken);
-    }
-
-    /// Chooses sentinels: of each site as many as `wanted` says; at most `most` in all. The best pages are planned already; a
-    /// site that has too few of them gives others.
-    fn choose_sentinels(
-        &mut self,
-        catalogue: &Catalogue,
-        most: usize,
-        wanted: impl Fn(&Self, usize) -> usize,
-    ) {
-        let mut quotas: Vec<u32> =
-            (0..self.groups_of_site.len()).map(|site| wanted(self, site) as u32).collect();
-        let planned = self.plan.best_of_sites(self.model.groups.site_of(), &mut quotas);
-        let mut sentinels: Vec<(u32, Option<Planned>)> =
-            planned.into_iter().map(|planned| (planned.page, Some(planned))).collect();
-        for (site, quota) in quotas.into_iter().enumerate().filter(|(_, quota)| *quota > 0) {
-            let others = self.best_queued(catalogue, site, quota as usize);
-            sentinels.extend(others.into_iter().map(|page| (page, None)));
-        }
-        if sentinels.len() > most {
-            let (seed, tick) = (self.settings.seed ^ 0x5e17_1e15, self.model.now.tick());
-            let lot = |page: u32| thompson::tie_break(seed, page, tick);
-            sentinels.sort_unstable_by(|a, b| lot(a.0).total_cmp(&lot(b.0)).then(a.0.cmp(&b.0)));
-            sentinels.truncate(most);
-        }
-        let (plan, mut source) = self.plan_and_source(catalogue);
-        for (page, planned) in sentinels {
-            match planned {
-                Some(planned) => plan.want_in_any_case(planned),
-                None => plan.add_in_any_case(&mut source, page),
-            }
-        }
-    }
-
-    /// The best pages of a site that are not planned, by the index that decides.
-    fn best_queued(&self, catalogue: &Catalogue, site: usize, quota: usize) -> Vec<u32> {
-        let mut heap: BinaryHeap<Reverse<(Ordered, u32)>> = BinaryHeap::with_capacity(quota + 1);
-        let mut least = 0.0;
-        for group in &self.groups_of_site[site] {
-            self.look(catalogue).walk(*group as usize, least, |page, index| {
-                heap.push(Reverse((Ordered(index), page)));
-                if heap.len() > quota {
-                    heap.pop();
-                    least = heap.peek().map_or(0.0, |worst| worst.0.0.0);
-                }
-                least
-            });
-        }
-        heap.into_iter().map(|Reverse((_, page))| page).collect()
-    }
-
-    /// Sentinels that a site should have in a cycle: none if it tells by itself.
-    fn sentinels_wanted(&self, site: usize) -> f64 {
-        if self.model.now < self.told_until[site] {
-            return 0.0;
-        }
-        (SENTINELS * (f64::from(self.model.pages_of_site[site]) * self.share).sqrt()).floor()
-    }
-
-    /// Ticks between two visits to a page, on average, as far as the crawl has lasted so long.
-    fn visit_interval(&self) -> f32 {
-        let since_start = self.model.now.tick().max(1) as f32;
-        since_start.min((1.0 / self.share.clamp(1e-3, 1.0)) as f32)
-    }
-
-    /// Takes the oldest copies into the plan, to be visited whatever they are worth.
-    fn gather_oldest(&mut self, catalogue: &Catalogue, downloads: f64) {
-        self.owed_to_oldest += self.settings.oldest_share * downloads;
-        let quota = self.owed_to_oldest as usize;
-        self.owed_to_oldest -= quota as f64;
-        if quota == 0 {
-            return;
-        }
-        let mut heads = BinaryHeap::new();
-        for group in self.groups_of_site.iter().flatten() {
-            for cell in 0..self.cells.of_group(*group as usize) {
-                if let Some(head) = self.cells.head(*group as usize, cell) {
-                    heads.push(Reverse((self.model.records.last(head as usize), head, head)));
-                }
-            }
-        }
-        for _ in 0..quota {
-            let Some(Reverse((_, page, head))) = heads.pop() else { return };
-            if let Some(next) = self.cells.after(page, head) {
-                heads.push(Reverse((self.model.records.last(next as usize), next, head)));
-            }
-            let (plan, mut source) = self.plan_and_source(catalogue);
-            plan.add_in_any_case(&mut source, page);
-        }
-    }
-
-    /// Takes from the batch that was begun last, at most `quota` pages; when it has given what it had to give, from the next.
-    fn choose_in_batches(&mut self, catalogue: &Catalogue, quota: usize) {
-        while self.chosen.is_empty() && (self.batch_left > 0 || self.batch <= BATCHES) {
-            if self.batch == 0 {
-                self.batch = 1;
-                self.begin_plan(catalogue);
-                // What is left of these comes before all else in the batches that follow.
-                self.take_in_any_case(catalogue, quota);
-                continue;
-            }
-            if self.batch_left == 0 {
-                self.batch_left = self.left / (BATCHES + 1 - self.batch);
-                self.batch += 1;
-                continue;
-            }
-            self.choose_best(catalogue, quota.min(self.batch_left));
-            self.batch_left -= self.chosen.len();
-            if self.chosen.is_empty() {
-                if !catalogue.is_roomy() {
-                    // Sites will have room again.
-                    return;
-                }
-                self.batch_left = 0;
-            }
-        }
-    }
-
-    /// Lays out the best pages for a cycle, with its sentinels.
-    fn begin_plan(&mut self, catalogue: &Catalogue) {
-        self.plan.set_visit_interval(self.visit_interval());
-        self.gather_oldest(catalogue, self.left as f64);
-        self.gather_to(catalogue, self.threshold_for(catalogue, self.left) * PLAN_SLACK);
-        let most = (SENTINELS_SHARE_MAX * self.left as f64) as usize;
-        self.choose_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
-    }
-
-    /// Takes at most `quota` pages from the plan, which is made anew when it is old, and reaches deeper when it is used up before.
-    fn choose_steadily(&mut self, catalogue: &Catalogue, quota: usize) {
-        let age = |policy: &Self| {
-            policy.planned.map_or(f32::INFINITY, |planned| policy.model.now.since(planned) * BATCHES as f32)
-        };
-        if age(self) >= 1.0 {
-            self.spare = (self.spare / 2).max(PLAN_SPARE);
-            self.make_plan(catalogue, quota);
-        }
-        self.take_last(catalogue, quota);
-        if self.chosen.len() < quota && age(self) >= PLAN_AGE_MIN {
-            self.spare = (2 * self.spare).min(PLAN_SPARE_MAX);
-            self.make_plan(catalogue, quota);
-            self.take_last(catalogue, quota - self.chosen.len());
-        } else if self.chosen.len() < quota
-            && self.plan.level() > 0.0
-            && self.plan.len() < self.downloads_of_plan(quota)
-        {
-            self.fill_plan(catalogue, self.downloads_of_plan(quota));
-            self.plan.sort();
-            self.take_last(catalogue, quota - self.chosen.len());
-        }
-    }
-
-    /// Downloads that a plan is made for, and at least so many.
-    fn downloads_of_plan(&self, least: usize) -> usize {
-        let downloads = self.settings.budget_share * self.model.pages_alive as f64;
-        ((downloads / BATCHES as f64).ceil() as usize).max(least)
-    }
-
-    fn take_last(&mut self, catalogue: &Catalogue, quota: usize) {
-        let mut chosen = std::mem::take(&mut self.chosen);
-        let mut taken = std::mem::take(&mut self.taken);
-        let (plan, mut source) = self.plan_and_source(catalogue);
-        let takes =
-            |model: &Model, page| catalogue.is_roomy() || take_room(model, &mut taken, catalogue, page);
-        let looks = quota.saturating_mul(LOOKS_PER_DOWNLOAD).max(LOOKS_MIN);
-        plan.take_last(&mut source, quota, looks, takes, &mut chosen);
-        (self.chosen, self.taken) = (chosen, taken);
-    }
-
-    /// Lays out the best pages for a twelfth of a cycle length, and at least for so many downloads.
-    fn make_plan(&mut self, catalogue: &Catalogue, least: usize) {
-        self.plan.dissolve(&mut self.model);
-        self.follow();
-        let now = self.model.now;
-        let since = self.planned.map_or(1.0 / BATCHES as f32, |planned| now.since(planned));
-        self.planned = Some(now);
-        let downloads = self.settings.budget_share * self.model.pages_alive as f64;
-        let expected = self.downloads_of_plan(least);
-        let part = f64::from(now.part_of_tick());
-        self.share = self.settings.budget_share;
-        self.gather_oldest(catalogue, downloads * f64::from(since));
-        self.fill_plan(catalogue, expected);
-        let most = (SENTINELS_SHARE_MAX * expected as f64).ceil() as usize;
-        self.choose_sentinels(catalogue, most, |policy, site| {
-            let wanted = (policy.sentinels_wanted(site) * part).floor() as usize;
-            wanted.saturating_sub(policy.visits_of_site[site] as usize)
-        });
-        self.plan.sort();
-    }
-
-    /// Takes the best pages into the plan: enough for what is expected, and spare ones for when sites have no room.
-    fn fill_plan(&mut self, catalogue: &Catalogue, expected: usize) {
-        self.gather_to(catalogue, self.threshold_for(catalogue, expected) * PLAN_SLACK);
-        let mut step = PLAN_STEP;
-        while self.plan.len() < self.spare.saturating_mul(expected) && self.plan.level() > 0.0 {
-            self.gather_to(catalogue, lower(self.plan.level(), step));
-            step *= step;
-        }
-        let reached = self.plan.nth_largest(expected);
-        if reached.is_finite() {
-            self.threshold = reached;
-        }
-    }
-
     /// Lets calibration and clocks follow what was learned.
-    fn follow(&mut self) {
+    pub(super) fn follow(&mut self) {
         self.model.calibration.learn(&self.examples);
         self.examples.clear();
         self.model.clocks.settle();
@@ -778,42 +456,4 @@ impl Selective for Freshet {
         self.closed.clear();
         self.closed.extend((0..self.model.records.len() as u32).map(|page| !allowed(PageId(page))));
     }
-}
-
-/// An index that can be ordered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ordered(f32);
-
-impl Eq for Ordered {}
-
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ordered {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-/// Whether a page's site can take one more visit.
-fn has_room(model: &Model, taken: &HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
-    let site = SiteId(model.site_of(page as usize) as u32);
-    taken.get(&site).copied().unwrap_or(0) < catalogue.room(site)
-}
-
-/// Takes one of the visits that a page's site can take, if there is one.
-fn take_room(model: &Model, taken: &mut HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
-    let site = SiteId(model.site_of(page as usize) as u32);
-    let taken = taken.entry(site).or_default();
-    let has_room = *taken < catalogue.room(site);
-    *taken += u32::from(has_room);
-    has_room
-}
-
-/// A part of a level, and in the end everything.
-fn lower(level: f32, part: f32) -> f32 {
-    if 1e-9 < level && level.is_finite() { level * part } else { 0.0 }
 }
