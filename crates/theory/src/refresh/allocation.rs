@@ -24,13 +24,14 @@ use rayon::prelude::*;
 
 use super::for_survival::{ForSurvival, LawPages};
 use super::host_limits::{Limited, clear_within_limits};
+use super::host_order::{HostOrder, sorted};
 use super::market::{Market, Pricing};
 use super::pages::{Constraints, Pages, check_columns};
 use super::price::{Demand, Price, TOLERANCE_OF_FEW, clear};
 use super::response::{
     ForAge, ForChanges, ForFreshness, ForHarmonic, Proportional, Response, Subset, Uniform,
 };
-use super::rough::{Edge, clear_from};
+use super::rough::clear_near;
 use super::scaled::{Scaled, Spread, Units};
 use super::survival::law::Survival;
 use crate::numerics::freshness_gain;
@@ -68,43 +69,49 @@ pub struct Allocation {
 /// Panics if the constraints are [infeasible](Constraints::infeasible), if columns differ in length, or if an importance or a
 /// cost is out of its range.
 pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::of(pages, constraints);
-    let scaled = plan.scaled(pages);
-    match objective {
-        Objective::Freshness => plan.fill(&ForFreshness::new(scaled), Pricing::PerCost),
-        Objective::Age => {
-            let allocation = plan.fill(&ForAge::new(scaled), Pricing::PerCost);
-            // Age is measured in the unit of time, which scaling has changed.
-            Allocation { marginal_gain: allocation.marginal_gain * plan.units.rate, ..allocation }
+    pages_by_host(pages, constraints, |pages| {
+        let plan = Plan::of(pages, constraints);
+        let scaled = plan.scaled(pages);
+        match objective {
+            Objective::Freshness => plan.fill(&ForFreshness::new(scaled), Pricing::PerCost),
+            Objective::Age => {
+                let allocation = plan.fill(&ForAge::new(scaled), Pricing::PerCost);
+                // Age is measured in the unit of time, which scaling has changed.
+                Allocation { marginal_gain: allocation.marginal_gain * plan.units.rate, ..allocation }
+            }
+            Objective::Harmonic => plan.fill(&ForHarmonic::new(scaled), Pricing::PerCost),
+            Objective::Changes if pages.importance.is_none() && pages.costs.is_none() => {
+                let allocation = plan.proportional(pages);
+                let changes_per_visit = allocation.marginal_gain;
+                Allocation { marginal_gain: freshness_gain(changes_per_visit), ..allocation }
+            }
+            Objective::Changes => {
+                let allocation = plan.fill(&ForChanges::new(scaled), Pricing::PerCost);
+                Allocation { marginal_gain: allocation.marginal_gain / plan.units.rate, ..allocation }
+            }
         }
-        Objective::Harmonic => plan.fill(&ForHarmonic::new(scaled), Pricing::PerCost),
-        Objective::Changes if pages.importance.is_none() && pages.costs.is_none() => {
-            let allocation = proportional(pages, constraints);
-            let changes_per_visit = allocation.marginal_gain;
-            Allocation { marginal_gain: freshness_gain(changes_per_visit), ..allocation }
-        }
-        Objective::Changes => {
-            let allocation = plan.fill(&ForChanges::new(scaled), Pricing::PerCost);
-            Allocation { marginal_gain: allocation.marginal_gain / plan.units.rate, ..allocation }
-        }
-    }
+    })
 }
 
 /// The allocation with the highest mean freshness of pages that survive by any law.
 ///
 /// Panics as [`allocate`] does.
 pub fn allocate_by_law<L: Survival>(pages: &LawPages<'_, L>, constraints: &Constraints<'_>) -> Allocation {
-    // The rates of a law are its own business; its times are bounded by it.
-    let plan = Plan::new(pages.laws.len(), pages.importance, pages.costs, Spread::ONE, constraints);
-    plan.fill(&ForSurvival::new(pages, plan.units), Pricing::PerCost)
+    by_host(pages.laws, pages.importance, pages.costs, constraints, |laws, importance, costs| {
+        // The rates of a law are its own business; its times are bounded by it.
+        let plan = Plan::new(laws.len(), importance, costs, Spread::ONE, constraints);
+        plan.fill(&ForSurvival::new(&LawPages { laws, importance, costs }, plan.units), Pricing::PerCost)
+    })
 }
 
 /// The same frequency for every page, as far as the constraints allow.
 ///
 /// Panics as [`allocate`] does.
 pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::of(pages, constraints);
-    plan.fill(&Uniform::new(plan.scaled(pages)), Pricing::PerVisit)
+    pages_by_host(pages, constraints, |pages| {
+        let plan = Plan::of(pages, constraints);
+        plan.fill(&Uniform::new(plan.scaled(pages)), Pricing::PerVisit)
+    })
 }
 
 /// Frequencies proportional to the change rates, as far as the constraints allow. The marginal gain is the common number of
@@ -112,10 +119,43 @@ pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
 ///
 /// Panics as [`allocate`] does.
 pub fn proportional(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
-    let plan = Plan::of(pages, constraints);
-    let allocation = plan.fill(&Proportional::new(plan.scaled(pages)), Pricing::PerVisit);
-    let price = allocation.marginal_gain * plan.units.importance / plan.units.rate;
-    Allocation { marginal_gain: price, ..allocation }
+    pages_by_host(pages, constraints, |pages| Plan::of(pages, constraints).proportional(pages))
+}
+
+/// [`by_host`] of pages with rates.
+fn pages_by_host(
+    pages: &Pages<'_>,
+    constraints: &Constraints<'_>,
+    allocate: impl FnOnce(&Pages<'_>) -> Allocation,
+) -> Allocation {
+    let Pages { change_rates, importance, costs } = *pages;
+    by_host(change_rates, importance, costs, constraints, |change_rates, importance, costs| {
+        allocate(&Pages { change_rates, importance, costs })
+    })
+}
+
+/// The allocation of pages whose columns are brought into the order of hosts first, if these have limits and the pages are
+/// in another.
+fn by_host<T: Copy + Send + Sync>(
+    changes: &[T],
+    importance: Option<&[f64]>,
+    costs: Option<&[f64]>,
+    constraints: &Constraints<'_>,
+    allocate: impl FnOnce(&[T], Option<&[f64]>, Option<&[f64]>) -> Allocation,
+) -> Allocation {
+    let Some(hosts) = constraints.host_limits.filter(|hosts| !hosts.host_of.is_sorted()) else {
+        return allocate(changes, importance, costs);
+    };
+    assert_eq!(hosts.host_of.len(), changes.len());
+    let order = HostOrder::new(hosts.host_of, hosts.limits.len());
+    let pages = order.pages();
+    let changes = sorted(changes, &pages);
+    let importance = importance.map(|importance| sorted(importance, &pages));
+    let costs = costs.map(|costs| sorted(costs, &pages));
+    drop(pages);
+    let allocation = allocate(&changes, importance.as_deref(), costs.as_deref());
+    drop((changes, importance, costs));
+    Allocation { visit_frequencies: order.undo(&allocation.visit_frequencies), ..allocation }
 }
 
 /// Constraints, checked, and the units of the plan.
@@ -148,7 +188,13 @@ impl<'a> Plan<'a> {
         Scaled { pages, units: self.units }
     }
 
-    /// Finds the price and returns the allocation; the marginal gain is right for objectives without a unit of time.
+    fn proportional(&self, pages: &Pages<'_>) -> Allocation {
+        let allocation = self.fill(&Proportional::new(self.scaled(pages)), Pricing::PerVisit);
+        let price = allocation.marginal_gain * self.units.importance / self.units.rate;
+        Allocation { marginal_gain: price, ..allocation }
+    }
+
+    /// Finds the price and returns the allocation, for pages in the order of their hosts; the marginal gain is right for objectives without a unit of time.
     fn fill<R: Response>(&self, response: &R, pricing: Pricing) -> Allocation {
         let Units { rate, importance, .. } = self.units;
         let pricing = if self.has_costs { pricing } else { Pricing::PerVisit };
@@ -188,13 +234,11 @@ fn clear_alone<R: Response>(
         fit(market, budget, frequencies);
         return price;
     }
-    let start = Price::plain(start(market, budget));
-    let total = market.at(&start, frequencies);
-    let pages = market.edge(start.value);
-    let subset = Subset { response: market.response, pages: &pages };
-    let mut edge = Edge { demand: &mut market.of(&subset), pages: pages.len() };
-    clear_from(market, &mut edge, (start, total), budget, frequencies).price
+    clear_near(market, budget, start(market, budget), NEAR, frequencies).price
 }
+
+/// The sample tells the price within this factor, nearly always.
+const NEAR: f64 = 1.15;
 
 /// Shares the budget in proportion when no price has done so: with laws so extreme that the demand jumps over the budget from
 /// one double to the next, and with no page near a ceiling.

@@ -9,102 +9,125 @@
 //! A limit counts **visits**, whatever they cost: politeness is about requests, the budget about what they take. So with costs a
 //! host may be at its limit while it spends little, and the dear pages of a host may be left for its cheap ones.
 //!
+//! The pages are in the order of their hosts ([`super::host_order`]), so that each host is a span of them.
+//!
 //! # Promises
 //! - No host takes more than its limit, and all together no more than the budget, within 1e-9 of each and usually within 1e-12;
 //!   also with costs that are many orders of magnitude apart.
 //! - A saturated host takes its limit.
-//! - Both searches are those of [`super::price`], with the same digits.
+//! - Both searches end with the digits of [`super::price`].
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
 use super::allocation::{MANY, start};
+use super::host_order::counts;
 use super::market::{CHUNK, Market, Pricing};
 use super::price::{Cleared, Demand, Jump, Price, Reference, TOLERANCE, Total, clear};
-use super::response::{Answer, BLOCK, Response, Subset};
+use super::response::{Response, Span, Subset};
+use super::rough::{LEAP_MAX, clear_near};
 use crate::units::VisitsPerDay;
 
 /// A market whose pages belong to hosts with limits.
 pub(super) struct Limited<'a, R> {
-    market: Market<'a, R>,
-    host_of: &'a [u32],
-    limits: Vec<f64>,
+    pub(super) market: Market<'a, R>,
+    /// Where the pages of each host begin, and at the end where the last ones end.
+    starts: Vec<u32>,
+    /// Neighbouring hosts that are computed together: each run has about a chunk of pages.
+    runs: Vec<Range<usize>>,
+    pub(super) limits: Vec<f64>,
     has_costs: bool,
-    /// What each host would take without its limit at the price of the last pass.
-    unlimited: Vec<HostTotal>,
+    /// The last pass, and the one before.
+    pub(super) last: HostPass,
+    pub(super) before: HostPass,
+}
+
+/// What each host would take without its limit at some price.
+#[derive(Default)]
+pub(super) struct HostPass {
+    pub(super) price: f64,
+    pub(super) unlimited: Vec<HostTotal>,
 }
 
 /// What the pages of one host take at the price of the plan.
 #[derive(Clone, Copy, Default)]
-struct HostTotal {
-    visits: f64,
-    spent: f64,
-    slope: f64,
+pub(super) struct HostTotal {
+    pub(super) visits: f64,
+    /// What these visits cost.
+    pub(super) total: Total,
 }
 
 impl<'a, R: Response> Limited<'a, R> {
-    /// `limits` are visits a day of each host, in the unit of the market's frequencies.
-    pub(super) fn new(market: Market<'a, R>, host_of: &'a [u32], limits: Vec<f64>, has_costs: bool) -> Self {
-        Self { market, host_of, limits, has_costs, unlimited: Vec::new() }
-    }
-
-    /// What each host would take at this price if it had no limit.
-    fn without_limits(&self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Vec<HostTotal> {
-        let hosts = self.limits.len();
-        // Each group has sums of its own for all hosts; they never take more memory than three columns of the pages.
-        let groups = (frequencies.len() / hosts.max(1)).clamp(1, GROUPS_MAX);
-        let group_size = frequencies.len().div_ceil(groups).max(1);
-        let groups =
-            frequencies.par_chunks_mut(group_size).zip(self.host_of.par_chunks(group_size)).enumerate();
-        let sums: Vec<_> = groups
-            .map(|(group, (frequencies, host_of))| {
-                self.group(group * group_size, price, frequencies, host_of)
-            })
-            .collect();
-        let mut sums = sums.into_iter();
-        let mut totals = sums.next().unwrap_or_else(|| vec![HostTotal::default(); hosts]);
-        for group in sums {
-            for (total, part) in totals.iter_mut().zip(group) {
-                total.visits += part.visits;
-                total.spent += part.spent;
-                total.slope += part.slope;
+    /// The pages of `market` are in the order of their hosts; `host_of` may be in any. `limits` are visits a day of each host, in
+    /// the unit of the market's frequencies.
+    pub(super) fn new(market: Market<'a, R>, host_of: &[u32], limits: Vec<f64>, has_costs: bool) -> Self {
+        let mut starts = Vec::with_capacity(limits.len() + 1);
+        starts.push(0);
+        let mut runs = Vec::new();
+        let (mut next, mut run_first, mut run_start) = (0, 0, 0);
+        for (host, pages) in counts(host_of, limits.len()).into_iter().enumerate() {
+            next += pages;
+            starts.push(next);
+            if (next - run_start) as usize >= CHUNK || host + 1 == limits.len() {
+                runs.push(run_first..host + 1);
+                (run_first, run_start) = (host + 1, next);
             }
         }
-        totals
+        Self {
+            market,
+            starts,
+            runs,
+            limits,
+            has_costs,
+            last: HostPass::default(),
+            before: HostPass::default(),
+        }
     }
 
-    fn group(
+    /// The pages of a host.
+    pub(super) fn span(&self, host: usize) -> Span<'a, R> {
+        let (first, end) = (self.starts[host] as usize, self.starts[host + 1] as usize);
+        Span { response: self.market.response, first, pages: end - first }
+    }
+
+    /// Some number for each host, from the frequencies of its pages.
+    fn by_host<T: Send>(
         &self,
-        first: usize,
-        price: &Price,
         frequencies: &mut [VisitsPerDay],
-        host_of: &[u32],
-    ) -> Vec<HostTotal> {
-        let mut totals = vec![HostTotal::default(); self.limits.len()];
-        let mut add = |page: usize, host: u32, answer: Answer| {
-            let spent = self.market.weight(page) * answer.frequency;
-            let total = &mut totals[host as usize];
-            total.visits += answer.frequency;
-            total.spent += spent;
-            total.slope += spent * answer.elasticity;
-            answer.visit_frequency()
+        of_host: impl Fn(usize, &mut [VisitsPerDay]) -> T + Sync,
+    ) -> Vec<T> {
+        let mut rest = frequencies;
+        let mut runs = Vec::with_capacity(self.runs.len());
+        for run in &self.runs {
+            let pages = (self.starts[run.end] - self.starts[run.start]) as usize;
+            let (own, others) = rest.split_at_mut(pages);
+            runs.push((run.clone(), own));
+            rest = others;
+        }
+        let run = |(hosts, mut frequencies): (Range<usize>, &mut [VisitsPerDay])| -> Vec<T> {
+            let host = |host: usize| {
+                let (own, others) = std::mem::take(&mut frequencies).split_at_mut(self.span(host).pages);
+                frequencies = others;
+                of_host(host, own)
+            };
+            hosts.map(host).collect()
         };
-        let (blocks, rest) = frequencies.as_chunks_mut::<BLOCK>();
-        let (host_blocks, host_rest) = host_of.as_chunks::<BLOCK>();
-        let rest_first = first + blocks.len() * BLOCK;
-        for (block, (frequencies, hosts)) in blocks.iter_mut().zip(host_blocks).enumerate() {
-            let first = first + block * BLOCK;
-            let (answers, elasticities) = self.market.answers(first, price, frequencies);
-            for page in 0..BLOCK {
-                let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
-                frequencies[page] = add(first + page, hosts[page], answer);
-            }
-        }
-        for ((page, frequency), host) in (rest_first..).zip(rest).zip(host_rest) {
-            *frequency = add(page, *host, self.market.answer(page, price, frequency.get()));
-        }
-        totals
+        runs.into_par_iter().map(run).collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    /// Asks all pages as if no host had a limit.
+    fn pass(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) {
+        let unlimited = self.by_host(frequencies, |host, frequencies| {
+            let total = self.market.of(&self.span(host)).at(price, frequencies);
+            let visits = || frequencies.iter().map(|frequency| frequency.get()).sum();
+            HostTotal { visits: if self.has_costs { visits() } else { total.spent }, total }
+        });
+        self.before = std::mem::replace(&mut self.last, HostPass { price: price.value, unlimited });
+    }
+
+    fn is_over(&self, host: usize) -> bool {
+        self.last.unlimited[host].visits > self.limits[host]
     }
 
     /// How a saturated host prices its visits when the plan has `price`.
@@ -115,16 +138,42 @@ impl<'a, R: Response> Limited<'a, R> {
         }
     }
 
-    /// The price at which a host takes its limit, when the plan has `price`, and its frequencies; the search begins at `start`.
-    fn clear_host(&self, pages: &[u32], limit: f64, price: f64, start: f64) -> (Cleared, Vec<VisitsPerDay>) {
-        let subset = Subset { response: self.market.response, pages };
-        let mut market = self.market.of_host(&subset, self.host_pricing(price));
-        let mut frequencies = vec![VisitsPerDay::new(market.frequency_min); pages.len()];
+    /// The price at which a host takes its limit, when the plan has `price`; the search begins at `start` and leaves the
+    /// frequencies at the price found.
+    fn clear_host(&self, host: usize, price: f64, start: f64, frequencies: &mut [VisitsPerDay]) -> Price {
+        let (span, limit) = (self.span(host), self.limits[host]);
+        let mut market = self.market.of_host(&span, self.host_pricing(price));
         if market.spent_at_least() >= limit || !market.has_worth() {
-            return (Cleared::at(Price::plain(f64::INFINITY)), frequencies);
+            frequencies.fill(VisitsPerDay::new(market.frequency_min));
+            return Price::plain(f64::INFINITY);
         }
-        let own = clear(&mut market, limit, start, TOLERANCE, &mut frequencies);
-        (own, frequencies)
+        if self.has_costs {
+            return clear(&mut market, limit, start, TOLERANCE, frequencies).price;
+        }
+        let among_worthy = self.clear_among_worthy(host, start, frequencies);
+        among_worthy.unwrap_or_else(|| clear_near(&mut market, limit, start, NEAR_OWN, frequencies).price)
+    }
+
+    /// [`Self::clear_host`] among the pages that are not given up well below `start`; nothing if the price is that low.
+    fn clear_among_worthy(&self, host: usize, start: f64, frequencies: &mut [VisitsPerDay]) -> Option<Price> {
+        let (span, floor) = (self.span(host), FLOOR * start);
+        let is_worthy = |page: &u32| !span.is_given_up(*page as usize, floor);
+        let worthy: Vec<u32> = (0..span.pages as u32).filter(is_worthy).collect();
+        if worthy.is_empty() || self.market.frequency_min > 0.0 {
+            return None;
+        }
+        let subset = Subset { response: &span, pages: &worthy };
+        let mut market = self.market.of_host(&subset, Pricing::PerVisit);
+        let mut of_worthy: Vec<_> = worthy.iter().map(|page| frequencies[*page as usize]).collect();
+        let own = clear_near(&mut market, self.limits[host], start, NEAR_OWN, &mut of_worthy).price;
+        if !(floor < own.value && own.value < f64::INFINITY) {
+            return None;
+        }
+        frequencies.fill(VisitsPerDay::ZERO);
+        for (page, frequency) in worthy.iter().zip(of_worthy) {
+            frequencies[*page as usize] = frequency;
+        }
+        Some(own)
     }
 
     /// Where the search for the price of any host begins when visits have costs. Two searches from one place end with the same
@@ -135,15 +184,15 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 
     /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
-    fn saturated_total(&self, pages: &[u32], limit: f64, price: f64) -> Total {
-        let (own, frequencies) = self.clear_host(pages, limit, price, Self::host_start(price));
-        let own = own.price;
-        let subset = Subset { response: self.market.response, pages };
-        let market = self.market.of_host(&subset, self.host_pricing(price));
+    fn saturated_total(&self, host: usize, price: f64) -> Total {
+        let span = self.span(host);
+        let mut frequencies = vec![VisitsPerDay::new(self.market.frequency_min); span.pages];
+        let own = self.clear_host(host, price, Self::host_start(price), &mut frequencies);
+        let market = self.market.of_host(&span, self.host_pricing(price));
         // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the price.
         let (mut spent, mut sum, mut by_cost, mut by_cost_twice) = (0.0, 0.0, 0.0, 0.0);
         for (page, frequency) in frequencies.iter().enumerate() {
-            let cost = subset.cost(page);
+            let cost = span.cost(page);
             spent += cost * frequency.get();
             if 0.0 < own.value && own.value < f64::INFINITY {
                 // The elasticity is that of the surcharge alone; f' is the same for both parts of the price.
@@ -159,37 +208,32 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 }
 
-/// Elasticities that are believed for a first step: just under a ceiling they are without bound.
-const ELASTICITIES: (f64, f64) = (0.3, 2.0);
+/// The price of a host is usually within this factor of where its search begins.
+const NEAR_OWN: f64 = 1.15;
 
-/// Groups of pages that are summed by host on their own; more would only add memory.
-const GROUPS_MAX: usize = 16;
+/// Pages that are given up at a price lower by this factor are at first left out of the search for the price of a host.
+const FLOOR: f64 = 0.7;
+
+/// Once all hosts were asked, the price is known within this factor.
+const NEAR: f64 = 1.002;
 
 impl<R: Response> Demand for Limited<'_, R> {
     fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
-        self.unlimited = self.without_limits(price, frequencies);
+        self.pass(price, frequencies);
         let limited = &*self;
-        let is_over = |host: usize| limited.unlimited[host].visits > limited.limits[host];
-        let within = |host: usize| {
-            let HostTotal { spent, slope, .. } = limited.unlimited[host];
-            Total { spent, slope }
-        };
-        let hosts = limited.limits.len();
+        let hosts = 0..limited.limits.len();
         if !limited.has_costs {
+            let at_limit = |host| Total { spent: limited.limits[host], slope: 0.0 };
             let cut = |host| {
-                if is_over(host) { Total { spent: limited.limits[host], slope: 0.0 } } else { within(host) }
+                if limited.is_over(host) { at_limit(host) } else { limited.last.unlimited[host].total }
             };
-            return (0..hosts).map(cut).sum();
+            return hosts.map(cut).sum();
         }
-        let groups = Groups::of(limited.host_of, hosts, is_over);
-        let cut = |host| {
-            if is_over(host) {
-                limited.saturated_total(groups.pages(host), limited.limits[host], price.value)
-            } else {
-                within(host)
-            }
+        let cut = |host| match limited.is_over(host) {
+            true => limited.saturated_total(host, price.value),
+            false => limited.last.unlimited[host].total,
         };
-        (0..hosts).into_par_iter().map(cut).collect::<Vec<_>>().into_iter().sum()
+        hosts.into_par_iter().map(cut).collect::<Vec<_>>().into_iter().sum()
     }
 
     fn references(&self, low: f64, high: f64) -> Vec<Reference> {
@@ -205,40 +249,6 @@ impl<R: Response> Demand for Limited<'_, R> {
     }
 }
 
-/// The pages of the wanted hosts, host by host.
-struct Groups {
-    pages: Vec<u32>,
-    /// Where the pages of each host begin, and at the end where the last ones end.
-    starts: Vec<u32>,
-}
-
-impl Groups {
-    fn of(host_of: &[u32], hosts: usize, is_wanted: impl Fn(usize) -> bool) -> Self {
-        let wanted: Vec<bool> = (0..hosts).map(is_wanted).collect();
-        let mut starts = vec![0u32; hosts + 1];
-        for host in host_of {
-            starts[*host as usize + 1] += u32::from(wanted[*host as usize]);
-        }
-        for host in 0..hosts {
-            starts[host + 1] += starts[host];
-        }
-        let mut next = starts.clone();
-        let mut pages = vec![0u32; starts[hosts] as usize];
-        for (page, host) in (0u32..).zip(host_of) {
-            let host = *host as usize;
-            if wanted[host] {
-                pages[next[host] as usize] = page;
-                next[host] += 1;
-            }
-        }
-        Self { pages, starts }
-    }
-
-    fn pages(&self, host: usize) -> &[u32] {
-        &self.pages[self.starts[host] as usize..self.starts[host + 1] as usize]
-    }
-}
-
 /// The price of the plan, the saturated hosts, and the frequencies of all pages.
 pub(super) fn clear_within_limits<R: Response>(
     limited: &mut Limited<'_, R>,
@@ -250,12 +260,20 @@ pub(super) fn clear_within_limits<R: Response>(
     }
     let binds = !costs_at_most(limited, budget);
     let likely_spent = if binds { budget } else { limited.limits.iter().sum::<f64>().min(budget) };
-    let start = if limited.host_of.len() > MANY { start(&limited.market, likely_spent) } else { 1.0 };
+    let start =
+        if limited.market.response.pages() > MANY { start(&limited.market, likely_spent) } else { 1.0 };
     if !binds {
         // Every host takes its limit, and one more visit in the budget gains nothing.
+        if !limited.has_costs {
+            limited.pass(&Price::plain(start), frequencies);
+        }
         return (Price::plain(0.0), share_limits(limited, 0.0, start, frequencies));
     }
-    let Cleared { price, jump } = clear(limited, budget, start, TOLERANCE, frequencies);
+    let Cleared { price, jump } = if limited.has_costs || limited.market.response.pages() <= MANY {
+        clear(limited, budget, start, TOLERANCE, frequencies)
+    } else {
+        clear_near(limited, budget, start, NEAR, frequencies)
+    };
     let saturated = match jump {
         None => share_limits(limited, price.value, price.value, frequencies),
         Some(jump) => share_at_jump(limited, &price, &jump, budget, frequencies),
@@ -290,32 +308,25 @@ fn share_at_jump<R: Response>(
 
 /// Whether the budget pays for all hosts at their limits.
 fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
-    let market = &limited.market;
-    let hosts = limited.limits.len();
+    let hosts = (0..limited.limits.len()).into_par_iter();
     if !limited.has_costs {
         if limited.limits.iter().sum::<f64>() <= budget {
             return true;
         }
-        let is_worth: Vec<AtomicBool> = (0..hosts).map(|_| AtomicBool::new(false)).collect();
-        limited.host_of.par_iter().enumerate().for_each(|(page, host)| {
-            let host = &is_worth[*host as usize];
-            if !host.load(Ordering::Relaxed) && market.response.ceiling(page).value > 0.0 {
-                host.store(true, Ordering::Relaxed);
-            }
-        });
-        let is_worth = |host: &usize| is_worth[*host].load(Ordering::Relaxed);
-        let limits: f64 = (0..hosts).filter(is_worth).map(|host| limited.limits[host]).sum();
-        let others = limited.host_of.par_iter().filter(|host| !is_worth(&(**host as usize))).count();
-        return limits + others as f64 * market.frequency_min <= budget;
+        let spent = |host: usize| {
+            let span = limited.span(host);
+            let is_worth = limited.market.of(&span).has_worth();
+            if is_worth { limited.limits[host] } else { span.pages as f64 * limited.market.frequency_min }
+        };
+        return hosts.map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget;
     }
-    let groups = Groups::of(limited.host_of, hosts, |_| true);
     let spent = |host: usize| {
-        let pages = groups.pages(host);
-        let start = Limited::<R>::host_start(0.0);
-        let (_, frequencies) = limited.clear_host(pages, limited.limits[host], 0.0, start);
-        pages.iter().zip(frequencies).map(|(page, f)| market.weight(*page as usize) * f.get()).sum::<f64>()
+        let span = limited.span(host);
+        let mut frequencies = vec![VisitsPerDay::new(limited.market.frequency_min); span.pages];
+        limited.clear_host(host, 0.0, Limited::<R>::host_start(0.0), &mut frequencies);
+        frequencies.iter().enumerate().map(|(page, f)| span.cost(page) * f.get()).sum::<f64>()
     };
-    (0..hosts).into_par_iter().map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
+    hosts.map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
 }
 
 /// Shares the limit of each host that would take more at the price of the plan among its pages, beginning the search for the
@@ -326,40 +337,29 @@ fn share_limits<R: Response>(
     start: f64,
     frequencies: &mut [VisitsPerDay],
 ) -> Vec<u32> {
-    let hosts = limited.limits.len();
-    let takes =
-        |host: usize, part: f64| price == 0.0 || limited.unlimited[host].visits > part * limited.limits[host];
-    let groups = Groups::of(limited.host_of, hosts, |host| takes(host, 1.0));
+    let takes = |host: usize, part: f64| {
+        price == 0.0 || limited.last.unlimited[host].visits > part * limited.limits[host]
+    };
     // From what the host would take without its limit, a first step of Newton's method towards it.
-    let start_of = |host: usize| match limited.unlimited.get(host) {
+    let start_of = |host: usize| match limited.last.unlimited.get(host) {
         _ if limited.has_costs => Limited::<R>::host_start(price),
-        Some(total) if price > 0.0 => {
-            let elasticity = (total.slope / total.spent).clamp(ELASTICITIES.0, ELASTICITIES.1);
-            start * ((total.visits / limited.limits[host]).ln() / elasticity).clamp(0.0, 5.0).exp()
+        Some(HostTotal { visits, total }) => {
+            let step = (visits / limited.limits[host]).ln() / total.elasticity();
+            start * step.clamp(-LEAP_MAX, LEAP_MAX).exp()
         }
-        _ => start,
+        None => start,
     };
-    let own_price = |host: usize| {
-        takes(host, 1.0)
-            .then(|| limited.clear_host(groups.pages(host), limited.limits[host], price, start_of(host)).0)
-    };
-    let prices: Vec<Option<Cleared>> = (0..hosts).into_par_iter().map(own_price).collect();
-    let market = Market { pricing: limited.host_pricing(price), ..limited.market };
-    let chunks = frequencies.par_chunks_mut(CHUNK).zip(limited.host_of.par_chunks(CHUNK)).enumerate();
-    chunks.for_each(|(chunk, (frequencies, host_of))| {
-        for ((page, frequency), host) in (chunk * CHUNK..).zip(frequencies).zip(host_of) {
-            if let Some(own) = &prices[*host as usize] {
-                *frequency = market.visits(page, own, frequency.get());
+    let is_saturated = limited.by_host(frequencies, |host, frequencies| {
+        let takes_all = takes(host, 1.0);
+        let own = takes_all.then(|| limited.clear_host(host, price, start_of(host), frequencies));
+        match own {
+            Some(own) if price == 0.0 && own.value == f64::INFINITY => {
+                // No page is worth more than the minimum.
+                let pages = frequencies.len();
+                pages > 0 && pages as f64 * limited.market.frequency_min >= limited.limits[host]
             }
+            _ => takes(host, 1.0 - TOLERANCE),
         }
     });
-    let is_saturated = |host: &usize| match &prices[*host] {
-        Some(own) if price == 0.0 && own.price.value == f64::INFINITY => {
-            // No page is worth more than the minimum.
-            let pages = groups.pages(*host).len();
-            pages > 0 && pages as f64 * market.frequency_min >= limited.limits[*host]
-        }
-        _ => takes(*host, 1.0 - TOLERANCE),
-    };
-    (0..hosts).filter(is_saturated).map(|host| host as u32).collect()
+    (0u32..).zip(is_saturated).filter_map(|(host, is_saturated)| is_saturated.then_some(host)).collect()
 }

@@ -9,8 +9,9 @@
 
 use rayon::prelude::*;
 
-use super::price::{Cleared, Demand, Price, Reference, Total};
+use super::price::{Demand, Price, Reference, Total};
 use super::response::{Answer, BLOCK, Block, Ceiling, Response, Subset, block_of};
+use super::rough::Kinked;
 use crate::units::VisitsPerDay;
 
 /// How the common price becomes the price of a visit to a page.
@@ -25,7 +26,6 @@ pub(super) enum Pricing {
 }
 
 /// Pages that answer to one price.
-#[derive(Clone, Copy)]
 pub(super) struct Market<'a, R> {
     pub(super) response: &'a R,
     pub(super) pricing: Pricing,
@@ -35,11 +35,20 @@ pub(super) struct Market<'a, R> {
     pub(super) frequency_min: f64,
 }
 
-/// How far from the price the demand is taken to be smooth.
-const EDGE: f64 = 1.15;
+// By hand, as the derived ones would ask the pages to be copied too.
+impl<R> Clone for Market<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Market<'_, R> {}
 
 /// Pages per chunk: enough to hide the handing out of chunks, few enough that all threads have work to the end.
 pub(super) const CHUNK: usize = 8192;
+
+/// Fewer pages than this are quicker one by one than as a block.
+const FEW: usize = 12;
 
 impl<R: Response> Market<'_, R> {
     /// Price of a visit as factor × common price + base.
@@ -54,17 +63,13 @@ impl<R: Response> Market<'_, R> {
     }
 
     /// The same market for some of its pages.
-    pub(super) fn of<'b>(&self, pages: &'b Subset<'b, R>) -> Market<'b, Subset<'b, R>> {
+    pub(super) fn of<'b, S: Response>(&self, pages: &'b S) -> Market<'b, S> {
         let Self { pricing, spends_cost, frequency_min, .. } = *self;
         Market { response: pages, pricing, spends_cost, frequency_min }
     }
 
     /// The market of the pages of one saturated host, which counts visits and not their cost.
-    pub(super) fn of_host<'b>(
-        &self,
-        pages: &'b Subset<'b, R>,
-        pricing: Pricing,
-    ) -> Market<'b, Subset<'b, R>> {
+    pub(super) fn of_host<'b, S: Response>(&self, pages: &'b S, pricing: Pricing) -> Market<'b, S> {
         Market { response: pages, pricing, spends_cost: false, frequency_min: self.frequency_min }
     }
 
@@ -95,27 +100,12 @@ impl<R: Response> Market<'_, R> {
         if factor == 1.0 { own } else { own.per(factor) }
     }
 
-    /// The pages whose ceilings are within a factor of [`EDGE`] of the price: there the demand has a kink for each.
-    pub(super) fn edge(&self, price: f64) -> Vec<u32> {
-        let pages = self.response.pages();
-        let chunk = |chunk: usize| {
-            let first = chunk * CHUNK;
-            let mut found = Vec::new();
-            for page in first..(first + CHUNK).min(pages) {
-                if self.is_edge(page, price) {
-                    found.push(page as u32);
-                }
-            }
-            found
-        };
-        (0..pages.div_ceil(CHUNK)).into_par_iter().map(chunk).collect::<Vec<_>>().concat()
-    }
-
+    /// Whether the ceiling of the page is within a factor of `within` of the price: there the demand has a kink.
     #[inline(always)]
-    fn is_edge(&self, page: usize, price: f64) -> bool {
+    pub(super) fn is_edge(&self, page: usize, price: f64, within: f64) -> bool {
         let (factor, base) = self.terms(page);
-        let (low, high) = (factor * price / EDGE + base, factor * price * EDGE + base);
-        self.response.has_ceiling_between(page, low, high)
+        let (low, high) = (factor * price / within + base, factor * price * within + base);
+        !self.response.is_given_up(page, low) && self.response.is_given_up(page, high)
     }
 
     /// How often a page is visited at a common price, and how that changes with the price.
@@ -125,16 +115,6 @@ impl<R: Response> Market<'_, R> {
             None => self.at_price(page, price.value, guess),
             Some(_) => self.near_ceiling(page, price, guess),
         })
-    }
-
-    /// How often a page is visited at the end of a search.
-    #[inline(always)]
-    pub(super) fn visits(&self, page: usize, cleared: &Cleared, guess: f64) -> VisitsPerDay {
-        let above = self.answer(page, &cleared.price, guess).visit_frequency();
-        match &cleared.jump {
-            None => above,
-            Some(jump) => jump.mix(self.answer(page, &jump.below, guess).visit_frequency(), above),
-        }
     }
 
     #[inline(always)]
@@ -172,9 +152,7 @@ impl<R: Response> Market<'_, R> {
 
     fn chunk(&self, first: usize, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
         let mut total = Total::default();
-        let (blocks, rest) = frequencies.as_chunks_mut::<BLOCK>();
-        let rest_first = first + blocks.len() * BLOCK;
-        for (block, frequencies) in blocks.iter_mut().enumerate() {
+        for (block, frequencies) in frequencies.chunks_mut(BLOCK).enumerate() {
             let first = first + block * BLOCK;
             let (answers, elasticities) = self.answers(first, price, frequencies);
             // Four sums side by side; one would make each addition wait for the last.
@@ -186,40 +164,35 @@ impl<R: Response> Market<'_, R> {
             }
             total = [total].into_iter().chain(sums).sum();
         }
-        for (page, frequency) in (rest_first..).zip(rest) {
-            let answer = self.answer(page, price, frequency.get());
-            total.add(self.weight(page), &answer);
-            *frequency = answer.visit_frequency();
-        }
         total
     }
 
-    /// [`Self::answer`] of a block of pages: frequencies and elasticities.
+    /// [`Self::answer`] of at most a block of pages: frequencies and elasticities.
     #[inline(always)]
-    pub(super) fn answers(
-        &self,
-        first: usize,
-        price: &Price,
-        guesses: &[VisitsPerDay; BLOCK],
-    ) -> (Block, Block) {
-        let (mut frequencies, mut elasticities) = (block_of(|page| guesses[page].get()), [0.0; BLOCK]);
-        if price.under.is_none() && self.pricing == Pricing::PerVisit {
-            self.response.at_price_all(
-                |offset| first + offset,
-                price.value,
-                &mut frequencies,
-                &mut elasticities,
-            );
-            for (frequency, elasticity) in frequencies.iter_mut().zip(&mut elasticities) {
-                let Answer { frequency: f, elasticity: e } =
-                    self.at_least(Answer { frequency: *frequency, elasticity: *elasticity });
-                (*frequency, *elasticity) = (f, e);
-            }
-        } else {
-            for page in 0..BLOCK {
-                let answer = self.answer(first + page, price, frequencies[page]);
+    fn answers(&self, first: usize, price: &Price, guesses: &[VisitsPerDay]) -> (Block, Block) {
+        let last = guesses.len() - 1;
+        let is_plain = price.under.is_none() && self.pricing == Pricing::PerVisit;
+        if !is_plain || guesses.len() < FEW {
+            let (mut frequencies, mut elasticities) = ([0.0; BLOCK], [0.0; BLOCK]);
+            for (page, guess) in guesses.iter().enumerate() {
+                let answer = self.answer(first + page, price, guess.get());
                 (frequencies[page], elasticities[page]) = (answer.frequency, answer.elasticity);
             }
+            return (frequencies, elasticities);
+        }
+        // A block that is not full is filled up with its last page.
+        let (mut frequencies, mut elasticities) =
+            (block_of(|page| guesses[page.min(last)].get()), [0.0; BLOCK]);
+        let (fs, es) = (&mut frequencies, &mut elasticities);
+        if guesses.len() == BLOCK {
+            self.response.at_price_all(|offset| first + offset, price.value, fs, es);
+        } else {
+            self.response.at_price_all(|offset| first + offset.min(last), price.value, fs, es);
+        }
+        for (frequency, elasticity) in frequencies.iter_mut().zip(&mut elasticities) {
+            let Answer { frequency: f, elasticity: e } =
+                self.at_least(Answer { frequency: *frequency, elasticity: *elasticity });
+            (*frequency, *elasticity) = (f, e);
         }
         (frequencies, elasticities)
     }
@@ -295,6 +268,54 @@ impl<R: Response> Demand for Market<'_, R> {
         }
         // What the base leaves of the ceiling has digits only as the difference of the exact ceiling.
         own - (ceiling / self.ceiling(page).value).ln()
+    }
+}
+
+impl<'a, R: Response> Kinked for Market<'a, R> {
+    type Edge = Part<'a, R>;
+
+    fn edge(&self, price: f64, within: f64) -> (Part<'a, R>, usize) {
+        let pages = self.response.pages();
+        let chunk = |chunk: usize| -> Vec<u32> {
+            let chunk = chunk * CHUNK..((chunk + 1) * CHUNK).min(pages);
+            chunk.filter(|page| self.is_edge(*page, price, within)).map(|page| page as u32).collect()
+        };
+        let pages = match pages.div_ceil(CHUNK) {
+            1 => chunk(0),
+            chunks => (0..chunks).into_par_iter().map(chunk).collect::<Vec<_>>().concat(),
+        };
+        let count = pages.len();
+        (Part { market: *self, pages }, count)
+    }
+}
+
+/// Some pages of a market.
+pub(super) struct Part<'a, R> {
+    pub(super) market: Market<'a, R>,
+    pub(super) pages: Vec<u32>,
+}
+
+impl<R: Response> Demand for Part<'_, R> {
+    fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total {
+        self.market.of(&self.subset()).at(price, frequencies)
+    }
+
+    fn references(&self, low: f64, high: f64) -> Vec<Reference> {
+        self.market.of(&self.subset()).references(low, high)
+    }
+
+    fn weight(&self, page: usize) -> f64 {
+        self.market.weight(self.pages[page] as usize)
+    }
+
+    fn log_complement(&self, page: usize, frequency: f64) -> f64 {
+        self.market.log_complement(self.pages[page] as usize, frequency)
+    }
+}
+
+impl<R: Response> Part<'_, R> {
+    fn subset(&self) -> Subset<'_, R> {
+        Subset { response: self.market.response, pages: &self.pages }
     }
 }
 

@@ -8,7 +8,7 @@
 //! - `rough`: the same for many pages, in few passes;
 //! - `scaled`: units in which no number of a plan is extreme;
 //! - `market`: many pages that answer to one price;
-//! - `host_limits`: the price under limits per host;
+//! - `host_limits`: the price under limits per host, for pages that `host_order` has sorted, with the kinks of `host_edge`;
 //! - `inverse`: the curves of freshness and age, kept as tables by `tabulated`;
 //! - [`survival`]: laws of survival other than the exponential, planned for by `for_survival`;
 //! - [`index`]: the same policies as a threshold: when a page is due;
@@ -19,7 +19,9 @@
 mod allocation;
 mod collection;
 mod for_survival;
+mod host_edge;
 mod host_limits;
+mod host_order;
 pub mod index;
 mod inverse;
 mod market;

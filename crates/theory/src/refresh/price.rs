@@ -100,7 +100,15 @@ pub(super) struct Total {
     pub(super) slope: f64,
 }
 
+/// Elasticities that are believed for a rough step: just under a ceiling they are without bound.
+const ELASTICITIES: (f64, f64) = (0.3, 2.0);
+
 impl Total {
+    /// By which power of the price it falls, as far as that is believed.
+    pub(super) fn elasticity(&self) -> f64 {
+        (self.slope / self.spent).clamp(ELASTICITIES.0, ELASTICITIES.1)
+    }
+
     /// Adds a page that takes `weight` per visit.
     #[inline(always)]
     pub(super) fn add(&mut self, weight: f64, answer: &Answer) {
@@ -133,14 +141,21 @@ pub(super) trait Demand {
     /// What the pages take at this price; their frequencies replace those of an earlier price.
     fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total;
 
-    /// One reference for each ceiling from `low` to `high`, and one for the lowest above, in rising order.
-    fn references(&self, low: f64, high: f64) -> Vec<Reference>;
+    /// One reference for each ceiling from `low` to `high`, and one for the lowest above, in rising order. A demand without
+    /// any is never searched on the frequency of a page.
+    fn references(&self, _low: f64, _high: f64) -> Vec<Reference> {
+        Vec::new()
+    }
 
     /// What one visit to the page takes from the budget.
-    fn weight(&self, page: usize) -> f64;
+    fn weight(&self, _page: usize) -> f64 {
+        1.0
+    }
 
     /// The log complement of the price at which the page is visited this often.
-    fn log_complement(&self, page: usize, frequency: f64) -> f64;
+    fn log_complement(&self, _page: usize, _frequency: f64) -> f64 {
+        unreachable!("no page stands for the price")
+    }
 }
 
 /// The demand of few pages may differ from the budget by this part of it; the sum of more could not be told so exactly.

@@ -139,10 +139,10 @@ pub(super) trait Response: Sync {
         }
     }
 
-    /// Whether the ceiling of the page lies between two prices.
+    /// Whether the ceiling of the page is below the price.
     #[inline]
-    fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
-        (low..high).contains(&self.ceiling(page).value)
+    fn is_given_up(&self, page: usize, price: f64) -> bool {
+        self.ceiling(page).value < price
     }
 
     /// How often to visit the page, which has a ceiling, at the price ceiling · (1 − e^-`log_complement`).
@@ -196,8 +196,8 @@ impl<R: Response> Response for Subset<'_, R> {
     }
 
     #[inline]
-    fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
-        self.response.has_ceiling_between(self.pages[page] as usize, low, high)
+    fn is_given_up(&self, page: usize, price: f64) -> bool {
+        self.response.is_given_up(self.pages[page] as usize, price)
     }
 
     #[inline]
@@ -208,6 +208,61 @@ impl<R: Response> Response for Subset<'_, R> {
     #[inline]
     fn log_complement(&self, page: usize, frequency: f64) -> f64 {
         self.response.log_complement(self.pages[page] as usize, frequency)
+    }
+}
+
+/// Pages that follow each other.
+pub(super) struct Span<'a, R> {
+    pub(super) response: &'a R,
+    pub(super) first: usize,
+    pub(super) pages: usize,
+}
+
+impl<R: Response> Response for Span<'_, R> {
+    #[inline]
+    fn pages(&self) -> usize {
+        self.pages
+    }
+
+    #[inline]
+    fn cost(&self, page: usize) -> f64 {
+        self.response.cost(self.first + page)
+    }
+
+    #[inline]
+    fn ceiling(&self, page: usize) -> Ceiling {
+        self.response.ceiling(self.first + page)
+    }
+
+    #[inline(always)]
+    fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
+        self.response.at_price(self.first + page, price, guess)
+    }
+
+    #[inline]
+    fn at_price_all(
+        &self,
+        page_at: impl Fn(usize) -> usize,
+        price: f64,
+        frequencies: &mut Block,
+        elasticities: &mut Block,
+    ) {
+        self.response.at_price_all(|offset| self.first + page_at(offset), price, frequencies, elasticities);
+    }
+
+    #[inline]
+    fn is_given_up(&self, page: usize, price: f64) -> bool {
+        self.response.is_given_up(self.first + page, price)
+    }
+
+    #[inline]
+    fn under_ceiling(&self, page: usize, log_complement: f64) -> f64 {
+        self.response.under_ceiling(self.first + page, log_complement)
+    }
+
+    #[inline]
+    fn log_complement(&self, page: usize, frequency: f64) -> f64 {
+        self.response.log_complement(self.first + page, frequency)
     }
 }
 
@@ -272,10 +327,10 @@ impl Response for ForFreshness<'_> {
         }
     }
 
-    #[inline]
-    fn has_ceiling_between(&self, page: usize, low: f64, high: f64) -> bool {
-        let (rate, importance) = (self.pages.rate(page), self.pages.importance(page));
-        low * rate <= importance && importance < high * rate
+    #[inline(always)]
+    fn is_given_up(&self, page: usize, price: f64) -> bool {
+        // Without the division of the ceiling.
+        self.pages.importance(page) < price * self.pages.rate(page)
     }
 
     #[inline]

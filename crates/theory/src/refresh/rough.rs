@@ -13,42 +13,89 @@
 use super::price::{Cleared, Demand, Price, Reference, TOLERANCE, Total, clear};
 use crate::units::VisitsPerDay;
 
-/// The pages with ceilings near the price.
-pub(super) struct Edge<'a, E> {
-    /// What they take.
-    pub(super) demand: &'a mut E,
-    /// How many they are.
-    pub(super) pages: usize,
+/// A demand whose kinks near a price can be told apart from the rest.
+pub(super) trait Kinked: Demand {
+    /// The part of the demand that has them.
+    type Edge: Demand;
+
+    /// The part that has kinks at prices within a factor of `within` of `price`, and the number of its pages.
+    fn edge(&self, price: f64, within: f64) -> (Self::Edge, usize);
+
+    /// A rough guess where the budget is spent, from what is taken at this price, the last that was asked for.
+    fn leap(&self, price: f64, total: &Total, budget: f64) -> f64 {
+        price * ((total.spent / budget).ln() / total.elasticity()).clamp(-LEAP_MAX, LEAP_MAX).exp()
+    }
 }
 
-/// Finds the price at which `demand` spends the budget, and leaves the frequencies at this price; `first` is the price of
-/// the first pass and the demand at this price.
-pub(super) fn clear_from(
-    demand: &mut impl Demand,
-    edge: &mut Edge<'_, impl Demand>,
-    first: (Price, Total),
+/// No guess goes further, in logarithms of the price.
+pub(super) const LEAP_MAX: f64 = 5.0;
+
+/// Finds the price at which `demand` spends the budget, and leaves the frequencies at this price, or mixed at a jump; `start` is
+/// probably within a factor of `within` of it.
+pub(super) fn clear_near(
+    demand: &mut impl Kinked,
     budget: f64,
+    start: f64,
+    within: f64,
     frequencies: &mut [VisitsPerDay],
 ) -> Cleared {
-    let mut scratch = vec![VisitsPerDay::ZERO; edge.pages];
-    let (mut price, mut total) = first;
+    let mut price = start;
+    for attempt in 0..ATTEMPTS_MAX {
+        match clear_within(demand, budget, price, within, attempt < LEAPS_MAX, frequencies) {
+            Ok(found) => return Cleared::at(found),
+            Err(next) => price = next,
+        }
+    }
+    clear(demand, budget, price, TOLERANCE, frequencies)
+}
+
+/// The price, if it is within a factor of `within` of `start`; otherwise where to look next.
+fn clear_within(
+    demand: &mut impl Kinked,
+    budget: f64,
+    start: f64,
+    within: f64,
+    may_leap: bool,
+    frequencies: &mut [VisitsPerDay],
+) -> Result<Price, f64> {
+    let is_settled = |total: &Total| (total.spent - budget).abs() <= TOLERANCE * budget;
+    let mut price = Price::plain(start);
+    let mut total = demand.at(&price, frequencies);
+    if is_settled(&total) {
+        return Ok(price);
+    }
+    let guess = demand.leap(start, &total, budget);
+    let is_near = |price: f64| (start / within..start * within).contains(&price);
+    if may_leap && !is_near(guess) && guess.is_finite() {
+        return Err(guess);
+    }
+    let (mut edge, edge_pages) = demand.edge(start, within);
+    let mut scratch = vec![VisitsPerDay::ZERO; edge_pages];
     let mut before = None;
     for _ in 0..PASSES_MAX {
-        let last = RestPass::new(price.value, &total, &edge.demand.at(&price, &mut scratch));
-        let mut model = Model { edge: edge.demand, last, before };
+        let last = RestPass::new(price.value, &total, &edge.at(&price, &mut scratch));
+        let mut model = Model { edge: &mut edge, last, before };
         let tolerance = if before.is_none() { FIRST_TOLERANCE } else { MODEL_TOLERANCE };
-        price = clear(&mut model, budget, price.value, tolerance, &mut scratch).price;
+        let next = clear(&mut model, budget, price.value, tolerance, &mut scratch).price;
+        if !is_near(next.value) {
+            return Err(if 0.0 < next.value && next.value < f64::INFINITY { next.value } else { start });
+        }
+        price = next;
         total = demand.at(&price, frequencies);
-        if (total.spent - budget).abs() <= TOLERANCE * budget {
-            return Cleared::at(price);
+        if is_settled(&total) {
+            return Ok(price);
         }
         before = Some(last);
     }
-    clear(demand, budget, price.value, TOLERANCE, frequencies)
+    Err(price.value)
 }
 
-/// Passes after which the plain search takes over. Three are usual.
-const PASSES_MAX: usize = 6;
+/// Places at which the search begins before the plain one takes over. Two are usual.
+const ATTEMPTS_MAX: usize = 5;
+/// Guesses that are believed. Among steep pages they may go to and fro for ever.
+const LEAPS_MAX: usize = 2;
+/// Passes from one of them. Two are usual.
+const PASSES_MAX: usize = 4;
 /// A power through one pass is no better than this.
 const FIRST_TOLERANCE: f64 = 1e-7;
 /// The model is solved to more digits than the result needs, so that its own error does not add up.
@@ -66,9 +113,14 @@ struct RestPass {
 impl RestPass {
     fn new(price: f64, all: &Total, edge: &Total) -> Self {
         let spent = all.spent - edge.spent;
+        // What rounding has left over is nothing.
+        let spent = if spent > ROUNDING * all.spent { spent } else { 0.0 };
         Self { price, log_spent: spent.ln(), slope: -(all.slope - edge.slope) / spent }
     }
 }
+
+/// Sums differ by this part of them when they should not.
+const ROUNDING: f64 = 0.1 * TOLERANCE;
 
 /// Edge and rest together.
 struct Model<'a, E> {
