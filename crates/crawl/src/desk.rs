@@ -231,6 +231,8 @@ pub struct Account {
     pub index: Option<(f64, f64)>,
     /// How fast its directory and its site change beside what is usual.
     pub clocks: Option<(f64, f64)>,
+    /// Whether its site has proved to tell truly when its pages change.
+    pub dates_are_believed: bool,
     /// In how many days it is expected to be visited next.
     pub next_visit_days: Option<f64>,
     /// What the server says of our copy.
@@ -502,6 +504,7 @@ fn describe(
         account.changed_probability = Some(explanation.changed_probability);
         account.index = Some((explanation.index, explanation.threshold));
         account.clocks = Some((explanation.directory_clock, explanation.site_clock));
+        account.dates_are_believed = explanation.dates_are_believed;
         account.next_visit_days = explanation.next_visit_in.map(Days::get);
     }
     Ok(())

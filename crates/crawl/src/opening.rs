@@ -360,7 +360,7 @@ fn remember(
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
-    for PastVisit { time, page, kind, prompted, bytes_expected, kinds, .. } in visits {
+    for PastVisit { time, page, kind, prompted, date, bytes_expected, kinds, .. } in visits {
         module.let_pass(time);
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
@@ -372,7 +372,7 @@ fn remember(
             VisitKind::Gone => Outcome::Gone,
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
-        module.hear(News::Visited { page, time, outcome, prompted, bytes_expected, kinds }, now);
+        module.hear(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
     }
     Ok(())
 }
@@ -386,6 +386,7 @@ struct PastVisit {
     kind: VisitKind,
     kinds: Option<Kinds>,
     prompted: bool,
+    date: Option<Timestamp>,
 }
 
 impl PastVisit {
@@ -397,6 +398,7 @@ impl PastVisit {
             bytes_expected: visit.bytes as f32,
             kind: visit.kind,
             kinds: visit.change_kinds.map(Kinds::of_words),
+            date: visit.last_modified,
             prompted: Reason::PROMPTED.iter().any(|reason| visit.reason == Some(reason.word())),
         })
     }

@@ -141,7 +141,15 @@ fn run(trial: Trial) -> Tally {
             let changed = seen.insert(page, current) != Some(current);
             let outcome = if changed { Outcome::Changed } else { Outcome::Unchanged };
             let (kinds, prompted) = (changed.then(|| kinds(page)), reason.is_prompted());
-            let news = News::Visited { page, time: now, outcome, prompted, bytes_expected: 1000.0, kinds };
+            let news = News::Visited {
+                page,
+                time: now,
+                outcome,
+                prompted,
+                date: None,
+                bytes_expected: 1000.0,
+                kinds,
+            };
             module.hear(news, now);
             if changed && trial.evidence == Evidence::Dates {
                 let change = expected(trial, page, now);

@@ -420,7 +420,11 @@ fn explained(account: &Account) -> String {
     ];
     let validators: Vec<String> = validators.into_iter().flatten().collect();
     if !validators.is_empty() {
-        let trust = if account.validators_lied > 0 { "; found to lie, not trusted" } else { "" };
+        let trust = match account.last_modified {
+            _ if account.validators_lied > 0 => "; found to lie, not trusted",
+            Some(_) if account.dates_are_believed => "; the dates of its site are believed",
+            _ => "",
+        };
         lines.push(format!(
             "  validators  {}; {} times not modified{trust}",
             validators.join(", "),

@@ -340,7 +340,8 @@ impl Keeper {
             Finding::Changed(change) => Some(change.kinds),
             _ => None,
         };
-        self.news.push(News::Visited { page, time, outcome, prompted, bytes_expected, kinds });
+        let date = stated_date(visit);
+        self.news.push(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds });
     }
 
     /// The links of a copy: URLs to know, lists to read, and who points where.
@@ -601,6 +602,11 @@ fn kind(finding: &Finding) -> VisitKind {
     }
 }
 
+/// When the answer says that the page last changed.
+fn stated_date(visit: &PageVisit) -> Option<Timestamp> {
+    response(visit.fetch.as_ref()).and_then(|response| web::dates::last_modified(&response.headers))
+}
+
 fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     let mut row = VisitRow::new(visit.time, visit.url.as_str(), kind(&visit.finding));
     let response = response(visit.fetch.as_ref());
@@ -613,7 +619,7 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
     row.raw_digest = visit.reading.as_ref().map(|reading| reading.raw_digest);
     row.text_digest = visit.reading.as_ref().map(|reading| reading.text_digest);
     row.simhash = visit.reading.as_ref().map(|reading| reading.simhash);
-    row.last_modified = response.and_then(|response| web::dates::last_modified(&response.headers));
+    row.last_modified = stated_date(visit);
     match &visit.finding {
         Finding::Changed(change) => {
             row.change_size = Some(change.size);

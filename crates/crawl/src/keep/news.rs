@@ -60,6 +60,8 @@ pub enum News {
         outcome: Outcome,
         /// Whether it was visited because something said that it had changed.
         prompted: bool,
+        /// When the page says that it last changed.
+        date: Option<Timestamp>,
         /// Bytes that the next visit is expected to cost.
         bytes_expected: f32,
         /// The kinds of the change that was found, if one was and they are known.

@@ -141,6 +141,11 @@ impl Policy for Considerate {
         self.inner.learn_prompted(catalogue, observation);
     }
 
+    fn learn_dated(&mut self, catalogue: &Catalogue, observation: &Observation, date: Days) {
+        self.state.remove(&observation.page);
+        self.inner.learn_dated(catalogue, observation, date);
+    }
+
     fn end_cycle(&mut self, catalogue: &Catalogue) {
         self.inner.end_cycle(catalogue);
     }

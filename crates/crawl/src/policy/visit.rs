@@ -69,6 +69,8 @@ pub struct Explanation {
     pub directory_clock: f64,
     /// The same of its site.
     pub site_clock: f64,
+    /// Whether its site has proved to tell truly when its pages change.
+    pub dates_are_believed: bool,
     /// When its next visit is expected, from now; none if not within a hundred cycles.
     pub next_visit_in: Option<Days>,
 }
@@ -110,6 +112,12 @@ pub trait Policy: Send {
     /// changes, but nothing of others: pages that had not changed were not visited. To policies that make no difference it
     /// is a visit like others.
     fn learn_prompted(&mut self, catalogue: &Catalogue, observation: &Observation) {
+        self.learn(catalogue, std::slice::from_ref(observation));
+    }
+
+    /// What a visit found, and when the page says that it last changed. Dates may be false: whoever uses them finds out whom to
+    /// believe. Policies of the texts and of peers know only visits.
+    fn learn_dated(&mut self, catalogue: &Catalogue, observation: &Observation, _date: Days) {
         self.learn(catalogue, std::slice::from_ref(observation));
     }
 

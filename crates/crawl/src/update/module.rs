@@ -293,10 +293,10 @@ impl UpdateModule {
                 self.refresh.add(page, site, &path, weight, time);
                 self.bind(page, site, &path, time);
             }
-            News::Visited { page, time, outcome, prompted, bytes_expected, kinds } => {
+            News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds } => {
                 self.out.remove(&page);
                 self.page_wishes.visited(page, time);
-                self.refresh.learn(page, time, outcome, prompted);
+                self.refresh.learn(page, time, outcome, prompted, date);
                 let worth = kinds.map(|kinds| self.kinds.worth(kinds));
                 if let Some(weight) = worth.and_then(|worth| self.worth.found(page, worth)) {
                     self.refresh.weigh(page, weight);

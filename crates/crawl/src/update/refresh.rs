@@ -68,16 +68,22 @@ impl Refresh {
         self.policy.discover(&self.catalogue, id, now);
     }
 
-    /// The policy hears what a visit found, and whether something had said that it would find a change. Pages it does not
-    /// know are passed over.
-    pub fn learn(&mut self, page: PageNumber, time: Timestamp, outcome: Outcome, prompted: bool) {
-        if let Some(id) = self.id(page) {
-            let observation = Observation { page: id, time: self.days(time), outcome };
-            if prompted {
-                self.policy.learn_prompted(&self.catalogue, &observation);
-            } else {
-                self.policy.learn(&self.catalogue, &[observation]);
-            }
+    /// The policy hears what a visit found, whether something had said that it would find a change, and when the page says that it
+    /// last changed. Pages it does not know are passed over.
+    pub fn learn(
+        &mut self,
+        page: PageNumber,
+        time: Timestamp,
+        outcome: Outcome,
+        prompted: bool,
+        date: Option<Timestamp>,
+    ) {
+        let Some(id) = self.id(page) else { return };
+        let observation = Observation { page: id, time: self.days(time), outcome };
+        match date {
+            _ if prompted => self.policy.learn_prompted(&self.catalogue, &observation),
+            Some(date) => self.policy.learn_dated(&self.catalogue, &observation, self.days(date)),
+            None => self.policy.learn(&self.catalogue, &[observation]),
         }
     }
 

@@ -55,6 +55,8 @@ pub struct VisitOutcome<'a> {
     pub reason: Option<&'a str>,
     /// What kinds of change it found, with spaces between them.
     pub change_kinds: Option<&'a str>,
+    /// What the answer said of its last modification.
+    pub last_modified: Option<Timestamp>,
 }
 
 impl<'a> From<&'a NumberedVisit> for VisitOutcome<'a> {
@@ -68,12 +70,14 @@ impl<'a> From<&'a NumberedVisit> for VisitOutcome<'a> {
             bytes: row.bytes,
             reason: row.reason.as_deref(),
             change_kinds: row.change_kinds.as_deref(),
+            last_modified: row.last_modified,
         }
     }
 }
 
 /// The columns that tell what came of a visit.
-pub(crate) const OUTCOME: [&str; 7] = ["visit", "time", "page", "kind", "bytes", "reason", "change_kinds"];
+pub(crate) const OUTCOME: [&str; 8] =
+    ["visit", "time", "page", "kind", "bytes", "reason", "change_kinds", "last_modified"];
 
 /// A column: its name, its type as Arrow has it, whether a value may be missing, and what it means.
 type Column = (&'static str, DataType, bool, &'static str);
@@ -229,6 +233,7 @@ pub(crate) fn outcomes(batch: &RecordBatch, each: &mut dyn FnMut(VisitOutcome<'_
     let time = numbers::<TimestampMillisecondType>(batch, "time")?;
     let page = numbers::<UInt32Type>(batch, "page")?;
     let (kind, bytes) = (texts(batch, "kind")?, numbers::<UInt64Type>(batch, "bytes")?);
+    let last_modified = numbers::<TimestampMillisecondType>(batch, "last_modified")?;
     // Files from before there were these columns have none of them.
     let if_there = |name| batch.column_by_name(name).map(|_| texts(batch, name)).transpose();
     let (reason, change_kinds) = (if_there("reason")?, if_there("change_kinds")?);
@@ -242,6 +247,7 @@ pub(crate) fn outcomes(batch: &RecordBatch, each: &mut dyn FnMut(VisitOutcome<'_
             bytes: bytes.value(at),
             reason: value(reason, at),
             change_kinds: value(change_kinds, at),
+            last_modified: number(last_modified, at).map(Timestamp::from_millis),
         });
     }
     Ok(())

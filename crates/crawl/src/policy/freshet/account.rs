@@ -52,6 +52,7 @@ pub(super) fn explain(
         threshold: f64::from(threshold),
         directory_clock: f64::from(view.clock_time / view.wall_time),
         site_clock: f64::from(view.site_time / view.wall_time),
+        dates_are_believed: model.dates[model.site_of(number)].are_believed(),
         next_visit_in: ticks_until(model, catalogue, number, time, threshold)
             .map(|ticks| Days::new(f64::from(ticks) * cycle.get())),
     }

@@ -6,6 +6,7 @@
 //! - `moments`: time, in cycles;
 //! - `clocks`: the sampling part;
 //! - `posterior`: the history part, page by page and group by group;
+//! - `dates`: of which sites the dates of changes are believed;
 //! - `calibration`: what the model gets wrong;
 //! - `groups`: which directories are a group of their own;
 //! - `compact`: numbers in sixteen bits;
@@ -24,6 +25,7 @@ mod cells;
 mod choosing;
 mod clocks;
 mod compact;
+mod dates;
 mod groups;
 mod index;
 mod model;

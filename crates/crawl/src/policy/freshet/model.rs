@@ -5,10 +5,11 @@
 
 use super::calibration::{Calibration, Example};
 use super::clocks::{Clocks, Evidence};
+use super::dates::DateTrust;
 use super::groups::Groups;
 use super::index::{Exponents, Objective, Standing, fresh_time_expected, index};
 use super::moments::Moment;
-use super::posterior::{GroupRates, PagePosterior, after_visit};
+use super::posterior::{Finding, GroupRates, PagePosterior, after_visit};
 use super::records::Records;
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId};
@@ -50,6 +51,8 @@ pub(super) struct Visit {
     pub(super) gone: bool,
     /// Whether it was visited because something said that it had changed.
     pub(super) prompted: bool,
+    /// When it changed for the last time, if that is known.
+    pub(super) changed_at: Option<Moment>,
 }
 
 /// A page at a moment: the model's word with its features, and the times since the last visit.
@@ -75,6 +78,8 @@ pub(super) struct Model {
     pub(super) calibration: Calibration,
     pub(super) pages_of_site: Vec<u32>,
     pub(super) pages_alive: usize,
+    /// Of each site, whether its dates are believed.
+    pub(super) dates: Vec<DateTrust>,
     pub(super) now: Moment,
     /// Ticks for which a visit makes a copy fresh that would have been out of date, on average of the last.
     pub(super) fresh_time: f32,
@@ -97,6 +102,7 @@ impl Model {
             calibration: Calibration::new(),
             pages_of_site: Vec::new(),
             pages_alive: 0,
+            dates: Vec::new(),
             now: Moment::START,
             fresh_time: 0.0,
             draws_thompson: true,
@@ -108,6 +114,7 @@ impl Model {
     pub(super) fn discover(&mut self, catalogue: &Catalogue, first: PageId, time: Moment) {
         self.groups.grow(catalogue, first, GROUP_PAGES_MIN);
         self.pages_of_site.resize(catalogue.sites(), 0);
+        self.dates.resize(catalogue.sites(), DateTrust::default());
         self.clocks.grow(catalogue.sites(), self.groups.site_of());
         self.rates.grow(catalogue.sites(), self.groups.site_of());
         self.records.reserve(catalogue.pages() - self.records.len());
@@ -258,7 +265,7 @@ impl Model {
         let (group, site) = (self.group_of(number), self.site_of(number));
         let rate = self.posterior(number).mean();
         self.clocks.absorb(&Evidence { group, site, last, time, rate, changed });
-        let visit = Visit { page, last, time, changed, gone: false, prompted: false };
+        let visit = Visit { page, last, time, changed, gone: false, prompted: false, changed_at: None };
         (visit, (example, exposure, changed))
     }
 
@@ -277,7 +284,13 @@ impl Model {
                 let changes = before.0 * discount + f32::from(u8::from(visit.changed));
                 (changes, before.1 * discount + clock_time)
             } else {
-                after_visit(before, self.posterior(page), clock_time, discount, visit.changed)
+                let until_change = |changed: Moment| self.clocks.group_time(group, visit.last, changed);
+                let finding = match (visit.changed, visit.changed_at) {
+                    (false, _) => Finding::Unchanged,
+                    (true, None) => Finding::Changed,
+                    (true, Some(changed)) => Finding::ChangedAt(until_change(changed)),
+                };
+                after_visit(before, self.posterior(page), clock_time, discount, finding)
             }
         };
         self.records.set_statistics(page, after);

@@ -22,6 +22,11 @@ impl Moment {
         Self((time.get() / cycle.get() * f64::from(MOMENTS_PER_TICK)).round() as u32)
     }
 
+    /// The time of the moment, for cycles of this length.
+    pub(super) fn days(self, cycle: Days) -> Days {
+        Days::new(f64::from(self.0) / f64::from(MOMENTS_PER_TICK) * cycle.get())
+    }
+
     /// The end of a tick.
     pub(super) fn end_of(tick: u32) -> Self {
         Self(tick.saturating_mul(MOMENTS_PER_TICK))

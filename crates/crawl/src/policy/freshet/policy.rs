@@ -72,6 +72,17 @@ impl Settings {
     pub const OLDEST_SHARE: f64 = 0.0;
 }
 
+/// What else is known of a visit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Hint {
+    /// Nothing.
+    None,
+    /// It was made because something said that the page had changed.
+    Prompted,
+    /// When the page says that it last changed.
+    Dated(Days),
+}
+
 /// The default policy.
 #[derive(Debug)]
 pub struct Freshet {
@@ -245,7 +256,7 @@ impl Freshet {
         &mut self,
         catalogue: &Catalogue,
         observation: &Observation,
-        prompted: bool,
+        hint: Hint,
         planned: &mut HashSet<u32>,
     ) {
         let (page, number) = (observation.page.0, observation.page.index());
@@ -265,17 +276,22 @@ impl Freshet {
         }
         // A visit after no time says nothing.
         let last = self.model.records.last(number);
-        if last < time && prompted {
+        if last < time && hint == Hint::Prompted {
             // It was known what the visit would find: that surprises nobody.
             self.model.records.visit(number, changed, f32::from(u8::from(changed)));
             self.model.records.set_last(number, time);
-            self.visits.push(Visit { page, last, time, changed, gone, prompted });
+            let (prompted, changed_at) = (true, None);
+            self.visits.push(Visit { page, last, time, changed, gone, prompted, changed_at });
         } else if last < time {
+            let changed_at = match hint {
+                Hint::Dated(date) => self.believed(number, date, last, observation),
+                _ => None,
+            };
             let (visit, example) = self.model.absorb(page, time, changed);
             self.model.records.visit(number, changed, changed_probability(example.1));
             self.model.records.set_last(number, time);
             self.examples.push(example);
-            self.visits.push(Visit { gone, ..visit });
+            self.visits.push(Visit { gone, changed_at, ..visit });
         }
         if gone {
             self.model.records.set_place(number, Place::Gone);
@@ -283,6 +299,22 @@ impl Freshet {
         } else {
             self.returning.push(page);
         }
+    }
+
+    fn learn_hinted(&mut self, catalogue: &Catalogue, observation: &Observation, hint: Hint) {
+        let mut planned = HashSet::new();
+        self.learn_one(catalogue, observation, hint, &mut planned);
+        self.forget_planned(&planned);
+        if !self.is_in_cycle {
+            self.settle(catalogue);
+        }
+    }
+
+    /// When a page that a visit found changed has changed, if its site's dates are believed.
+    fn believed(&mut self, page: usize, date: Days, last: Moment, visit: &Observation) -> Option<Moment> {
+        let (site, last) = (self.model.site_of(page), last.days(self.settings.cycle));
+        let date = self.model.dates[site].hear(date, last, visit.time, visit.outcome.is_change())?;
+        Some(self.moment(date))
     }
 
     /// Drops pages from the plan that were visited or have left without having been chosen.
@@ -346,7 +378,7 @@ impl Policy for Freshet {
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         let mut planned = HashSet::new();
         for observation in observations {
-            self.learn_one(catalogue, observation, false, &mut planned);
+            self.learn_one(catalogue, observation, Hint::None, &mut planned);
         }
         self.forget_planned(&planned);
         if !self.is_steady() {
@@ -358,12 +390,11 @@ impl Policy for Freshet {
     }
 
     fn learn_prompted(&mut self, catalogue: &Catalogue, observation: &Observation) {
-        let mut planned = HashSet::new();
-        self.learn_one(catalogue, observation, true, &mut planned);
-        self.forget_planned(&planned);
-        if !self.is_in_cycle {
-            self.settle(catalogue);
-        }
+        self.learn_hinted(catalogue, observation, Hint::Prompted);
+    }
+
+    fn learn_dated(&mut self, catalogue: &Catalogue, observation: &Observation, date: Days) {
+        self.learn_hinted(catalogue, observation, Hint::Dated(date));
     }
 
     fn confirm(&mut self, catalogue: &Catalogue, pages: &[PageId], time: Days) {
@@ -377,8 +408,8 @@ impl Policy for Freshet {
                 self.take_out(page.0, &mut planned);
                 self.model.records.set_last(page.index(), time);
                 self.told_until[self.model.site_of(page.index())] = time.after(TOLD_TICKS);
-                let (page, changed, gone, prompted) = (page.0, false, false, true);
-                self.visits.push(Visit { page, last, time, changed, gone, prompted });
+                let (page, changed, gone, prompted, changed_at) = (page.0, false, false, true, None);
+                self.visits.push(Visit { page, last, time, changed, gone, prompted, changed_at });
                 self.returning.push(page);
             }
         }
@@ -430,6 +461,7 @@ impl Policy for Freshet {
             changed: false,
             gone: true,
             prompted: false,
+            changed_at: None,
         });
     }
 

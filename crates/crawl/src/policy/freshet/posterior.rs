@@ -6,7 +6,8 @@
 //!
 //! where `n` counts its changes and `e` its exposure (the clock time over which it was observed), both discounted, and `m`
 //! is the mean rate of its group, which leans on its site's and that on the mean of all. A change seen after a long interval counts
-//! for as many changes as are expected given at least one, L/(1 − e^-L).
+//! for as many changes as are expected given at least one, L/(1 − e^-L). Where the last change is dated, it counts for itself and for as many as
+//! are expected before it: the estimator of the thesis, section 6.5, in the form in which each visit still counts with its whole interval.
 //!
 //! # Promises
 //! - `n` and `e` are kept apart from the prior: a better prior moves every page at once.
@@ -51,16 +52,32 @@ impl PagePosterior {
     }
 }
 
+/// What a visit found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Finding {
+    /// No change.
+    Unchanged,
+    /// A change at any time since the last visit.
+    Changed,
+    /// The last change, after so much clock time, and none since.
+    ChangedAt(f32),
+}
+
 /// The discounted statistics of a page after one more visit.
 pub(super) fn after_visit(
     (changes, exposure): (f32, f32),
     posterior: PagePosterior,
     clock_time: f32,
     discount: f32,
-    changed: bool,
+    finding: Finding,
 ) -> (f32, f32) {
-    let expected = f64::from(posterior.mean() * clock_time);
-    let new_changes = if changed { changes_given_changed(expected) as f32 } else { 0.0 };
+    let rate = posterior.mean();
+    let new_changes = match finding {
+        Finding::Unchanged => 0.0,
+        Finding::Changed => changes_given_changed(f64::from(rate * clock_time)) as f32,
+        // One, and before it as many as ever.
+        Finding::ChangedAt(until_change) => 1.0 + rate * until_change.min(clock_time),
+    };
     (changes * discount + new_changes, exposure * discount + clock_time)
 }
 
@@ -157,9 +174,9 @@ mod tests {
     #[test]
     fn changes_raise_the_rate_and_quiet_lowers_it() {
         let start = PagePosterior::new(0.0, 0.0, 0.2);
-        let (changes, exposure) = after_visit((0.0, 0.0), start, 5.0, 1.0, true);
+        let (changes, exposure) = after_visit((0.0, 0.0), start, 5.0, 1.0, Finding::Changed);
         assert!(PagePosterior::new(changes, exposure, 0.2).mean() > 0.2);
-        let (changes, exposure) = after_visit((0.0, 0.0), start, 5.0, 1.0, false);
+        let (changes, exposure) = after_visit((0.0, 0.0), start, 5.0, 1.0, Finding::Unchanged);
         assert!(PagePosterior::new(changes, exposure, 0.2).mean() < 0.2);
     }
 
