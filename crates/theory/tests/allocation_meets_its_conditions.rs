@@ -196,6 +196,21 @@ fn hosts_of_many_pages_keep_their_limits() {
 }
 
 #[test]
+fn hosts_that_are_given_up_where_the_search_begins_keep_their_limits() {
+    for (pages, hosts) in [(150_000, 1500), (60, 6)] {
+        let mut table = Table::spread(pages, hosts, 1.2);
+        for (page, host) in table.host_of.iter().enumerate() {
+            if host % 3 == 0 {
+                table.rates[page] *= 1e9;
+            }
+        }
+        table.check(Objective::Freshness, true);
+        table.budget *= 1e3;
+        table.check(Objective::Freshness, false);
+    }
+}
+
+#[test]
 fn a_plan_does_not_depend_on_the_number_of_threads() {
     let table = Table::spread(150_000, 1500, 1.2);
     let with = |threads| {

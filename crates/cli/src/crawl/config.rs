@@ -18,7 +18,7 @@ use freshet_crawl::web::politeness::PolitenessSettings;
 use freshet_crawl::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::lab::span::parse_days;
 use crate::plan::quantity::parse_frequency;
@@ -60,7 +60,7 @@ pub(super) struct Config {
 }
 
 /// How visits are spread over time.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ModeName {
     /// Evenly, without end
@@ -70,7 +70,7 @@ pub(super) enum ModeName {
 }
 
 /// When readers see what was found.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum UpdateName {
     /// At once

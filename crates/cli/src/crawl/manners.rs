@@ -7,7 +7,7 @@ use clap::Args;
 use freshet_crawl::web::WebSettings;
 use freshet_crawl::web::politeness::PolitenessSettings;
 
-use super::config::Config;
+use super::told::config_of;
 
 /// What the command line says of it.
 #[derive(Args)]
@@ -26,9 +26,9 @@ pub(crate) struct Manners {
 }
 
 impl Manners {
-    /// The settings: as the configuration beside a crawl says, and what was said here before it.
+    /// The settings: as the crawl has them, and what was said here before it.
     pub(crate) fn settings(&self, directory: &Path) -> Result<(WebSettings, PolitenessSettings)> {
-        let mut config = config_of(directory)?;
+        let mut config = config_of(directory, None)?;
         config.contact = self.contact.clone().or(config.contact);
         config.politeness.delay = self.host_delay.clone().or(config.politeness.delay);
         config.allow_private = self.allow_private.then_some(true).or(config.allow_private);
@@ -37,7 +37,7 @@ impl Manners {
     }
 }
 
-/// What a crawl may spend, as the configuration beside it says.
+/// What a crawl may spend.
 pub(crate) struct Purse {
     /// Visits in a day; none if any number.
     pub(crate) visits_per_day: Option<f64>,
@@ -48,13 +48,8 @@ pub(crate) struct Purse {
 impl Purse {
     /// That of the crawl in a directory.
     pub(crate) fn of(directory: &Path) -> Result<Self> {
-        let config = config_of(directory)?;
+        let config = config_of(directory, None)?;
         let settings = config.settings(directory).context("the settings cannot be used")?;
         Ok(Self { visits_per_day: settings.visits_per_day, db_share: config.db_share() })
     }
-}
-
-fn config_of(directory: &Path) -> Result<Config> {
-    let beside = directory.join("freshet.toml");
-    if beside.is_file() { Config::read(&beside) } else { Ok(Config::default()) }
 }

@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`run`]: `freshet crawl`, from its options to its end;
 //! - [`config`], [`init`]: the configuration file, `freshet init` and `freshet check-config`;
+//! - [`told`]: what a crawl was told on its command line, and goes on with;
 //! - [`manners`]: how commands outside of a crawl reach the Web;
 //! - [`demo`]: `freshet demo`;
 //! - [`screen`]: what is shown while a crawl runs; [`terminal`]: how it is drawn over itself;
@@ -25,4 +26,5 @@ pub(crate) mod manners;
 pub(crate) mod run;
 mod screen;
 mod terminal;
+mod told;
 pub(crate) mod words;

@@ -15,13 +15,15 @@ use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::settings::Settings;
 use freshet_store::time::Timestamp;
 
-use super::config::{self, Config, ModeName, UpdateName};
+use super::config;
 use super::screen::{self, Show};
+use super::told::{How, Told, config_of};
 
 /// Crawl sites and keep the copy fresh, or go on with a crawl
 ///
 /// Discovers the pages of the named sites, keeps the important ones, learns how often each changes, and visits each at the rate that
 /// buys the most freshness for the budget. Everything is kept in one directory; Ctrl-C stops, and the same command goes on.
+/// Options that are not given again hold as they were given last, unless the configuration file says something else.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CrawlOptions {
@@ -37,65 +39,8 @@ pub(crate) struct CrawlOptions {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Visits: 20000/day, 1/s, unlimited
-    #[arg(long, value_name = "VISITS/SPAN")]
-    budget: Option<String>,
-
-    /// Bytes: 5GB/day, unlimited
-    #[arg(long, value_name = "BYTES/SPAN")]
-    bytes: Option<String>,
-
-    /// Pages to keep at most
-    #[arg(long, value_name = "N")]
-    pages: Option<usize>,
-
-    /// What the copy is kept for: mix, changes, fresh or age
-    #[arg(long, value_name = "OBJECTIVE", conflicts_with = "policy")]
-    objective: Option<String>,
-
-    /// Which page next: any policy of `freshet lab replay`
-    #[arg(long, value_name = "POLICY")]
-    policy: Option<String>,
-
-    /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
-    #[arg(long, value_name = "WORDS")]
-    topic: Option<String>,
-
-    /// What changes are worth by their kinds: title, text, links, numbers; as in numbers=0.1,links=0.2
-    #[arg(long, value_name = "KIND=WEIGHT,...")]
-    change_weights: Option<String>,
-
-    /// How visits are spread over time; batch needs --cycle
-    #[arg(long, value_enum, value_name = "MODE")]
-    mode: Option<ModeName>,
-
-    /// When readers see what was found; shadow needs --cycle
-    #[arg(long, value_enum, value_name = "WHEN")]
-    update: Option<UpdateName>,
-
-    /// The length of a batch, or between two collections with shadowing: 7d
-    #[arg(long, value_name = "SPAN")]
-    cycle: Option<String>,
-
-    /// Whom the owner of a site may write to: a page or a mail address
-    #[arg(long, value_name = "ADDRESS")]
-    contact: Option<String>,
-
-    /// Between two visits to a host: 1s, 500ms, 0
-    #[arg(long, value_name = "SPAN")]
-    host_delay: Option<String>,
-
-    /// Connections at a time
-    #[arg(long, value_name = "N")]
-    connections: Option<usize>,
-
-    /// Allow private, loopback and link-local addresses
-    #[arg(long)]
-    allow_private: bool,
-
-    /// Follow links to other sites too
-    #[arg(long)]
-    follow_other_sites: bool,
+    #[command(flatten)]
+    told: Told,
 
     /// Stop after this time
     #[arg(long = "for", value_name = "SPAN")]
@@ -120,13 +65,13 @@ pub(crate) struct CrawlOptions {
 
 const AFTER_HELP: &str = "Examples:
   freshet crawl https://example.org/ --budget 20000/day --contact me@example.org
-  freshet crawl --dir crawl                      # goes on
+  freshet crawl --dir crawl                      # goes on as it was told before
   freshet crawl urls.txt --once --dir snapshot --contact me@example.org
 While it runs and afterwards: freshet status, pages, explain, changes, cat (with --dir).";
 
 /// Runs a crawl until it is stopped.
 pub(crate) fn run(options: &CrawlOptions) -> Result<()> {
-    let settings = settings(options)?;
+    let (settings, told) = settings(options)?;
     let clock = Arc::new(Clock::new(options.clock.as_deref().map_or(Ok(Pace::WALL), pace_of)?));
     let limit = options.duration.as_deref().map(config::span).transpose().context("--for")?;
     let show = match (options.quiet, options.json) {
@@ -134,13 +79,23 @@ pub(crate) fn run(options: &CrawlOptions) -> Result<()> {
         (_, true) => Show::Json,
         _ => Show::Usual,
     };
+    let before = told.beyond(&options.told)?;
+    if show == Show::Usual && !before.is_empty() {
+        eprintln!("It goes on as it was told before: {before}");
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    let result = runtime.block_on(crawl(settings, clock, limit, show));
+    let result = runtime.block_on(crawl(settings, told, clock, limit, show));
     runtime.shutdown_timeout(Duration::from_millis(200));
     result
 }
 
-async fn crawl(settings: Settings, clock: Arc<Clock>, limit: Option<Duration>, show: Show) -> Result<()> {
+async fn crawl(
+    settings: Settings,
+    told: Told,
+    clock: Arc<Clock>,
+    limit: Option<Duration>,
+    show: Show,
+) -> Result<()> {
     let directory = settings.directory.clone();
     if settings.seeds.is_empty() && !is_crawl(&directory) {
         bail!(
@@ -150,6 +105,7 @@ async fn crawl(settings: Settings, clock: Arc<Clock>, limit: Option<Duration>, s
     }
     let crawl =
         Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
+    told.keep(&directory)?;
     run_open(crawl, limit, show).await
 }
 
@@ -197,44 +153,16 @@ pub(crate) async fn stop_signal() -> io::Result<()> {
     }
 }
 
-fn settings(options: &CrawlOptions) -> Result<Settings> {
-    let beside = options.dir.join("freshet.toml");
-    let mut config = match &options.config {
-        Some(path) => Config::read(path)?,
-        None if beside.is_file() => Config::read(&beside)?,
-        None => Config::default(),
-    };
+/// The settings of the crawl, and what it is told from now on.
+fn settings(options: &CrawlOptions) -> Result<(Settings, Told)> {
+    let mut config = config_of(&options.dir, options.config.as_deref())?;
     for seed in &options.seeds {
         config.seeds.extend(urls_of(seed)?);
     }
-    let replace = |old: &mut Option<String>, new: &Option<String>| {
-        if new.is_some() {
-            old.clone_from(new);
-        }
-    };
-    replace(&mut config.budget, &options.budget);
-    replace(&mut config.bytes, &options.bytes);
-    replace(&mut config.policy, &options.policy);
-    replace(&mut config.topic, &options.topic);
-    replace(&mut config.cycle, &options.cycle);
-    replace(&mut config.contact, &options.contact);
-    replace(&mut config.politeness.delay, &options.host_delay);
-    config.mode = options.mode.or(config.mode);
-    config.update = options.update.or(config.update);
-    if let Some(objective) = &options.objective {
-        let form = if config.mode == Some(ModeName::Batch) { "" } else { ":steady" };
-        config.policy = Some(format!("freshet:{objective}{form}"));
-    }
-    if let Some(weights) = &options.change_weights {
-        config.change.weights.replace(weights).context("--change-weights")?;
-    }
-    config.pages = options.pages.or(config.pages);
-    config.connections = options.connections.or(config.connections);
-    config.allow_private = options.allow_private.then_some(true).or(config.allow_private);
-    config.follow_other_sites = options.follow_other_sites.then_some(true).or(config.follow_other_sites);
+    options.told.lay(How::Over, &mut config)?;
     let mut settings = config.settings(&options.dir)?;
     settings.once = options.once;
-    Ok(settings)
+    Ok((settings, options.told.clone().or(Told::before(&options.dir)?)))
 }
 
 /// A URL, or the URLs of a file.

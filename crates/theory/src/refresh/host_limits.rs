@@ -343,11 +343,11 @@ fn share_limits<R: Response>(
     // From what the host would take without its limit, a first step of Newton's method towards it.
     let start_of = |host: usize| match limited.last.unlimited.get(host) {
         _ if limited.has_costs => Limited::<R>::host_start(price),
-        Some(HostTotal { visits, total }) => {
+        Some(HostTotal { visits, total }) if *visits > 0.0 && limited.limits[host] > 0.0 => {
             let step = (visits / limited.limits[host]).ln() / total.elasticity();
             start * step.clamp(-LEAP_MAX, LEAP_MAX).exp()
         }
-        None => start,
+        _ => start,
     };
     let is_saturated = limited.by_host(frequencies, |host, frequencies| {
         let takes_all = takes(host, 1.0);

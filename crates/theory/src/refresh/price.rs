@@ -106,7 +106,8 @@ const ELASTICITIES: (f64, f64) = (0.3, 2.0);
 impl Total {
     /// By which power of the price it falls, as far as that is believed.
     pub(super) fn elasticity(&self) -> f64 {
-        (self.slope / self.spent).clamp(ELASTICITIES.0, ELASTICITIES.1)
+        let (low, high) = ELASTICITIES;
+        if self.spent > 0.0 { (self.slope / self.spent).clamp(low, high) } else { low }
     }
 
     /// Adds a page that takes `weight` per visit.

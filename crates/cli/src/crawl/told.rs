@@ -1,0 +1,259 @@
+//! What a crawl was told on its command line, and goes on with when it is started again.
+//!
+//! `freshet crawl URL --budget 500/day`, stopped and begun again as `freshet crawl`, is the same crawl: what the options said is kept beside it, in
+//! `options.toml`, under the names of the options. What is said now comes first, then the configuration file, then what was said before.
+//!
+//! # Promises
+//! - An option that was never given is not kept, so that a later default holds for old crawls too.
+//! - The file is replaced in one step, and only by a process that has the crawl open.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::config::{Config, ModeName, UpdateName, WeightsConfig};
+
+/// The name of the file, in the directory of the crawl.
+const FILE: &str = "options.toml";
+
+/// Options that hold until something else is said.
+#[derive(Args, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub(super) struct Told {
+    /// Visits: 20000/day, 1/s, unlimited
+    #[arg(long, value_name = "VISITS/SPAN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<String>,
+
+    /// Bytes: 5GB/day, unlimited
+    #[arg(long, value_name = "BYTES/SPAN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<String>,
+
+    /// Pages to keep at most
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pages: Option<usize>,
+
+    /// What the copy is kept for: mix, changes, fresh or age
+    #[arg(long, value_name = "OBJECTIVE", conflicts_with = "policy")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objective: Option<String>,
+
+    /// Which page next: any policy of `freshet lab replay`
+    #[arg(long, value_name = "POLICY")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy: Option<String>,
+
+    /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
+    #[arg(long, value_name = "WORDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    topic: Option<String>,
+
+    /// What changes are worth by their kinds: title, text, links, numbers; as in numbers=0.1,links=0.2
+    #[arg(long, value_name = "KIND=WEIGHT,...")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change_weights: Option<String>,
+
+    /// How visits are spread over time; batch needs --cycle
+    #[arg(long, value_enum, value_name = "MODE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<ModeName>,
+
+    /// When readers see what was found; shadow needs --cycle
+    #[arg(long, value_enum, value_name = "WHEN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    update: Option<UpdateName>,
+
+    /// The length of a batch, or between two collections with shadowing: 7d
+    #[arg(long, value_name = "SPAN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cycle: Option<String>,
+
+    /// Whom the owner of a site may write to: a page or a mail address
+    #[arg(long, value_name = "ADDRESS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contact: Option<String>,
+
+    /// Between two visits to a host: 1s, 500ms, 0
+    #[arg(long, value_name = "SPAN")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host_delay: Option<String>,
+
+    /// Connections at a time
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connections: Option<usize>,
+
+    /// Allow private, loopback and link-local addresses
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    allow_private: bool,
+
+    /// Follow links to other sites too
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    follow_other_sites: bool,
+}
+
+impl Told {
+    /// What the crawl in a directory was told before; nothing if it was told nothing, or is none yet.
+    pub(super) fn before(directory: &Path) -> Result<Self> {
+        let path = directory.join(FILE);
+        if !path.is_file() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        toml::from_str(&text).with_context(|| {
+            format!("{} cannot be used: mend it, or remove it and give the options again", path.display())
+        })
+    }
+
+    /// Keeps it for the next start.
+    pub(super) fn keep(&self, directory: &Path) -> Result<()> {
+        if *self == Self::before(directory)? {
+            return Ok(());
+        }
+        let text = format!("{HEAD}{}", toml::to_string(self).context("the options cannot be kept")?);
+        let (path, unfinished) = (directory.join(FILE), directory.join("options.toml.unfinished"));
+        fs::write(&unfinished, text)
+            .and_then(|()| fs::rename(&unfinished, &path))
+            .with_context(|| format!("cannot write {}", path.display()))
+    }
+
+    /// This, and where it says nothing what was said before.
+    pub(super) fn or(self, before: Self) -> Self {
+        let says_policy = self.policy.is_some() || self.objective.is_some();
+        let (objective, policy) =
+            if says_policy { (self.objective, self.policy) } else { (before.objective, before.policy) };
+        Self {
+            budget: self.budget.or(before.budget),
+            bytes: self.bytes.or(before.bytes),
+            pages: self.pages.or(before.pages),
+            objective,
+            policy,
+            topic: self.topic.or(before.topic),
+            change_weights: self.change_weights.or(before.change_weights),
+            mode: self.mode.or(before.mode),
+            update: self.update.or(before.update),
+            cycle: self.cycle.or(before.cycle),
+            contact: self.contact.or(before.contact),
+            host_delay: self.host_delay.or(before.host_delay),
+            connections: self.connections.or(before.connections),
+            allow_private: self.allow_private || before.allow_private,
+            follow_other_sites: self.follow_other_sites || before.follow_other_sites,
+        }
+    }
+
+    /// What it says and another does not, as options.
+    pub(super) fn beyond(&self, other: &Self) -> Result<String> {
+        let [own, others] = [self, other].map(toml::Table::try_from);
+        let (own, others) = (own?, others?);
+        let option = |(name, value): (&String, &toml::Value)| match value {
+            toml::Value::Boolean(_) => format!("--{name}"),
+            toml::Value::String(text) => format!("--{name} {text}"),
+            other => format!("--{name} {other}"),
+        };
+        let options: Vec<_> =
+            own.iter().filter(|(name, _)| !others.contains_key(*name)).map(option).collect();
+        Ok(options.join(" "))
+    }
+
+    /// Puts what it says into a configuration.
+    pub(super) fn lay(&self, how: How, config: &mut Config) -> Result<()> {
+        how.lay(&self.budget, &mut config.budget);
+        how.lay(&self.bytes, &mut config.bytes);
+        how.lay(&self.pages, &mut config.pages);
+        how.lay(&self.topic, &mut config.topic);
+        how.lay(&self.mode, &mut config.mode);
+        how.lay(&self.update, &mut config.update);
+        how.lay(&self.cycle, &mut config.cycle);
+        how.lay(&self.contact, &mut config.contact);
+        how.lay(&self.host_delay, &mut config.politeness.delay);
+        how.lay(&self.connections, &mut config.connections);
+        how.lay(&self.allow_private.then_some(true), &mut config.allow_private);
+        how.lay(&self.follow_other_sites.then_some(true), &mut config.follow_other_sites);
+        let form = if config.mode == Some(ModeName::Batch) { "" } else { ":steady" };
+        let by_objective = self.objective.as_ref().map(|objective| format!("freshet:{objective}{form}"));
+        how.lay(&self.policy.clone().or(by_objective), &mut config.policy);
+        let (mut weights, old) = (WeightsConfig::default(), &mut config.change.weights);
+        weights.replace(self.change_weights.as_deref().unwrap_or_default()).context("--change-weights")?;
+        how.lay(&weights.title, &mut old.title);
+        how.lay(&weights.text, &mut old.text);
+        how.lay(&weights.links, &mut old.links);
+        how.lay(&weights.numbers, &mut old.numbers);
+        Ok(())
+    }
+}
+
+/// What comes first, the options or the configuration.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum How {
+    /// The options: they are given now.
+    Over,
+    /// The configuration: they were given before.
+    Under,
+}
+
+impl How {
+    fn lay<T: Clone>(self, option: &Option<T>, setting: &mut Option<T>) {
+        if option.is_some() && (self == Self::Over || setting.is_none()) {
+            setting.clone_from(option);
+        }
+    }
+}
+
+/// The configuration of the crawl in a directory: that of the file named, or of the one beside it, and what it was told before.
+pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config> {
+    let beside = directory.join("freshet.toml");
+    let mut config = match file {
+        Some(path) => Config::read(path)?,
+        None if beside.is_file() => Config::read(&beside)?,
+        None => Config::default(),
+    };
+    Told::before(directory)?.lay(How::Under, &mut config)?;
+    Ok(config)
+}
+
+const HEAD: &str = "\
+# What `freshet crawl` was told last, by the names of its options. It holds until an option or freshet.toml says something else.
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Told {
+        toml::from_str(text).expect("these are options")
+    }
+
+    #[test]
+    fn what_was_said_is_kept_and_what_is_said_now_comes_first() {
+        let directory = tempfile::tempdir().expect("there is room for a directory");
+        assert_eq!(Told::before(directory.path()).expect("it is empty"), Told::default());
+        let first = told("budget = '3000/day'\nhost-delay = '100ms'\nallow-private = true\npages = 50");
+        first.keep(directory.path()).expect("it can be written");
+        assert_eq!(Told::before(directory.path()).expect("it was written"), first);
+        let now = told("budget = '1/s'\nobjective = 'fresh'").or(first);
+        assert_eq!(
+            now,
+            told(
+                "budget = '1/s'\nobjective = 'fresh'\nhost-delay = '100ms'\nallow-private = true\npages = 50"
+            )
+        );
+        assert_eq!(told("policy = 'uniform'").or(now.clone()).objective, None);
+        let beyond = now.beyond(&told("pages = 7\nbudget = '1/s'")).expect("it is plain");
+        assert_eq!(beyond, "--allow-private --host-delay 100ms --objective fresh");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_used_is_named() {
+        let directory = tempfile::tempdir().expect("there is room for a directory");
+        fs::write(directory.path().join(FILE), "budged = '1/s'").expect("it can be written");
+        let error = format!("{:#}", Told::before(directory.path()).expect_err("there is no such option"));
+        assert!(error.contains("options.toml cannot be used") && error.contains("budged"), "{error}");
+    }
+}
