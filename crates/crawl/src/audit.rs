@@ -37,7 +37,9 @@ const BELIEF: f64 = 20.0;
 /// The part of the time since the first audit after which an audit counts half.
 const HALF_LIFE: f64 = 0.25;
 /// Days after which an audit counts half at least, and at most.
-const HALF_LIFE_DAYS: (f64, f64) = (1.0, 7.0);
+const HALF_LIFE_DAYS: (f64, f64) = (1.0, 14.0);
+/// Milliseconds: a date that is younger than this at the visit may be the time of the answer.
+const YOUNG: i64 = 5 * 60_000;
 
 /// An audit that is under way.
 #[derive(Clone, Debug)]
@@ -132,7 +134,7 @@ impl Audit {
         }
         let judged: Vec<(f64, &Drawn)> = first
             .iter()
-            .filter_map(|(page, row)| Some((age(row, drawn[page].visited)?, drawn[page])))
+            .filter_map(|(page, row)| Some((age(row, drawn[page].visited, self.started)?, drawn[page])))
             .collect();
         let ages: Vec<f64> = judged.iter().map(|(age, _)| *age).collect();
         let (estimated_freshness, surprise) = beliefs(&judged).unzip();
@@ -165,13 +167,17 @@ fn beliefs(judged: &[(f64, &Drawn)]) -> Option<(f64, f64)> {
     (count > 0.0).then(|| (believed / count, surprise / count))
 }
 
-/// Days since the copy went out of date, zero if it is fresh; none if the visit did not tell.
-fn age(row: &VisitRow, visited: Timestamp) -> Option<f64> {
+/// Days since the copy went out of date, zero if it was fresh when it was drawn; none if the visit did not tell.
+fn age(row: &VisitRow, visited: Timestamp, drawn: Timestamp) -> Option<f64> {
     match row.kind {
         VisitKind::Unchanged | VisitKind::NotModified => Some(0.0),
         VisitKind::Changed | VisitKind::Gone | VisitKind::Moved => {
             let modified = row.last_modified.filter(|modified| visited < *modified && *modified < row.time);
             let days = match modified {
+                // It has waited for its visit, and changed while it did.
+                Some(modified) if drawn <= modified && YOUNG <= row.time.millis_since(modified) => {
+                    return Some(0.0);
+                }
                 Some(modified) => row.time.days_since(modified).get(),
                 None => row.time.days_since(visited.min(row.time)).get() / 2.0,
             };
@@ -313,14 +319,16 @@ mod tests {
     fn the_age_of_a_copy_is_told_by_dates_or_the_middle() {
         let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
         let mut row = VisitRow::new(day(10), "http://a.example/", VisitKind::Changed);
-        assert_eq!(age(&row, day(4)), Some(3.0));
+        assert_eq!(age(&row, day(4), day(9).plus_millis(1)), Some(3.0));
         row.last_modified = Some(day(9));
-        assert_eq!(age(&row, day(4)), Some(1.0));
+        assert_eq!(age(&row, day(4), day(9).plus_millis(1)), Some(1.0));
+        row.last_modified = Some(day(9).plus_millis(2));
+        assert_eq!(age(&row, day(4), day(9).plus_millis(1)), Some(0.0));
         row.last_modified = Some(day(3));
-        assert_eq!(age(&row, day(4)), Some(3.0));
+        assert_eq!(age(&row, day(4), day(9).plus_millis(1)), Some(3.0));
         row.kind = VisitKind::Unchanged;
-        assert_eq!(age(&row, day(4)), Some(0.0));
+        assert_eq!(age(&row, day(4), day(9).plus_millis(1)), Some(0.0));
         row.kind = VisitKind::Failed;
-        assert_eq!(age(&row, day(4)), None);
+        assert_eq!(age(&row, day(4), day(9).plus_millis(1)), None);
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(options: &CrawlOptions) -> Result<()> {
     };
     let before = told.beyond(&options.told)?;
     if show == Show::Usual && !before.is_empty() {
-        eprintln!("It goes on as it was told before: {before}");
+        writeln!(io::stderr(), "It goes on as it was told before: {before}").context("cannot say so")?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     let result = runtime.block_on(crawl(settings, told, clock, limit, show));
