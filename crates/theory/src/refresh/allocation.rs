@@ -264,7 +264,7 @@ const FIT_TOLERANCE: f64 = 1e-9;
 pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {
     SAMPLES.iter().fold(1.0, |start, size| {
         let numbers = sample(market.response.pages(), *size);
-        let pages = Subset { response: market.response, pages: &numbers };
+        let pages = Subset { response: market.response, numbers: numbers.as_slice() };
         let mut sampled = market.of(&pages);
         let budget = budget * (*size as f64 / market.response.pages() as f64);
         if sampled.spent_at_least() >= budget || !sampled.has_worth() {

@@ -38,7 +38,7 @@ impl<R: Response> Demand for HostEdge<'_, R> {
         let (own, mut others) = frequencies.split_at_mut(self.pages.pages.len());
         let mut of_hosts = Vec::with_capacity(self.hosts.len());
         for host in &self.hosts {
-            let (frequencies, rest) = others.split_at_mut(host.pages.pages);
+            let (frequencies, rest) = others.split_at_mut(host.pages.pages());
             of_hosts.push(frequencies);
             others = rest;
         }
@@ -84,9 +84,8 @@ impl<'a, R: Response> Kinked for Limited<'a, R> {
             if standings[host] != Standing::Below {
                 return Vec::new();
             }
-            let Span { first, pages, .. } = self.span(host);
             let is_edge = |page: &usize| self.market.is_edge(*page, price, PAGES_WITHIN);
-            (first..first + pages).filter(is_edge).map(|page| page as u32).collect()
+            self.span(host).numbers.filter(is_edge).map(|page| page as u32).collect()
         };
         let hosts = 0..self.limits.len();
         let pages = hosts.clone().into_par_iter().flat_map_iter(edge_of).collect();
@@ -94,7 +93,7 @@ impl<'a, R: Response> Kinked for Limited<'a, R> {
         let hosts: Vec<_> =
             near.map(|host| NearLimit { limit: self.limits[host], pages: self.span(host) }).collect();
         let edge = HostEdge { pages: Part { market: self.market, pages }, market: self.market, hosts };
-        let count = edge.pages.pages.len() + edge.hosts.iter().map(|host| host.pages.pages).sum::<usize>();
+        let count = edge.pages.pages.len() + edge.hosts.iter().map(|host| host.pages.pages()).sum::<usize>();
         (edge, count)
     }
 

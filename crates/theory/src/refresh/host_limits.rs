@@ -87,8 +87,8 @@ impl<'a, R: Response> Limited<'a, R> {
 
     /// The pages of a host.
     pub(super) fn span(&self, host: usize) -> Span<'a, R> {
-        let (first, end) = (self.starts[host] as usize, self.starts[host + 1] as usize);
-        Span { response: self.market.response, first, pages: end - first }
+        let numbers = self.starts[host] as usize..self.starts[host + 1] as usize;
+        Span { response: self.market.response, numbers }
     }
 
     /// Some number for each host, from the frequencies of its pages.
@@ -107,7 +107,7 @@ impl<'a, R: Response> Limited<'a, R> {
         }
         let run = |(hosts, mut frequencies): (Range<usize>, &mut [VisitsPerDay])| -> Vec<T> {
             let host = |host: usize| {
-                let (own, others) = std::mem::take(&mut frequencies).split_at_mut(self.span(host).pages);
+                let (own, others) = std::mem::take(&mut frequencies).split_at_mut(self.span(host).pages());
                 frequencies = others;
                 of_host(host, own)
             };
@@ -158,11 +158,11 @@ impl<'a, R: Response> Limited<'a, R> {
     fn clear_among_worthy(&self, host: usize, start: f64, frequencies: &mut [VisitsPerDay]) -> Option<Price> {
         let (span, floor) = (self.span(host), FLOOR * start);
         let is_worthy = |page: &u32| !span.is_given_up(*page as usize, floor);
-        let worthy: Vec<u32> = (0..span.pages as u32).filter(is_worthy).collect();
+        let worthy: Vec<u32> = (0..span.pages() as u32).filter(is_worthy).collect();
         if worthy.is_empty() || self.market.frequency_min > 0.0 {
             return None;
         }
-        let subset = Subset { response: &span, pages: &worthy };
+        let subset = Subset { response: &span, numbers: worthy.as_slice() };
         let mut market = self.market.of_host(&subset, Pricing::PerVisit);
         let mut of_worthy: Vec<_> = worthy.iter().map(|page| frequencies[*page as usize]).collect();
         let own = clear_near(&mut market, self.limits[host], start, NEAR_OWN, &mut of_worthy).price;
@@ -186,7 +186,7 @@ impl<'a, R: Response> Limited<'a, R> {
     /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
     fn saturated_total(&self, host: usize, price: f64) -> Total {
         let span = self.span(host);
-        let mut frequencies = vec![VisitsPerDay::new(self.market.frequency_min); span.pages];
+        let mut frequencies = vec![VisitsPerDay::new(self.market.frequency_min); span.pages()];
         let own = self.clear_host(host, price, Self::host_start(price), &mut frequencies);
         let market = self.market.of_host(&span, self.host_pricing(price));
         // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the price.
@@ -316,13 +316,13 @@ fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
         let spent = |host: usize| {
             let span = limited.span(host);
             let is_worth = limited.market.of(&span).has_worth();
-            if is_worth { limited.limits[host] } else { span.pages as f64 * limited.market.frequency_min }
+            if is_worth { limited.limits[host] } else { span.pages() as f64 * limited.market.frequency_min }
         };
         return hosts.map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget;
     }
     let spent = |host: usize| {
         let span = limited.span(host);
-        let mut frequencies = vec![VisitsPerDay::new(limited.market.frequency_min); span.pages];
+        let mut frequencies = vec![VisitsPerDay::new(limited.market.frequency_min); span.pages()];
         limited.clear_host(host, 0.0, Limited::<R>::host_start(0.0), &mut frequencies);
         frequencies.iter().enumerate().map(|(page, f)| span.cost(page) * f.get()).sum::<f64>()
     };

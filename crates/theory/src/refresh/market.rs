@@ -314,8 +314,8 @@ impl<R: Response> Demand for Part<'_, R> {
 }
 
 impl<R: Response> Part<'_, R> {
-    fn subset(&self) -> Subset<'_, R> {
-        Subset { response: self.market.response, pages: &self.pages }
+    fn subset(&self) -> Subset<'_, R, &[u32]> {
+        Subset { response: self.market.response, numbers: &self.pages }
     }
 }
 

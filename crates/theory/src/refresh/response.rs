@@ -17,6 +17,8 @@
 //! - Just under its ceiling a page is asked by the *log complement* −ln(1 − π/ceiling), which keeps its digits where the price
 //!   itself has none left.
 
+use std::ops::Range;
+
 use super::inverse::{AgeCurve, FreshnessCurve, log_complement_of_freshness};
 use super::scaled::Scaled;
 use crate::units::VisitsPerDay;
@@ -156,31 +158,67 @@ pub(super) trait Response: Sync {
     }
 }
 
-/// Some of the pages, by their numbers.
-pub(super) struct Subset<'a, R> {
-    pub(super) response: &'a R,
-    pub(super) pages: &'a [u32],
+/// The numbers of some pages.
+pub(super) trait Numbers: Sync {
+    /// How many they are.
+    fn count(&self) -> usize;
+
+    /// One of them.
+    fn number(&self, page: usize) -> usize;
 }
 
-impl<R: Response> Response for Subset<'_, R> {
+impl Numbers for &[u32] {
+    #[inline]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn number(&self, page: usize) -> usize {
+        self[page] as usize
+    }
+}
+
+impl Numbers for Range<usize> {
+    #[inline]
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    #[inline(always)]
+    fn number(&self, page: usize) -> usize {
+        self.start + page
+    }
+}
+
+/// Some of the pages, by their numbers.
+pub(super) struct Subset<'a, R, N> {
+    pub(super) response: &'a R,
+    pub(super) numbers: N,
+}
+
+/// Pages that follow each other.
+pub(super) type Span<'a, R> = Subset<'a, R, Range<usize>>;
+
+impl<R: Response, N: Numbers> Response for Subset<'_, R, N> {
     #[inline]
     fn pages(&self) -> usize {
-        self.pages.len()
+        self.numbers.count()
     }
 
     #[inline]
     fn cost(&self, page: usize) -> f64 {
-        self.response.cost(self.pages[page] as usize)
+        self.response.cost(self.numbers.number(page))
     }
 
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
-        self.response.ceiling(self.pages[page] as usize)
+        self.response.ceiling(self.numbers.number(page))
     }
 
     #[inline(always)]
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
-        self.response.at_price(self.pages[page] as usize, price, guess)
+        self.response.at_price(self.numbers.number(page), price, guess)
     }
 
     #[inline]
@@ -191,78 +229,23 @@ impl<R: Response> Response for Subset<'_, R> {
         frequencies: &mut Block,
         elasticities: &mut Block,
     ) {
-        let page_at = |offset| self.pages[page_at(offset)] as usize;
+        let page_at = |offset| self.numbers.number(page_at(offset));
         self.response.at_price_all(page_at, price, frequencies, elasticities);
     }
 
     #[inline]
     fn is_given_up(&self, page: usize, price: f64) -> bool {
-        self.response.is_given_up(self.pages[page] as usize, price)
+        self.response.is_given_up(self.numbers.number(page), price)
     }
 
     #[inline]
     fn under_ceiling(&self, page: usize, log_complement: f64) -> f64 {
-        self.response.under_ceiling(self.pages[page] as usize, log_complement)
+        self.response.under_ceiling(self.numbers.number(page), log_complement)
     }
 
     #[inline]
     fn log_complement(&self, page: usize, frequency: f64) -> f64 {
-        self.response.log_complement(self.pages[page] as usize, frequency)
-    }
-}
-
-/// Pages that follow each other.
-pub(super) struct Span<'a, R> {
-    pub(super) response: &'a R,
-    pub(super) first: usize,
-    pub(super) pages: usize,
-}
-
-impl<R: Response> Response for Span<'_, R> {
-    #[inline]
-    fn pages(&self) -> usize {
-        self.pages
-    }
-
-    #[inline]
-    fn cost(&self, page: usize) -> f64 {
-        self.response.cost(self.first + page)
-    }
-
-    #[inline]
-    fn ceiling(&self, page: usize) -> Ceiling {
-        self.response.ceiling(self.first + page)
-    }
-
-    #[inline(always)]
-    fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer {
-        self.response.at_price(self.first + page, price, guess)
-    }
-
-    #[inline]
-    fn at_price_all(
-        &self,
-        page_at: impl Fn(usize) -> usize,
-        price: f64,
-        frequencies: &mut Block,
-        elasticities: &mut Block,
-    ) {
-        self.response.at_price_all(|offset| self.first + page_at(offset), price, frequencies, elasticities);
-    }
-
-    #[inline]
-    fn is_given_up(&self, page: usize, price: f64) -> bool {
-        self.response.is_given_up(self.first + page, price)
-    }
-
-    #[inline]
-    fn under_ceiling(&self, page: usize, log_complement: f64) -> f64 {
-        self.response.under_ceiling(self.first + page, log_complement)
-    }
-
-    #[inline]
-    fn log_complement(&self, page: usize, frequency: f64) -> f64 {
-        self.response.log_complement(self.first + page, frequency)
+        self.response.log_complement(self.numbers.number(page), frequency)
     }
 }
 
