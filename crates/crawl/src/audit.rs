@@ -28,6 +28,8 @@ use rand::seq::IteratorRandom as _;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::web::dates::YOUNG;
+
 /// The notes of audits begin with this; the moment in milliseconds follows, with 20 digits.
 pub const NOTES: &str = "audit ";
 /// The most pages of an audit.
@@ -38,8 +40,6 @@ const BELIEF: f64 = 20.0;
 const HALF_LIFE: f64 = 0.25;
 /// Days after which an audit counts half at least, and at most.
 const HALF_LIFE_DAYS: (f64, f64) = (1.0, 14.0);
-/// Milliseconds: a date that is younger than this at the visit may be the time of the answer.
-const YOUNG: i64 = 5 * 60_000;
 
 /// An audit that is under way.
 #[derive(Clone, Debug)]

@@ -25,67 +25,54 @@ const FILE: &str = "options.toml";
 pub(super) struct Told {
     /// Visits: 20000/day, 1/s, unlimited
     #[arg(long, value_name = "VISITS/SPAN")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<String>,
 
     /// Bytes: 5GB/day, unlimited
     #[arg(long, value_name = "BYTES/SPAN")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<String>,
 
     /// Pages to keep at most
     #[arg(long, value_name = "N")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     pages: Option<usize>,
 
     /// What the copy is kept for: mix, changes, fresh or age
     #[arg(long, value_name = "OBJECTIVE", conflicts_with = "policy")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     objective: Option<String>,
 
     /// Which page next: any policy of `freshet lab replay`
     #[arg(long, value_name = "POLICY")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     policy: Option<String>,
 
     /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
     #[arg(long, value_name = "WORDS")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<String>,
 
     /// What changes are worth by their kinds: title, text, links, numbers; as in numbers=0.1,links=0.2
     #[arg(long, value_name = "KIND=WEIGHT,...")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     change_weights: Option<String>,
 
     /// How visits are spread over time; batch needs --cycle
     #[arg(long, value_enum, value_name = "MODE")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<ModeName>,
 
     /// When readers see what was found; shadow needs --cycle
     #[arg(long, value_enum, value_name = "WHEN")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     update: Option<UpdateName>,
 
     /// The length of a batch, or between two collections with shadowing: 7d
     #[arg(long, value_name = "SPAN")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     cycle: Option<String>,
 
     /// Whom the owner of a site may write to: a page or a mail address
     #[arg(long, value_name = "ADDRESS")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     contact: Option<String>,
 
     /// Between two visits to a host: 1s, 500ms, 0
     #[arg(long, value_name = "SPAN")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     host_delay: Option<String>,
 
     /// Connections at a time
     #[arg(long, value_name = "N")]
-    #[serde(skip_serializing_if = "Option::is_none")]
     connections: Option<usize>,
 
     /// Allow private, loopback and link-local addresses

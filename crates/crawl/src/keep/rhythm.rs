@@ -13,7 +13,7 @@ use freshet_store::time::Timestamp;
 
 use crate::archived::response;
 use crate::visit::{Finding, PageVisit};
-use crate::web::dates::{last_modified, parse_date};
+use crate::web::dates::{YOUNG, last_modified, parse_date};
 
 /// Milliseconds of one minute.
 const MINUTE: i64 = 60_000;
@@ -23,8 +23,6 @@ const DAY: i64 = 24 * 60 * MINUTE;
 const RHYTHMS: [(i64, i64); 2] = [(7 * DAY, 4), (DAY, 6)];
 /// Milliseconds by which two dates may miss a whole number of periods.
 const LATITUDE: i64 = 10 * MINUTE;
-/// A date that is younger than this may be the time of the answer.
-const YOUNG: i64 = 5 * MINUTE;
 
 /// A change that is expected.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -29,6 +29,9 @@ pub fn parse_date(text: &str) -> Option<Timestamp> {
     parts.moment()
 }
 
+/// Milliseconds: a date of Last-Modified that is younger than this at the visit may be the time of the answer.
+pub const YOUNG: i64 = 5 * 60_000;
+
 /// When the server says that the page last changed.
 pub fn last_modified(headers: &HeaderMap) -> Option<Timestamp> {
     date(headers, &LAST_MODIFIED)

@@ -194,7 +194,8 @@ impl<'a> Plan<'a> {
         Allocation { marginal_gain: price, ..allocation }
     }
 
-    /// Finds the price and returns the allocation, for pages in the order of their hosts; the marginal gain is right for objectives without a unit of time.
+    /// Finds the price and returns the allocation, for pages in the order of their hosts; the marginal gain is right for
+    /// objectives without a unit of time.
     fn fill<R: Response>(&self, response: &R, pricing: Pricing) -> Allocation {
         let Units { rate, importance, .. } = self.units;
         let pricing = if self.has_costs { pricing } else { Pricing::PerVisit };

@@ -43,8 +43,7 @@ impl<R: Response> Demand for HostEdge<'_, R> {
             others = rest;
         }
         let cut = |(host, frequencies): (&NearLimit<'_, R>, &mut [VisitsPerDay])| {
-            let total = self.market.of(&host.pages).at(price, frequencies);
-            if total.spent > host.limit { Total { spent: host.limit, slope: 0.0 } } else { total }
+            self.market.of(&host.pages).at(price, frequencies).cut_at(host.limit)
         };
         let totals: Vec<_> = self.hosts.par_iter().zip(of_hosts).map(cut).collect();
         totals.into_iter().chain([self.pages.at(price, own)]).sum()
@@ -128,11 +127,7 @@ impl Demand for ByHosts<'_> {
         let rise = (price.value / self.origin).ln();
         let cut = |((total, elasticity), limit): ((&HostTotal, &f64), &f64)| {
             let spent = total.visits * (-elasticity * rise).exp();
-            if spent > *limit {
-                Total { spent: *limit, slope: 0.0 }
-            } else {
-                Total { spent, slope: spent * elasticity }
-            }
+            Total { spent, slope: spent * elasticity }.cut_at(*limit)
         };
         self.totals.iter().zip(&self.elasticities).zip(self.limits).map(cut).sum()
     }

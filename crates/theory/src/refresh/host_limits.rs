@@ -26,7 +26,7 @@ use super::host_order::counts;
 use super::market::{CHUNK, Market, Pricing};
 use super::price::{Cleared, Demand, Jump, Price, Reference, TOLERANCE, Total, clear};
 use super::response::{Response, Span, Subset};
-use super::rough::{LEAP_MAX, clear_near};
+use super::rough::{clear_near, leap_by_power};
 use crate::units::VisitsPerDay;
 
 /// A market whose pages belong to hosts with limits.
@@ -223,10 +223,8 @@ impl<R: Response> Demand for Limited<'_, R> {
         let limited = &*self;
         let hosts = 0..limited.limits.len();
         if !limited.has_costs {
-            let at_limit = |host| Total { spent: limited.limits[host], slope: 0.0 };
-            let cut = |host| {
-                if limited.is_over(host) { at_limit(host) } else { limited.last.unlimited[host].total }
-            };
+            // Without costs a host spends what it visits.
+            let cut = |host: usize| limited.last.unlimited[host].total.cut_at(limited.limits[host]);
             return hosts.map(cut).sum();
         }
         let cut = |host| match limited.is_over(host) {
@@ -344,8 +342,7 @@ fn share_limits<R: Response>(
     let start_of = |host: usize| match limited.last.unlimited.get(host) {
         _ if limited.has_costs => Limited::<R>::host_start(price),
         Some(HostTotal { visits, total }) if *visits > 0.0 && limited.limits[host] > 0.0 => {
-            let step = (visits / limited.limits[host]).ln() / total.elasticity();
-            start * step.clamp(-LEAP_MAX, LEAP_MAX).exp()
+            leap_by_power(start, total, limited.limits[host])
         }
         _ => start,
     };

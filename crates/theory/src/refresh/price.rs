@@ -104,6 +104,11 @@ pub(super) struct Total {
 const ELASTICITIES: (f64, f64) = (0.3, 2.0);
 
 impl Total {
+    /// It, and no more than a limit, at which it does not move.
+    pub(super) fn cut_at(self, limit: f64) -> Self {
+        if self.spent > limit { Self { spent: limit, slope: 0.0 } } else { self }
+    }
+
     /// By which power of the price it falls, as far as that is believed.
     pub(super) fn elasticity(&self) -> f64 {
         let (low, high) = ELASTICITIES;

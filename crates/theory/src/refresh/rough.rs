@@ -5,7 +5,7 @@
 //! and the next steps leave more. So the pages are split after the first pass. The *edge*, those with a ceiling near the
 //! price, are few and are computed exactly at each price that is tried. The *rest* has no kink near the price: it is followed
 //! by a power of the price through the first pass, then by a cubic through the last two. After the second pass the price
-//! is exact to twelve digits; the third confirms it and leaves the frequencies.
+//! is exact to twelve digits; the third confirms it and leaves the frequencies. A first pass far from the price only tells where to begin.
 //!
 //! # Promises
 //! - The price found is that of [`super::price::clear`]: when the passes do not confirm it, that search goes on from there.
@@ -23,12 +23,17 @@ pub(super) trait Kinked: Demand {
 
     /// A rough guess where the budget is spent, from what is taken at this price, the last that was asked for.
     fn leap(&self, price: f64, total: &Total, budget: f64) -> f64 {
-        price * ((total.spent / budget).ln() / total.elasticity()).clamp(-LEAP_MAX, LEAP_MAX).exp()
+        leap_by_power(price, total, budget)
     }
 }
 
+/// Where a budget is spent if what is taken at this price is a power of it.
+pub(super) fn leap_by_power(price: f64, total: &Total, budget: f64) -> f64 {
+    price * ((total.spent / budget).ln() / total.elasticity()).clamp(-LEAP_MAX, LEAP_MAX).exp()
+}
+
 /// No guess goes further, in logarithms of the price.
-pub(super) const LEAP_MAX: f64 = 5.0;
+const LEAP_MAX: f64 = 5.0;
 
 /// Finds the price at which `demand` spends the budget, and leaves the frequencies at this price, or mixed at a jump; `start` is
 /// probably within a factor of `within` of it.
@@ -64,10 +69,12 @@ fn clear_within(
     if is_settled(&total) {
         return Ok(price);
     }
-    let guess = demand.leap(start, &total, budget);
     let is_near = |price: f64| (start / within..start * within).contains(&price);
-    if may_leap && !is_near(guess) && guess.is_finite() {
-        return Err(guess);
+    if may_leap {
+        let guess = demand.leap(start, &total, budget);
+        if !is_near(guess) && guess.is_finite() {
+            return Err(guess);
+        }
     }
     let (mut edge, edge_pages) = demand.edge(start, within);
     let mut scratch = vec![VisitsPerDay::ZERO; edge_pages];
