@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::model::Model;
-use super::plan::{Look, Plan, Planned, Source};
+use super::plan::{Look, PLAN_SLACK, Plan, Planned, Source};
 use super::policy::{BATCHES, Freshet, PLAN_SPARE};
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, SiteId};
@@ -21,8 +21,6 @@ use crate::policy::catalogue::{Catalogue, SiteId};
 const SENTINELS: f64 = 0.7;
 /// Largest part of a cycle's downloads that sentinels may take.
 const SENTINELS_SHARE_MAX: f64 = 0.1;
-/// The pages of a plan reach down to this part of the threshold: batches move it a little.
-const PLAN_SLACK: f32 = 0.9;
 /// A plan that holds too few pages is deepened to this part of its level; if that is not enough, to the square of it, and so on.
 const PLAN_STEP: f32 = 0.8;
 /// Pages by which the threshold is guessed before the first choice.
@@ -49,8 +47,10 @@ impl Freshet {
 
     /// Chooses the best `quota` pages of all that have room.
     fn choose_best(&mut self, catalogue: &Catalogue, quota: usize) {
+        // Where sites lack room more pages are wanted than will be chosen.
+        let enough = if catalogue.is_roomy() { self.left } else { usize::MAX };
         let (plan, mut source) = self.plan_and_source(catalogue);
-        plan.follow_clocks(&mut source);
+        plan.follow_clocks(&mut source, enough);
         let mut wanted = quota;
         while wanted > 0 {
             self.deepen(catalogue, wanted);
@@ -112,16 +112,18 @@ impl Freshet {
         reached
     }
 
+    /// Chooses the best `quota` pages of the plan that have room, by the threshold that was set by them.
     fn take_best(&mut self, catalogue: &Catalogue, quota: usize) {
         let mut chosen = std::mem::take(&mut self.chosen);
         let mut taken = std::mem::take(&mut self.taken);
+        let least = self.threshold;
         let (plan, mut source) = self.plan_and_source(catalogue);
         if catalogue.is_roomy() {
-            plan.take_best(&mut source, quota, |_, _| true, &mut chosen);
+            plan.take_best(&mut source, quota, least, |_, _| true, &mut chosen);
         } else {
             let aside = plan.set_aside(|page| has_room(source.model, &taken, catalogue, page));
             let takes = |model: &Model, page| take_room(model, &mut taken, catalogue, page);
-            plan.take_best(&mut source, quota, takes, &mut chosen);
+            plan.take_best(&mut source, quota, least, takes, &mut chosen);
             plan.readmit(aside);
         }
         (self.chosen, self.taken) = (chosen, taken);

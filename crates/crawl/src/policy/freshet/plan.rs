@@ -4,6 +4,10 @@
 //! as its index may reach a level, and the pages whose drawn index does are planned; the best of them are chosen, batch after
 //! batch. Groups whose clocks have moved are walked and weighed again. A planned page stays in its cell until it is chosen.
 //!
+//! In a cycle the plan stands in the order of groups, and what is chosen leaves it in this order: what belongs to a group lies together
+//! in memory, and with many pages most of the cost of looking at them is to get there. So the best are found by a level that they
+//! reach, not by a sort.
+//!
 //! # Promises
 //! - Every page whose drawn index reaches [`Plan::level`] is in the plan, as far as the index falls along a queue and no draw raises
 //!   it more than [`THOMPSON_REACH`] times.
@@ -30,13 +34,16 @@ const CLASS_WIDTH: f32 = 1.22;
 /// Pages of a queue that are passed by before one is weighed again, to see how far the index has fallen.
 const PASSED_MAX: usize = 16;
 
+/// The pages of a plan reach down to this part of the threshold: batches move it a little.
+pub(super) const PLAN_SLACK: f32 = 0.9;
+
 /// Index of a page that is to be visited whatever it is worth.
 const ANY_INDEX: f32 = f32::INFINITY;
 
 /// The pages of the plan.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Pages that may be chosen.
+    /// Pages that may be chosen: by group, until they are sorted for the steady form.
     waiting: Vec<Waiting>,
     /// Recent clock time of each group when its pages were last weighed.
     clock_seen: Vec<f32>,
@@ -92,7 +99,13 @@ impl Plan {
         for group in 0..self.clock_seen.len() {
             self.gather(from, group, level);
         }
+        self.order_by_group();
         self.level = level;
+    }
+
+    /// Puts together what belongs to a group. What was gathered last stands behind the rest, itself in order, so that this is one pass.
+    fn order_by_group(&mut self) {
+        self.waiting.sort_by_key(|waiting| waiting.group);
     }
 
     /// Plans the pages of a group whose drawn index reaches `level`.
@@ -142,8 +155,8 @@ impl Plan {
         self.waiting[planned.place as usize].index = ANY_INDEX;
     }
 
-    /// Weighs again what belongs to groups whose clocks have moved since they were weighed.
-    pub(super) fn follow_clocks(&mut self, from: &mut Source<'_>) {
+    /// Weighs again what belongs to groups whose clocks have moved since they were weighed. Only the best `enough` will be wanted.
+    pub(super) fn follow_clocks(&mut self, from: &mut Source<'_>, enough: usize) {
         let least = CLOCK_MOVED * self.visit_interval;
         let mut has_moved = std::mem::take(&mut self.has_moved);
         has_moved.clear();
@@ -158,6 +171,7 @@ impl Plan {
                 waiting.index = from.look().drawn_index(waiting.page);
             }
         }
+        self.raise_level(from.model, enough);
         for (group, _) in has_moved.iter().enumerate().filter(|(_, has_moved)| **has_moved) {
             let time = self.recent_time(from.model, group);
             // Where a clock has lost time, what was not worth it is worth even less.
@@ -167,14 +181,34 @@ impl Plan {
             self.clock_seen[group] = time;
         }
         self.has_moved = has_moved;
+        self.order_by_group();
+    }
+
+    /// Raises the level to what the best `enough` pages reach, with some slack, and lets go what stays below: it would not be chosen, but
+    /// be weighed again and again.
+    fn raise_level(&mut self, model: &mut Model, enough: usize) {
+        let level = self.nth_largest(enough) * PLAN_SLACK;
+        if level <= self.level || !level.is_finite() {
+            return;
+        }
+        self.level = level;
+        self.waiting.retain(|waiting| {
+            let stays = waiting.index >= level;
+            if !stays {
+                release(model, waiting.page);
+            }
+            stays
+        });
+        self.waiting.shrink_to(self.waiting.len() + self.waiting.len() / 4);
     }
 
     /// The `n`-th largest index of those that may be chosen; 0 when there are fewer.
-    pub(super) fn nth_largest(&mut self, n: usize) -> f32 {
+    pub(super) fn nth_largest(&self, n: usize) -> f32 {
         if n == 0 || self.waiting.len() < n {
             return 0.0;
         }
-        self.waiting.select_nth_unstable_by(n - 1, |a, b| b.index.total_cmp(&a.index)).1.index
+        let mut indices: Vec<f32> = self.waiting.iter().map(|waiting| waiting.index).collect();
+        *indices.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a)).1
     }
 
     /// Puts the best last, for [`Plan::take_last`].
@@ -197,24 +231,26 @@ impl Plan {
         });
     }
 
-    /// Chooses the best `quota` pages for which `takes` holds; what it refuses stays.
+    /// Chooses the best `quota` pages for which `takes` holds; what it refuses stays. The worst of them has the index `least`.
     pub(super) fn take_best(
         &mut self,
         from: &mut Source<'_>,
         quota: usize,
+        least: f32,
         mut takes: impl FnMut(&Model, u32) -> bool,
         chosen: &mut Vec<u32>,
     ) {
-        if quota == 0 {
-            return;
-        }
-        if self.waiting.len() > quota {
-            self.waiting.select_nth_unstable_by(quota - 1, |a, b| b.index.total_cmp(&a.index));
-        }
-        let mut place = 0;
+        let above = self.waiting.iter().filter(|waiting| waiting.index > least).count();
+        let mut as_good_as_least = quota.saturating_sub(above);
         self.waiting.retain(|waiting| {
-            place += 1;
-            place > quota || !from.hand_out(waiting.page, &mut takes, chosen)
+            let is_among_best = if waiting.index == least {
+                let is_wanted = as_good_as_least > 0;
+                as_good_as_least -= usize::from(is_wanted);
+                is_wanted
+            } else {
+                waiting.index > least
+            };
+            !is_among_best || !from.hand_out(waiting.page, &mut takes, chosen)
         });
     }
 
@@ -260,11 +296,16 @@ impl Plan {
     pub(super) fn dissolve(&mut self, model: &mut Model) {
         // Between cycles the memory is free for others.
         for waiting in std::mem::take(&mut self.waiting) {
-            if model.records.place(waiting.page as usize) == Place::Planned {
-                model.records.set_place(waiting.page as usize, Place::Queued);
-            }
+            release(model, waiting.page);
         }
         self.level = f32::INFINITY;
+    }
+}
+
+/// Lets a page go that was not chosen.
+fn release(model: &mut Model, page: u32) {
+    if model.records.place(page as usize) == Place::Planned {
+        model.records.set_place(page as usize, Place::Queued);
     }
 }
 
