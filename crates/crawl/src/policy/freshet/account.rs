@@ -12,7 +12,7 @@
 use freshet_theory::units::{ChangesPerDay, Days};
 
 use super::index::changed_probability;
-use super::model::Model;
+use super::model::{Model, Times};
 use super::moments::Moment;
 use super::records::Place;
 use crate::policy::catalogue::{Catalogue, PageId};
@@ -50,8 +50,8 @@ pub(super) fn explain(
         changed_probability: f64::from(changed_probability(standing.exposure)),
         index: f64::from(model.index(&standing)),
         threshold: f64::from(threshold),
-        directory_clock: f64::from(view.clock_time / view.wall_time),
-        site_clock: f64::from(view.site_time / view.wall_time),
+        directory_clock: f64::from(view.times.clock / view.times.wall),
+        site_clock: f64::from(view.times.site / view.times.wall),
         dates_are_believed: model.dates[model.site_of(number)].are_believed(),
         next_visit_in: ticks_until(model, catalogue, number, time, threshold)
             .map(|ticks| Days::new(f64::from(ticks) * cycle.get())),
@@ -71,10 +71,9 @@ fn ticks_until(
     time: Moment,
     threshold: f32,
 ) -> Option<f32> {
-    let now = model.view(page, time);
+    let now = model.view(page, time).times;
     let reaches = |ticks: f32| {
-        let view =
-            model.view_after(page, now.clock_time + ticks, now.site_time + ticks, now.wall_time + ticks);
+        let view = model.view_after(page, Times::new(now.clock + ticks, now.site + ticks, now.wall + ticks));
         model.index(&model.standing(catalogue, page, &view)) >= threshold
     };
     if reaches(0.0) {
@@ -100,7 +99,7 @@ pub(super) fn copy_estimate(model: &Model, time: Moment, cycle: Days) -> Option<
     for page in (0..pages).step_by(step).filter(|page| model.records.place(*page) != Place::Gone) {
         let view = model.view(page, time);
         let exposure = f64::from(model.calibration.exposure(&view.example));
-        let days = f64::from(view.wall_time) * cycle.get();
+        let days = f64::from(view.times.wall) * cycle.get();
         let fresh = (-exposure).exp();
         // Of the age a page's own chance is counted in: it is spread over the whole interval.
         freshness.add(fresh, fresh * (1.0 - fresh));

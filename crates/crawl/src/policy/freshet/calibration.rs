@@ -9,6 +9,8 @@
 //! - On the first day β = 0, so that the pure model decides.
 //! - Exposure and gradient are finite, whatever was observed.
 
+use super::logarithms::exp;
+
 /// Number of features.
 pub(super) const FEATURES: usize = 11;
 
@@ -50,7 +52,7 @@ impl Calibration {
             }
         }
         let correction: f32 = sums.iter().sum();
-        (example.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1).exp()
+        exp((example.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
     }
 
     /// The weight of a feature.

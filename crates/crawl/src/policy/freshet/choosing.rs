@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::model::Model;
+use super::model::{LastTimes, Model};
 use super::plan::{Look, PLAN_SLACK, Plan, Planned, Source};
 use super::policy::{BATCHES, Freshet, PLAN_SPARE};
 use super::thompson;
@@ -93,7 +93,8 @@ impl Freshet {
             return self.threshold;
         }
         let look = self.look(catalogue);
-        let drawn = |page: usize| look.drawn_index(page as u32);
+        let mut times = LastTimes::default();
+        let drawn = |page: usize| look.drawn_index(page as u32, &mut times);
         let mut indices: Vec<f32> = (0..pages).step_by(pages / PAGES_GUESSED_BY).map(drawn).collect();
         let place = (wanted as f64 / pages as f64 * indices.len() as f64) as usize;
         let place = place.min(indices.len() - 1);

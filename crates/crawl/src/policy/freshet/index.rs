@@ -18,6 +18,8 @@
 
 use freshet_theory::numerics::{age_gain, freshness_gain};
 
+use super::logarithms::exp;
+
 /// What the copy is kept for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Objective {
@@ -51,7 +53,7 @@ pub(super) fn changed_probability(exposure: f32) -> f32 {
     if exposure < 0.01 {
         exposure * (1.0 - exposure * (0.5 - exposure / 6.0))
     } else {
-        1.0 - (-exposure).exp()
+        1.0 - exp(-exposure)
     }
 }
 
@@ -94,7 +96,7 @@ pub(super) fn index(objective: Objective, standing: &Standing, exponents: Expone
         Objective::Fresh => (freshness_gain(exact) / exact) as f32,
         Objective::Age => age_gain(exact) as f32,
     };
-    importance * gain * (exponents.clock * log_clock_time + exponents.wall * log_wall_time).exp()
+    importance * gain * exp(exponents.clock * log_clock_time + exponents.wall * log_wall_time)
 }
 
 /// Clock time for which a visit makes a copy fresh that would have been out of date: of a page whose change is expected, g(L)/λ (**thesis**,

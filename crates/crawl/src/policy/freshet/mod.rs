@@ -10,6 +10,7 @@
 //! - `calibration`: what the model gets wrong;
 //! - `groups`: which directories are a group of their own;
 //! - `compact`: numbers in sixteen bits;
+//! - `logarithms`: fast logarithms and exponentials;
 //! - `records`: what is kept of every page;
 //! - `thompson`: chance, from a seed;
 //! - `model`: what is believed of every page, by all of these;
@@ -28,6 +29,7 @@ mod compact;
 mod dates;
 mod groups;
 mod index;
+mod logarithms;
 mod model;
 mod moments;
 #[cfg(test)]

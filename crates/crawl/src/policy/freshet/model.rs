@@ -8,6 +8,7 @@ use super::clocks::{Clocks, Evidence};
 use super::dates::DateTrust;
 use super::groups::Groups;
 use super::index::{Exponents, Objective, Standing, fresh_time_expected, index};
+use super::logarithms::ln;
 use super::moments::Moment;
 use super::posterior::{Finding, GroupRates, PagePosterior, after_visit};
 use super::records::Records;
@@ -59,11 +60,44 @@ pub(super) struct Visit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) example: Example,
-    pub(super) clock_time: f32,
-    pub(super) site_time: f32,
-    pub(super) wall_time: f32,
-    log_clock_time: f32,
-    log_wall_time: f32,
+    pub(super) times: Times,
+}
+
+/// The times since a visit to a page of a group, with their logarithms: pages of a group that were visited at the same time share them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    pub(super) clock: f32,
+    pub(super) site: f32,
+    pub(super) wall: f32,
+    log_clock: f32,
+    log_site: f32,
+    log_wall: f32,
+}
+
+impl Times {
+    /// So much time of the group's clock, of the site's and on the wall; none counts as less than a little.
+    pub(super) fn new(clock: f32, site: f32, wall: f32) -> Self {
+        let (clock, site, wall) =
+            (clock.max(CLOCK_TIME_MIN), site.max(CLOCK_TIME_MIN), wall.max(WALL_TIME_MIN));
+        Self { clock, site, wall, log_clock: ln(clock), log_site: ln(site), log_wall: ln(wall) }
+    }
+}
+
+/// The times that were last asked for, with the group and the moments that they belong to. It must not outlive a change of the clocks.
+#[derive(Debug, Default)]
+pub(super) struct LastTimes(Option<(usize, Moment, Moment, Times)>);
+
+impl LastTimes {
+    fn get(&mut self, group: usize, last: Moment, time: Moment, make: impl Fn() -> Times) -> Times {
+        match self.0 {
+            Some((of, from, to, times)) if (of, from, to) == (group, last, time) => times,
+            _ => {
+                let times = make();
+                self.0 = Some((group, last, time, times));
+                times
+            }
+        }
+    }
 }
 
 /// Everything that is believed.
@@ -159,28 +193,39 @@ impl Model {
 
     /// A page at a moment.
     pub(super) fn view(&self, page: usize, time: Moment) -> View {
-        let (group, last) = (self.group_of(page), self.records.last(page));
-        let clock_time = self.clocks.group_time(group, last, time);
-        let site_time = self.clocks.site_time(self.site_of(page), last, time);
-        self.view_after(page, clock_time, site_time, time.since(last))
+        self.view_after(page, self.times(self.group_of(page), self.records.last(page), time))
     }
 
-    /// A page so much clock time and wall time after its last visit.
-    pub(super) fn view_after(&self, page: usize, clock_time: f32, site_time: f32, wall_time: f32) -> View {
-        let clock_time = clock_time.max(CLOCK_TIME_MIN);
-        let site_time = site_time.max(CLOCK_TIME_MIN);
-        let wall_time = wall_time.max(WALL_TIME_MIN);
+    /// A page at a moment, one of many that are looked at one after another.
+    #[inline]
+    pub(super) fn view_beside(&self, page: usize, time: Moment, times: &mut LastTimes) -> View {
+        let (group, last) = (self.group_of(page), self.records.last(page));
+        self.view_after(page, times.get(group, last, time, || self.times(group, last, time)))
+    }
+
+    /// The times between two moments for the pages of a group.
+    fn times(&self, group: usize, last: Moment, time: Moment) -> Times {
+        let site = self.groups.site_of()[group] as usize;
+        Times::new(
+            self.clocks.group_time(group, last, time),
+            self.clocks.site_time(site, last, time),
+            time.since(last),
+        )
+    }
+
+    /// A page so much time after its last visit.
+    #[inline]
+    pub(super) fn view_after(&self, page: usize, times: Times) -> View {
         let posterior = self.posterior(page);
         let log_group_rate = self.rates.log_rate(self.group_of(page));
-        let base = posterior.exposure(clock_time).max(1e-7).ln();
-        let (log_clock_time, log_wall) = (clock_time.ln(), wall_time.ln());
+        let base = ln(posterior.exposure(times.clock).max(1e-7));
         let (fast, slow) = self.records.residuals(page);
         let features = [
             1.0,
-            log_wall - 2.0,
-            log_clock_time - log_wall,
-            site_time.ln() - log_wall,
-            posterior.mean().ln() - log_group_rate,
+            times.log_wall - 2.0,
+            times.log_clock - times.log_wall,
+            times.log_site - times.log_wall,
+            ln(posterior.mean()) - log_group_rate,
             log_group_rate + 3.0,
             self.last_changed_feature(page),
             f32::from(self.records.visits(page).min(20)) / 10.0 - 1.0,
@@ -189,15 +234,15 @@ impl Model {
             slow,
         ];
         let example = Example { base, features };
-        View { example, clock_time, site_time, wall_time, log_clock_time, log_wall_time: log_wall }
+        View { example, times }
     }
 
     /// What is known of a page for its index, given how it is seen.
     pub(super) fn standing(&self, catalogue: &Catalogue, page: usize, view: &View) -> Standing {
         Standing {
             exposure: self.calibration.exposure(&view.example),
-            log_clock_time: view.log_clock_time,
-            log_wall_time: view.log_wall_time,
+            log_clock_time: view.times.log_clock,
+            log_wall_time: view.times.log_wall,
             importance: self.worth(catalogue, page),
         }
     }
@@ -243,7 +288,7 @@ impl Model {
     /// The class of a page: pages of one class and group are ordered by their last visit alone.
     pub(super) fn class(&self, catalogue: &Catalogue, page: usize) -> u16 {
         let weight = |feature| self.calibration.weight(feature);
-        let log_rate = self.posterior(page).mean().ln();
+        let log_rate = ln(self.posterior(page).mean());
         let (fast, slow) = self.records.residuals(page);
         let constant = (1.0 + weight(8)) * log_rate
             + weight(4) * (log_rate - self.rates.log_rate(self.group_of(page)))
@@ -258,9 +303,9 @@ impl Model {
     /// Learns from a visit all but what waits for the final clocks. The example is for the calibration.
     pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, (Example, f32, bool)) {
         let (number, last) = (page as usize, self.records.last(page as usize));
-        let View { example, clock_time, .. } = self.view(number, time);
+        let View { example, times } = self.view(number, time);
         let exposure = self.calibration.exposure(&example);
-        let fresh_time = fresh_time_expected(exposure, clock_time);
+        let fresh_time = fresh_time_expected(exposure, times.clock);
         self.fresh_time += FRESH_TIME_FOLLOWS * (fresh_time - self.fresh_time);
         let (group, site) = (self.group_of(number), self.site_of(number));
         let rate = self.posterior(number).mean();

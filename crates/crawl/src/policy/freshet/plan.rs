@@ -15,7 +15,7 @@
 
 use super::cells::Cells;
 use super::index::Standing;
-use super::model::Model;
+use super::model::{LastTimes, Model};
 use super::records::Place;
 use super::thompson;
 use crate::policy::catalogue::Catalogue;
@@ -166,9 +166,10 @@ impl Plan {
                 .enumerate()
                 .map(|(group, seen)| (self.recent_time(from.model, group) - seen).abs() > least),
         );
+        let mut times = LastTimes::default();
         for waiting in &mut self.waiting {
             if has_moved[waiting.group as usize] && waiting.index != ANY_INDEX {
-                waiting.index = from.look().drawn_index(waiting.page);
+                waiting.index = from.look().drawn_index(waiting.page, &mut times);
             }
         }
         self.raise_level(from.model, enough);
@@ -369,6 +370,7 @@ impl Look<'_> {
     /// on the strength of their draw alone.
     pub(super) fn walk(&self, group: usize, mut level: f32, mut found: impl FnMut(u32, f32) -> f32) {
         let reach = if self.model.draws_thompson() { THOMPSON_REACH } else { CLASS_WIDTH };
+        let mut times = LastTimes::default();
         for cell in 0..self.cells.of_group(group) {
             let Some(head) = self.cells.head(group, cell) else { continue };
             // What the draw of a page must come from for its index to reach the level.
@@ -383,7 +385,7 @@ impl Look<'_> {
                     continue;
                 }
                 passed = 0;
-                let standing = self.standing(page);
+                let standing = self.standing(page, &mut times);
                 let plain = self.model.index(&standing);
                 if plain * reach < level {
                     break;
@@ -399,12 +401,12 @@ impl Look<'_> {
     }
 
     /// The index by which a page is chosen.
-    pub(super) fn drawn_index(&self, page: u32) -> f32 {
-        self.model.drawn_index(page, self.standing(page))
+    pub(super) fn drawn_index(&self, page: u32, times: &mut LastTimes) -> f32 {
+        self.model.drawn_index(page, self.standing(page, times))
     }
 
-    fn standing(&self, page: u32) -> Standing {
-        let view = self.model.view(page as usize, self.model.now);
+    fn standing(&self, page: u32, times: &mut LastTimes) -> Standing {
+        let view = self.model.view_beside(page as usize, self.model.now, times);
         self.model.standing(self.catalogue, page as usize, &view)
     }
 

@@ -424,7 +424,7 @@ impl Policy for Freshet {
         self.settings.objective == Objective::Changes || {
             let view = self.model.view(page.index(), self.moment(now).max(self.model.now));
             let exposure = self.model.calibration.exposure(&view.example);
-            self.model.fresh_time <= fresh_time_known(exposure, view.clock_time)
+            self.model.fresh_time <= fresh_time_known(exposure, view.times.clock)
         }
     }
 

@@ -15,6 +15,8 @@
 
 use freshet_theory::numerics::changes_given_changed;
 
+use super::logarithms::ln;
+
 /// Shape of the prior: how much a page may differ from its group.
 const PRIOR_SHAPE: f32 = 1.0;
 /// Rate before anything is known, in changes per tick.
@@ -47,8 +49,8 @@ impl PagePosterior {
     /// Changes to expect in `clock_time`: −ln E[e^-θx] = a ln(1 + x/b).
     pub(super) fn exposure(self, clock_time: f32) -> f32 {
         let ratio = clock_time / self.b;
-        // The plain logarithm is faster; it loses digits only where the ratio is small.
-        self.a * if ratio < 0.01 { ratio.ln_1p() } else { (1.0 + ratio).ln() }
+        // Where the sum loses digits, the series does not.
+        self.a * if ratio < 0.01 { ratio * (1.0 - ratio * (0.5 - ratio * (1.0 / 3.0 - 0.25 * ratio))) } else { ln(1.0 + ratio) }
     }
 }
 
@@ -145,7 +147,7 @@ impl GroupRates {
         let all = self.all.rate(SHRINKAGE_ALL, FIRST_RATE);
         let site = self.sites[site].rate(SHRINKAGE_GROUP, all);
         self.rates[group] = self.groups[group].rate(SHRINKAGE_GROUP, site) as f32;
-        self.log_rates[group] = self.rates[group].ln();
+        self.log_rates[group] = ln(self.rates[group]);
     }
 
     /// Recomputes the mean rates from the top down.
@@ -157,7 +159,7 @@ impl GroupRates {
         self.rates
             .extend(groups.map(|(sums, site)| sums.rate(SHRINKAGE_GROUP, sites[*site as usize]) as f32));
         self.log_rates.clear();
-        self.log_rates.extend(self.rates.iter().map(|rate| rate.ln()));
+        self.log_rates.extend(self.rates.iter().map(|rate| ln(*rate)));
     }
 }
 

@@ -3,9 +3,11 @@
 //! A page whose rate is uncertain should sometimes be tried. Its exposure is multiplied by a draw of Gamma(4, 1/4), mean one,
 //! that depends on the seed, the page and the cycle alone, so that it is the same in all batches and in every replay.
 
+use super::logarithms::{exp, ln_of_double};
+
 /// A draw of Gamma(4, 1/4): the mean of four exponentials.
 pub(super) fn factor(seed: u64, page: u32, cycle: u32) -> f32 {
-    (-0.25 * product(seed, page, cycle).ln()) as f32
+    -0.25 * ln_of_double(product(seed, page, cycle))
 }
 
 /// What the draw comes from: the product of four numbers from 0 to 1, whose logarithm is minus four times the draw.
@@ -19,7 +21,7 @@ pub(super) fn product(seed: u64, page: u32, cycle: u32) -> f64 {
 
 /// The largest product whose draw reaches a factor.
 pub(super) fn product_max(factor: f32) -> f64 {
-    f64::from((-4.0 * factor).exp())
+    f64::from(exp(-4.0 * factor))
 }
 
 /// A number in [0, 1) that breaks ties between pages of equal index.
