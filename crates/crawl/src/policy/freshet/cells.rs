@@ -55,16 +55,19 @@ impl Cells {
     }
 
     /// Number of cells of a group, the empty ones among them.
+    #[inline]
     pub(super) fn of_group(&self, group: usize) -> usize {
         self.by_group[group].len()
     }
 
     /// The page of a group's cell that was visited longest ago.
+    #[inline]
     pub(super) fn head(&self, group: usize, cell: usize) -> Option<u32> {
         Some(self.by_group[group][cell].head).filter(|head| *head != NONE)
     }
 
     /// The page behind another in the queue with this head.
+    #[inline]
     pub(super) fn after(&self, page: u32, head: u32) -> Option<u32> {
         Some(self.links[page as usize].next).filter(|next| *next != head)
     }

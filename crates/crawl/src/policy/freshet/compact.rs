@@ -26,6 +26,7 @@ impl Compact {
     }
 
     /// The number.
+    #[inline]
     pub(super) fn get(self) -> f32 {
         if self.0 == 0 { 0.0 } else { f32::from_bits((u32::from(self.0) + BIAS) << DROPPED) }
     }

@@ -48,6 +48,7 @@ pub(super) struct Standing {
 }
 
 /// P(changed) = 1 − e^-L.
+#[inline]
 pub(super) fn changed_probability(exposure: f32) -> f32 {
     // Where the difference loses digits, the series does not: its rest is below a millionth.
     if exposure < 0.01 {
@@ -87,6 +88,7 @@ impl Exponents {
 }
 
 /// What a visit is worth.
+#[inline]
 pub(super) fn index(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
     let Standing { exposure, log_clock_time, log_wall_time, importance } = *standing;
     let exact = f64::from(exposure);

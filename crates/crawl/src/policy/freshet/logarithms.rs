@@ -51,7 +51,7 @@ pub(super) fn ln_of_double(number: f64) -> f32 {
 fn ln_of_parts(exponent: i32, mantissa: f32) -> f32 {
     let s = (mantissa - 1.0) / (mantissa + 1.0);
     let square = s * s;
-    let series = 2.0 + square * (2.0 / 3.0 + square * (2.0 / 5.0 + square * (2.0 / 7.0)));
+    let series = (2.0 + square * (2.0 / 3.0)) + (square * square) * (2.0 / 5.0 + square * (2.0 / 7.0));
     exponent as f32 * LN_2 + s * series
 }
 
@@ -62,8 +62,10 @@ pub(super) fn exp(number: f32) -> f32 {
     let rounded = number * LOG2_E + ROUNDING;
     let power = rounded - ROUNDING;
     let r = number - power * LN_2_HIGH - power * LN_2_LOW;
-    let series = 1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0)));
-    let series = 1.0 + r * (1.0 + r * (0.5 + r * series));
+    // Summed in pairs, which need not wait for each other.
+    let square = r * r;
+    let series = (1.0 + r) + square * (0.5 + r * (1.0 / 6.0))
+        + (square * square) * ((1.0 / 24.0 + r * (1.0 / 120.0)) + square * (1.0 / 720.0));
     let exponent = rounded.to_bits().wrapping_sub(ROUNDING.to_bits());
     f32::from_bits(series.to_bits().wrapping_add(exponent << FRACTION))
 }

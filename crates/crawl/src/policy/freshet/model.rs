@@ -175,16 +175,19 @@ impl Model {
     }
 
     /// The group of a page.
+    #[inline]
     pub(super) fn group_of(&self, page: usize) -> usize {
         self.records.group(page) as usize
     }
 
     /// The site of a page.
+    #[inline]
     pub(super) fn site_of(&self, page: usize) -> usize {
         self.groups.site_of()[self.group_of(page)] as usize
     }
 
     /// What is believed of a page's rate.
+    #[inline]
     pub(super) fn posterior(&self, page: usize) -> PagePosterior {
         let group_rate = self.rates.rate(self.group_of(page));
         let (changes, exposure) = self.records.statistics(page);
@@ -238,6 +241,7 @@ impl Model {
     }
 
     /// What is known of a page for its index, given how it is seen.
+    #[inline]
     pub(super) fn standing(&self, catalogue: &Catalogue, page: usize, view: &View) -> Standing {
         Standing {
             exposure: self.calibration.exposure(&view.example),
@@ -248,16 +252,19 @@ impl Model {
     }
 
     /// What a visit is worth.
+    #[inline]
     pub(super) fn index(&self, standing: &Standing) -> f32 {
         index(self.objective, standing, self.exponents)
     }
 
     /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.
+    #[inline]
     fn factor(&self, page: u32) -> f32 {
         if self.draws_thompson { thompson::factor(self.seed, page, self.now.tick()) } else { 1.0 }
     }
 
     /// The index by which a page is chosen: its exposure drawn anew each tick, ties broken by chance.
+    #[inline]
     pub(super) fn drawn_index(&self, page: u32, standing: Standing) -> f32 {
         let drawn = Standing { exposure: standing.exposure * self.factor(page), ..standing };
         self.index(&drawn) * (1.0 + 1e-5 * thompson::tie_break(self.seed, page, self.now.tick()))
@@ -269,6 +276,7 @@ impl Model {
     }
 
     /// Whether the draw of a page in this tick comes from a product that is at most this. Holds for all where nothing is drawn.
+    #[inline]
     pub(super) fn is_drawn_below(&self, page: u32, product_max: f64) -> bool {
         !self.draws_thompson || thompson::product(self.seed, page, self.now.tick()) <= product_max
     }
@@ -359,11 +367,13 @@ impl Model {
         }
     }
 
+    #[inline]
     fn last_changed_feature(&self, page: usize) -> f32 {
         self.records.last_changed(page).map_or(0.0, |changed| if changed { 0.7 } else { -0.3 })
     }
 
     /// The importance of a page for the cost of a visit.
+    #[inline]
     fn worth(&self, catalogue: &Catalogue, page: usize) -> f32 {
         let page = PageId(page as u32);
         match self.objective {

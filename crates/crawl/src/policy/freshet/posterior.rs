@@ -37,16 +37,19 @@ pub(super) struct PagePosterior {
 
 impl PagePosterior {
     /// The posterior of a page with these statistics in a group of this mean rate.
+    #[inline]
     pub(super) fn new(changes: f32, exposure: f32, group_rate: f32) -> Self {
         Self { a: PRIOR_SHAPE + changes, b: PRIOR_SHAPE / group_rate + exposure }
     }
 
     /// Posterior mean of the rate.
+    #[inline]
     pub(super) fn mean(self) -> f32 {
         self.a / self.b
     }
 
     /// Changes to expect in `clock_time`: −ln E[e^-θx] = a ln(1 + x/b).
+    #[inline]
     pub(super) fn exposure(self, clock_time: f32) -> f32 {
         let ratio = clock_time / self.b;
         // Where the sum loses digits, the series does not.
@@ -125,11 +128,13 @@ impl GroupRates {
     }
 
     /// The mean rate of a group, in changes per tick of its clock.
+    #[inline]
     pub(super) fn rate(&self, group: usize) -> f32 {
         self.rates[group]
     }
 
     /// The logarithm of the mean rate of a group.
+    #[inline]
     pub(super) fn log_rate(&self, group: usize) -> f32 {
         self.log_rates[group]
     }

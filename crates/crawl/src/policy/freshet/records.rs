@@ -78,31 +78,37 @@ impl Records {
     }
 
     /// The group of the page.
+    #[inline]
     pub(super) fn group(&self, page: usize) -> u32 {
         self.0[page].group
     }
 
     /// When the page was last visited.
+    #[inline]
     pub(super) fn last(&self, page: usize) -> Moment {
         self.0[page].last
     }
 
     /// Says when the page was last visited.
+    #[inline]
     pub(super) fn set_last(&mut self, page: usize, last: Moment) {
         self.0[page].last = last;
     }
 
     /// Where the page is.
+    #[inline]
     pub(super) fn place(&self, page: usize) -> Place {
         Place::ALL[usize::from(self.0[page].marks & PLACE)]
     }
 
     /// Says where the page is.
+    #[inline]
     pub(super) fn set_place(&mut self, page: usize, place: Place) {
         self.0[page].marks = self.0[page].marks & !PLACE | place as u8;
     }
 
     /// Discounted changes (n) and discounted clock time observed (e).
+    #[inline]
     pub(super) fn statistics(&self, page: usize) -> (f32, f32) {
         (self.0[page].changes.get(), self.0[page].exposure.get())
     }
@@ -113,16 +119,19 @@ impl Records {
     }
 
     /// Visits, as far as they are counted.
+    #[inline]
     pub(super) fn visits(&self, page: usize) -> u8 {
         self.0[page].visits
     }
 
     /// Whether the last visit found a change; nothing before the first visit.
+    #[inline]
     pub(super) fn last_changed(&self, page: usize) -> Option<bool> {
         (self.0[page].visits > 0).then_some(self.0[page].marks & LAST_CHANGED != 0)
     }
 
     /// Averages of what the last visits found beyond what was predicted: one of few visits, one of many.
+    #[inline]
     pub(super) fn residuals(&self, page: usize) -> (f32, f32) {
         (
             f32::from(self.0[page].residual_fast) / RESIDUAL_ONE,

@@ -6,11 +6,13 @@
 use super::logarithms::{exp, ln_of_double};
 
 /// A draw of Gamma(4, 1/4): the mean of four exponentials.
+#[inline]
 pub(super) fn factor(seed: u64, page: u32, cycle: u32) -> f32 {
     -0.25 * ln_of_double(product(seed, page, cycle))
 }
 
 /// What the draw comes from: the product of four numbers from 0 to 1, whose logarithm is minus four times the draw.
+#[inline]
 pub(super) fn product(seed: u64, page: u32, cycle: u32) -> f64 {
     let first = mix(seed ^ (u64::from(cycle) << 32 | u64::from(page)));
     let second = mix(first);
@@ -20,16 +22,19 @@ pub(super) fn product(seed: u64, page: u32, cycle: u32) -> f64 {
 }
 
 /// The largest product whose draw reaches a factor.
+#[inline]
 pub(super) fn product_max(factor: f32) -> f64 {
     f64::from(exp(-4.0 * factor))
 }
 
 /// A number in [0, 1) that breaks ties between pages of equal index.
+#[inline]
 pub(super) fn tie_break(seed: u64, page: u32, cycle: u32) -> f32 {
     (mix(seed.rotate_left(17) ^ (u64::from(page) << 32 | u64::from(cycle))) >> 40) as f32 / 16_777_216.0
 }
 
 /// The finaliser of SplitMix64: every bit of the output depends on every bit of the input.
+#[inline]
 fn mix(number: u64) -> u64 {
     let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
