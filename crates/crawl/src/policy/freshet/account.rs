@@ -12,7 +12,7 @@
 use freshet_theory::units::{ChangesPerDay, Days};
 
 use super::index::changed_probability;
-use super::model::{Model, Times};
+use super::model::Model;
 use super::moments::Moment;
 use super::records::Place;
 use crate::policy::catalogue::{Catalogue, PageId};
@@ -73,7 +73,8 @@ fn ticks_until(
 ) -> Option<f32> {
     let now = model.view(page, time).times;
     let reaches = |ticks: f32| {
-        let view = model.view_after(page, Times::new(now.clock + ticks, now.site + ticks, now.wall + ticks));
+        let view =
+            model.view_after(page, model.times_of(now.clock + ticks, now.site + ticks, now.wall + ticks));
         model.index(&model.standing(catalogue, page, &view)) >= threshold
     };
     if reaches(0.0) {

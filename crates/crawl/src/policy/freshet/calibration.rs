@@ -34,12 +34,16 @@ pub(super) struct Example {
 pub(super) struct Calibration {
     weights: [f32; FEATURES],
     squares: [f64; FEATURES],
+    /// Sum of the gradients of the examples that were heard since the last step.
+    gradient: [f64; FEATURES],
+    /// How many these are.
+    heard: usize,
 }
 
 impl Calibration {
     /// No correction yet.
     pub(super) fn new() -> Self {
-        Self { weights: [0.0; FEATURES], squares: [1.0; FEATURES] }
+        Self { weights: [0.0; FEATURES], squares: [1.0; FEATURES], gradient: [0.0; FEATURES], heard: 0 }
     }
 
     /// The calibrated exposure L: the changes to expect since the last visit.
@@ -59,19 +63,22 @@ impl Calibration {
         self.weights[feature]
     }
 
-    /// One step of AdaGrad on a batch of examples, each with the exposure that was predicted and whether it had changed.
-    pub(super) fn learn(&mut self, batch: &[(Example, f32, bool)]) {
-        if batch.is_empty() {
+    /// Hears an example, with the exposure that was predicted and whether it had changed.
+    pub(super) fn hear(&mut self, example: &Example, exposure: f32, changed: bool) {
+        let slope = f64::from(log_likelihood_slope(exposure, changed));
+        for (sum, feature) in self.gradient.iter_mut().zip(&example.features) {
+            *sum += slope * f64::from(*feature);
+        }
+        self.heard += 1;
+    }
+
+    /// One step of AdaGrad by the examples that were heard since the last.
+    pub(super) fn follow(&mut self) {
+        if self.heard == 0 {
             return;
         }
-        let mut gradient = [0.0f64; FEATURES];
-        for (example, exposure, changed) in batch {
-            let slope = f64::from(log_likelihood_slope(*exposure, *changed));
-            for (sum, feature) in gradient.iter_mut().zip(&example.features) {
-                *sum += slope * f64::from(*feature);
-            }
-        }
-        let scale = (batch.len() as f64).sqrt().recip();
+        let scale = (std::mem::take(&mut self.heard) as f64).sqrt().recip();
+        let gradient = std::mem::take(&mut self.gradient);
         for ((weight, square), slope) in self.weights.iter_mut().zip(&mut self.squares).zip(gradient) {
             let slope = slope * scale;
             *square += slope * slope;
@@ -107,8 +114,8 @@ mod tests {
         let example = example(0.1f32.ln());
         for _ in 0..400 {
             let exposure = calibration.exposure(&example);
-            let batch: Vec<_> = (0..100).map(|visit| (example, exposure, visit < 18)).collect();
-            calibration.learn(&batch);
+            (0..100).for_each(|visit| calibration.hear(&example, exposure, visit < 18));
+            calibration.follow();
         }
         let changed = 1.0 - (-calibration.exposure(&example)).exp();
         assert!((changed - 0.18).abs() < 0.005, "{changed}");
@@ -119,7 +126,8 @@ mod tests {
         let mut calibration = Calibration::new();
         for base in [-100.0, 100.0, f32::MIN_POSITIVE.ln()] {
             let exposure = calibration.exposure(&example(base));
-            calibration.learn(&[(example(base), exposure, true), (example(base), exposure, false)]);
+            [true, false].map(|changed| calibration.hear(&example(base), exposure, changed));
+            calibration.follow();
             assert!(calibration.exposure(&example(base)).is_finite());
         }
     }

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::model::{LastTimes, Model};
-use super::plan::{Look, PLAN_SLACK, Plan, Planned, Source};
+use super::plan::{Look, Ordered, PLAN_SLACK, Plan, Planned, Source};
 use super::policy::{BATCHES, Freshet, PLAN_SPARE};
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, SiteId};
@@ -340,24 +340,6 @@ impl Freshet {
         if reached.is_finite() {
             self.threshold = reached;
         }
-    }
-}
-
-/// An index that can be ordered.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ordered(f32);
-
-impl Eq for Ordered {}
-
-impl PartialOrd for Ordered {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Ordered {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
     }
 }
 

@@ -39,10 +39,8 @@ pub enum Objective {
 pub(super) struct Standing {
     /// Changes to expect since the last visit.
     pub(super) exposure: f32,
-    /// ln of the clock time since the last visit, in ticks.
-    pub(super) log_clock_time: f32,
-    /// ln of the wall time since the last visit, in ticks.
-    pub(super) log_wall_time: f32,
+    /// What the times since the last visit count ([`Exponents::time_worth`]).
+    pub(super) time_worth: f32,
     /// Importance of the page, for the cost of a visit.
     pub(super) importance: f32,
 }
@@ -51,11 +49,7 @@ pub(super) struct Standing {
 #[inline]
 pub(super) fn changed_probability(exposure: f32) -> f32 {
     // Where the difference loses digits, the series does not: its rest is below a millionth.
-    if exposure < 0.01 {
-        exposure * (1.0 - exposure * (0.5 - exposure / 6.0))
-    } else {
-        1.0 - exp(-exposure)
-    }
+    if exposure < 0.01 { exposure * (1.0 - exposure * (0.5 - exposure / 6.0)) } else { 1.0 - exp(-exposure) }
 }
 
 /// Exponents of clock time and wall time.
@@ -85,12 +79,18 @@ impl Exponents {
             Objective::Age => Self { clock: 0.1, wall: 1.4 },
         }
     }
+
+    /// What clock time and wall time since a visit count in the index, given their logarithms: x^p t^q, in ticks.
+    #[inline]
+    pub(super) fn time_worth(self, log_clock_time: f32, log_wall_time: f32) -> f32 {
+        exp(self.clock * log_clock_time + self.wall * log_wall_time)
+    }
 }
 
 /// What a visit is worth.
 #[inline]
-pub(super) fn index(objective: Objective, standing: &Standing, exponents: Exponents) -> f32 {
-    let Standing { exposure, log_clock_time, log_wall_time, importance } = *standing;
+pub(super) fn index(objective: Objective, standing: &Standing) -> f32 {
+    let Standing { exposure, time_worth, importance } = *standing;
     let exact = f64::from(exposure);
     let gain = match objective {
         Objective::Changes => return importance * changed_probability(exposure),
@@ -98,7 +98,7 @@ pub(super) fn index(objective: Objective, standing: &Standing, exponents: Expone
         Objective::Fresh => (freshness_gain(exact) / exact) as f32,
         Objective::Age => age_gain(exact) as f32,
     };
-    importance * gain * exp(exponents.clock * log_clock_time + exponents.wall * log_wall_time)
+    importance * gain * time_worth
 }
 
 /// Clock time for which a visit makes a copy fresh that would have been out of date: of a page whose change is expected, g(L)/λ (**thesis**,
@@ -118,21 +118,23 @@ mod tests {
 
     #[test]
     fn every_index_grows_with_exposure_and_time_except_fresh_with_exposure() {
-        let base = Standing { exposure: 0.1, log_clock_time: 1.0, log_wall_time: 1.0, importance: 1.0 };
         for objective in [Objective::Changes, Objective::Mix, Objective::Fresh, Objective::Age] {
             for exponents in [Exponents::of_large_groups(objective), Exponents::of_tiny_groups(objective)] {
-                let value = |standing: Standing| index(objective, &standing, exponents);
+                let after = |log_wall_time: f32| Standing {
+                    exposure: 0.1,
+                    time_worth: exponents.time_worth(1.0, log_wall_time),
+                    importance: 1.0,
+                };
+                let (base, value) = (after(1.0), |standing: Standing| index(objective, &standing));
                 assert!(value(Standing { exposure: 0.2, ..base }) > value(base));
                 assert!(value(Standing { importance: 2.0, ..base }) > value(base));
                 if objective != Objective::Changes {
-                    assert!(value(Standing { log_wall_time: 2.0, ..base }) > value(base));
+                    assert!(value(after(2.0)) > value(base));
                 }
             }
         }
-        let fresh = |exposure: f32| {
-            let standing = Standing { exposure, ..base };
-            index(Objective::Fresh, &standing, Exponents::of_large_groups(Objective::Fresh))
-        };
+        let fresh =
+            |exposure: f32| index(Objective::Fresh, &Standing { exposure, time_worth: 1.0, importance: 1.0 });
         assert!(fresh(20.0) < fresh(2.0));
     }
 

@@ -64,7 +64,8 @@ pub(super) fn exp(number: f32) -> f32 {
     let r = number - power * LN_2_HIGH - power * LN_2_LOW;
     // Summed in pairs, which need not wait for each other.
     let square = r * r;
-    let series = (1.0 + r) + square * (0.5 + r * (1.0 / 6.0))
+    let series = (1.0 + r)
+        + square * (0.5 + r * (1.0 / 6.0))
         + (square * square) * ((1.0 / 24.0 + r * (1.0 / 120.0)) + square * (1.0 / 720.0));
     let exponent = rounded.to_bits().wrapping_sub(ROUNDING.to_bits());
     f32::from_bits(series.to_bits().wrapping_add(exponent << FRACTION))

@@ -52,8 +52,8 @@ pub(super) struct Visit {
     pub(super) gone: bool,
     /// Whether it was visited because something said that it had changed.
     pub(super) prompted: bool,
-    /// When it changed for the last time, if that is known.
-    pub(super) changed_at: Option<Moment>,
+    /// When it changed for the last time; [`Moment::START`] if that is not known.
+    pub(super) changed_at: Moment,
 }
 
 /// A page at a moment: the model's word with its features, and the times since the last visit.
@@ -72,15 +72,8 @@ pub(super) struct Times {
     log_clock: f32,
     log_site: f32,
     log_wall: f32,
-}
-
-impl Times {
-    /// So much time of the group's clock, of the site's and on the wall; none counts as less than a little.
-    pub(super) fn new(clock: f32, site: f32, wall: f32) -> Self {
-        let (clock, site, wall) =
-            (clock.max(CLOCK_TIME_MIN), site.max(CLOCK_TIME_MIN), wall.max(WALL_TIME_MIN));
-        Self { clock, site, wall, log_clock: ln(clock), log_site: ln(site), log_wall: ln(wall) }
-    }
+    /// What they count in the index.
+    worth: f32,
 }
 
 /// The times that were last asked for, with the group and the moments that they belong to. It must not outlive a change of the clocks.
@@ -209,11 +202,20 @@ impl Model {
     /// The times between two moments for the pages of a group.
     fn times(&self, group: usize, last: Moment, time: Moment) -> Times {
         let site = self.groups.site_of()[group] as usize;
-        Times::new(
+        self.times_of(
             self.clocks.group_time(group, last, time),
             self.clocks.site_time(site, last, time),
             time.since(last),
         )
+    }
+
+    /// So much time of a group's clock, of its site's and on the wall; none counts as less than a little.
+    pub(super) fn times_of(&self, clock: f32, site: f32, wall: f32) -> Times {
+        let (clock, site, wall) =
+            (clock.max(CLOCK_TIME_MIN), site.max(CLOCK_TIME_MIN), wall.max(WALL_TIME_MIN));
+        let (log_clock, log_site, log_wall) = (ln(clock), ln(site), ln(wall));
+        let worth = self.exponents.time_worth(log_clock, log_wall);
+        Times { clock, site, wall, log_clock, log_site, log_wall, worth }
     }
 
     /// A page so much time after its last visit.
@@ -245,8 +247,7 @@ impl Model {
     pub(super) fn standing(&self, catalogue: &Catalogue, page: usize, view: &View) -> Standing {
         Standing {
             exposure: self.calibration.exposure(&view.example),
-            log_clock_time: view.times.log_clock,
-            log_wall_time: view.times.log_wall,
+            time_worth: view.times.worth,
             importance: self.worth(catalogue, page),
         }
     }
@@ -254,7 +255,7 @@ impl Model {
     /// What a visit is worth.
     #[inline]
     pub(super) fn index(&self, standing: &Standing) -> f32 {
-        index(self.objective, standing, self.exponents)
+        index(self.objective, standing)
     }
 
     /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.
@@ -308,18 +309,20 @@ impl Model {
         class * IMPORTANCE_CLASSES + self.worth_class(catalogue, page)
     }
 
-    /// Learns from a visit all but what waits for the final clocks. The example is for the calibration.
-    pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, (Example, f32, bool)) {
+    /// Learns from a visit all but what waits for the final clocks. The exposure is what was expected.
+    pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, f32) {
         let (number, last) = (page as usize, self.records.last(page as usize));
         let View { example, times } = self.view(number, time);
         let exposure = self.calibration.exposure(&example);
+        self.calibration.hear(&example, exposure, changed);
         let fresh_time = fresh_time_expected(exposure, times.clock);
         self.fresh_time += FRESH_TIME_FOLLOWS * (fresh_time - self.fresh_time);
         let (group, site) = (self.group_of(number), self.site_of(number));
         let rate = self.posterior(number).mean();
         self.clocks.absorb(&Evidence { group, site, last, time, rate, changed });
-        let visit = Visit { page, last, time, changed, gone: false, prompted: false, changed_at: None };
-        (visit, (example, exposure, changed))
+        let visit =
+            Visit { page, last, time, changed, gone: false, prompted: false, changed_at: Moment::START };
+        (visit, exposure)
     }
 
     /// Folds a visit into its page, with the final clocks, and the page's new statistics into its group.
@@ -340,8 +343,8 @@ impl Model {
                 let until_change = |changed: Moment| self.clocks.group_time(group, visit.last, changed);
                 let finding = match (visit.changed, visit.changed_at) {
                     (false, _) => Finding::Unchanged,
-                    (true, None) => Finding::Changed,
-                    (true, Some(changed)) => Finding::ChangedAt(until_change(changed)),
+                    (true, Moment::START) => Finding::Changed,
+                    (true, changed) => Finding::ChangedAt(until_change(changed)),
                 };
                 after_visit(before, self.posterior(page), clock_time, discount, finding)
             }

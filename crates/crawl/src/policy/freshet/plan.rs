@@ -13,6 +13,9 @@
 //!   it more than [`THOMPSON_REACH`] times.
 //! - What is not chosen stands where it stood.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::cells::Cells;
 use super::index::Standing;
 use super::model::{LastTimes, Model};
@@ -134,20 +137,22 @@ impl Plan {
 
     /// The best planned pages of each site: as many as its quota says, which is lowered by those that are there.
     pub(super) fn best_of_sites(&self, site_of_group: &[u32], quotas: &mut [u32]) -> Vec<Planned> {
-        let site_of = |place: u32| site_of_group[self.waiting[place as usize].group as usize] as usize;
-        let mut places: Vec<u32> =
-            (0..self.waiting.len() as u32).filter(|place| quotas[site_of(*place)] > 0).collect();
-        let index = |place: u32| self.waiting[place as usize].index;
-        places.sort_unstable_by(|a, b| {
-            site_of(*a).cmp(&site_of(*b)).then(index(*b).total_cmp(&index(*a))).then(a.cmp(b))
-        });
-        places.retain(|place| {
-            let quota = &mut quotas[site_of(*place)];
-            let is_wanted = *quota > 0;
-            *quota -= u32::from(is_wanted);
-            is_wanted
-        });
-        places.into_iter().map(|place| Planned { page: self.waiting[place as usize].page, place }).collect()
+        let mut best: Vec<BinaryHeap<Reverse<(Ordered, Reverse<u32>)>>> = Vec::new();
+        best.resize_with(quotas.len(), BinaryHeap::new);
+        for (place, waiting) in self.waiting.iter().enumerate() {
+            let site = site_of_group[waiting.group as usize] as usize;
+            let candidate = Reverse((Ordered(waiting.index), Reverse(place as u32)));
+            if best[site].len() < quotas[site] as usize {
+                best[site].push(candidate);
+            } else if let Some(mut worst) = best[site].peek_mut().filter(|worst| candidate < **worst) {
+                *worst = candidate;
+            }
+        }
+        for (quota, best) in quotas.iter_mut().zip(&best) {
+            *quota -= best.len() as u32;
+        }
+        let places = best.into_iter().flatten().map(|Reverse((_, Reverse(place)))| place);
+        places.map(|place| Planned { page: self.waiting[place as usize].page, place }).collect()
     }
 
     /// Has a planned page visited whatever it is worth. Nothing may have been chosen since it was named.
@@ -307,6 +312,24 @@ impl Plan {
 fn release(model: &mut Model, page: u32) {
     if model.records.place(page as usize) == Place::Planned {
         model.records.set_place(page as usize, Place::Queued);
+    }
+}
+
+/// An index that can be ordered.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Ordered(pub(super) f32);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
     }
 }
 

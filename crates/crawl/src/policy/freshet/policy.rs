@@ -29,7 +29,6 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use freshet_theory::units::Days;
 
 use super::account;
-use super::calibration::Example;
 use super::cells::Cells;
 use super::index::{Objective, changed_probability, fresh_time_known};
 use super::model::{Model, Visit};
@@ -118,8 +117,6 @@ pub struct Freshet {
     pub(super) taken: HashMap<SiteId, u32>,
     /// Pages that may not be chosen in this cycle; none when empty.
     pub(super) closed: Vec<bool>,
-    /// Examples that the calibration has not learned yet.
-    examples: Vec<(Example, f32, bool)>,
     /// Visits to be folded into their pages.
     visits: Vec<Visit>,
     /// Pages to be queued again.
@@ -159,7 +156,6 @@ impl Freshet {
             told_until: Vec::new(),
             taken: HashMap::new(),
             closed: Vec::new(),
-            examples: Vec::new(),
             visits: Vec::new(),
             returning: Vec::new(),
             failed: VecDeque::new(),
@@ -234,8 +230,7 @@ impl Freshet {
 
     /// Lets calibration and clocks follow what was learned.
     pub(super) fn follow(&mut self) {
-        self.model.calibration.learn(&self.examples);
-        self.examples.clear();
+        self.model.calibration.follow();
         self.model.clocks.settle();
         self.followed = self.model.now;
     }
@@ -280,17 +275,17 @@ impl Freshet {
             // It was known what the visit would find: that surprises nobody.
             self.model.records.visit(number, changed, f32::from(u8::from(changed)));
             self.model.records.set_last(number, time);
-            let (prompted, changed_at) = (true, None);
+            let (prompted, changed_at) = (true, Moment::START);
             self.visits.push(Visit { page, last, time, changed, gone, prompted, changed_at });
         } else if last < time {
             let changed_at = match hint {
                 Hint::Dated(date) => self.believed(number, date, last, observation),
                 _ => None,
             };
-            let (visit, example) = self.model.absorb(page, time, changed);
-            self.model.records.visit(number, changed, changed_probability(example.1));
+            let changed_at = changed_at.unwrap_or(Moment::START);
+            let (visit, exposure) = self.model.absorb(page, time, changed);
+            self.model.records.visit(number, changed, changed_probability(exposure));
             self.model.records.set_last(number, time);
-            self.examples.push(example);
             self.visits.push(Visit { gone, changed_at, ..visit });
         }
         if gone {
@@ -408,7 +403,7 @@ impl Policy for Freshet {
                 self.take_out(page.0, &mut planned);
                 self.model.records.set_last(page.index(), time);
                 self.told_until[self.model.site_of(page.index())] = time.after(TOLD_TICKS);
-                let (page, changed, gone, prompted, changed_at) = (page.0, false, false, true, None);
+                let (page, changed, gone, prompted, changed_at) = (page.0, false, false, true, Moment::START);
                 self.visits.push(Visit { page, last, time, changed, gone, prompted, changed_at });
                 self.returning.push(page);
             }
@@ -461,7 +456,7 @@ impl Policy for Freshet {
             changed: false,
             gone: true,
             prompted: false,
-            changed_at: None,
+            changed_at: Moment::START,
         });
     }
 

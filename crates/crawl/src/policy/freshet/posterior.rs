@@ -53,7 +53,12 @@ impl PagePosterior {
     pub(super) fn exposure(self, clock_time: f32) -> f32 {
         let ratio = clock_time / self.b;
         // Where the sum loses digits, the series does not.
-        self.a * if ratio < 0.01 { ratio * (1.0 - ratio * (0.5 - ratio * (1.0 / 3.0 - 0.25 * ratio))) } else { ln(1.0 + ratio) }
+        self.a
+            * if ratio < 0.01 {
+                ratio * (1.0 - ratio * (0.5 - ratio * (1.0 / 3.0 - 0.25 * ratio)))
+            } else {
+                ln(1.0 + ratio)
+            }
     }
 }
 
