@@ -210,15 +210,24 @@ impl Freshet {
         if self.visits.is_empty() && self.returning.is_empty() {
             return;
         }
-        let visits = std::mem::take(&mut self.visits);
+        // In the order of pages, which is that of memory; visits to one page stay in their own.
+        let mut visits = std::mem::take(&mut self.visits);
+        visits.sort_by_key(|visit| visit.page);
         visits.iter().for_each(|visit| self.model.fold(visit));
+        let mut settled = None;
         for visit in &visits {
-            let page = visit.page as usize;
-            self.model.rates.settle_group(self.model.group_of(page), self.model.site_of(page));
+            let group = self.model.group_of(visit.page as usize);
+            if settled.replace(group) != Some(group) {
+                self.model.rates.settle_group(group, self.model.site_of(visit.page as usize));
+            }
+        }
+        let mut returning = std::mem::take(&mut self.returning);
+        if visits.windows(2).all(|pair| pair[0].time == pair[1].time) {
+            // All were visited at the same time: their order in a queue is free.
+            returning.sort_unstable();
         }
         self.visits = visits;
         self.visits.clear();
-        let returning = std::mem::take(&mut self.returning);
         for page in &returning {
             if self.model.records.place(*page as usize) == Place::Out {
                 self.enqueue(catalogue, *page);
