@@ -2,13 +2,18 @@
 //!
 //! The pages that a policy visits are not drawn at random: they are those that it takes for changed. What it learns from them says little of the
 //! others, and pages that died or moved unseen are believed in for long. So a small share of the visits goes to pages drawn at random, in small
-//! audits one after the other, and these calibrate the estimate as audits do that a user asks for ([`crate::audit`]).
+//! audits one after the other, and these calibrate the estimate as audits do that a user asks for ([`crate::audit`]). While they leave
+//! the estimate unsure, as in a young crawl, whose old audits say little of what it believes now, there are more of them.
 
 use std::time::Duration;
 
 use crate::audit::{self, Audit};
 use crate::crawler::{Crawler, Message};
 
+/// The standard error up to which what audits say is sure enough.
+const SURE: f64 = 0.01;
+/// So many times as many audits are made until it is, at most.
+const UNSURE_TIMES: f64 = 3.0;
 /// Pages of one audit: few, so that the calibration follows the crawl.
 const SAMPLE: usize = 50;
 /// How often it is looked whether an audit is due or done.
@@ -19,7 +24,7 @@ pub(crate) fn audit_now_and_then(crawler: &Crawler, share: f64) {
     if share <= 0.0 {
         return;
     }
-    let visits_between = (SAMPLE as f64 / share) as u64;
+    let mut visits_between = visits_between(crawler, share);
     let mut under_way: Option<Audit> = None;
     let mut begun_at = crawler.board().visits;
     while !crawler.is_stopping() {
@@ -38,6 +43,7 @@ pub(crate) fn audit_now_and_then(crawler: &Crawler, share: f64) {
                 if !crawler.tell_keeper_blocking(Message::Note(name, note)) {
                     return;
                 }
+                visits_between = self::visits_between(crawler, share);
             }
             None if is_due => {
                 begun_at = visits;
@@ -46,4 +52,11 @@ pub(crate) fn audit_now_and_then(crawler: &Crawler, share: f64) {
             None => {}
         }
     }
+}
+
+/// Visits from one audit to the next, so that audits have their share of them, and more while little is sure.
+fn visits_between(crawler: &Crawler, share: f64) -> u64 {
+    let past = audit::past(crawler.reader()).unwrap_or_default();
+    let times = (audit::error_of(&past, crawler.clock().now()) / SURE).powi(2).clamp(1.0, UNSURE_TIMES);
+    (SAMPLE as f64 / (share * times).min(1.0)) as u64
 }
