@@ -7,11 +7,12 @@
 //! | objective | | where groups are large | where they are tiny |
 //! |---|---|---|---|
 //! | `changes` | 1 − e^-L | | |
-//! | `mix` | 1 − e^-L | t^0.3 | t^0.3 |
+//! | `mix` | √((1 − e^-L) g(L)/L), where groups are tiny 1 − e^-L | x^0.15 t^0.2 | x^0.08 t^0.1 |
 //! | `fresh` | g(L)/L | x^0.35 t^0.35 | x^0.1 t^0.9 |
-//! | `age` | G(L) | x^0.5 t^0.8 | x^0.1 t^1.4 |
+//! | `age` | G(L) | x^0.5 t^0.5 | x^0.1 t^1.4 |
 //!
-//! with g and G of [`freshet_theory::numerics`]. The thesis's threshold rule, visit when the gain of a visit reaches a common
+//! with g and G of [`freshet_theory::numerics`]. `mix` lies between `changes` and `fresh`, nearer to `changes` where groups are tiny: there a few pages
+//! change all the time, and who visits them finds most of the changes. The thesis's threshold rule, visit when the gain of a visit reaches a common
 //! level, is `fresh` with x = t and exponents that add up to 1, and `age` with exponents that add up to 2. Smaller ones keep a burst in the
 //! past from looking like a fast future, and an uncertain rate from being trusted too far; where groups are tiny their clocks
 //! say little, and wall time counts.
@@ -39,7 +40,7 @@ pub enum Objective {
 pub(super) struct Standing {
     /// Changes to expect since the last visit.
     pub(super) exposure: f32,
-    /// What the times since the last visit count ([`Exponents::time_worth`]).
+    /// What the times since the last visit count ([`Valuation::time_worth`]).
     pub(super) time_worth: f32,
     /// Importance of the page, for the cost of a visit.
     pub(super) importance: f32,
@@ -52,32 +53,61 @@ pub(super) fn changed_probability(exposure: f32) -> f32 {
     if exposure < 0.01 { exposure * (1.0 - exposure * (0.5 - exposure / 6.0)) } else { 1.0 - exp(-exposure) }
 }
 
-/// Exponents of clock time and wall time.
+/// g(L)/L = (1 − (1 + L) e^-L)/L.
+fn freshness_per_change(exposure: f32) -> f32 {
+    // Where the difference loses digits, the series does not: its rest is below a millionth.
+    if exposure < 0.2 {
+        exposure
+            * (0.5 - exposure * (1.0 / 3.0 - exposure * (0.125 - exposure * (1.0 / 30.0 - exposure / 144.0))))
+    } else {
+        let changed = changed_probability(exposure);
+        changed / exposure - (1.0 - changed)
+    }
+}
+
+/// What a visit is worth by the exposure and by the time since the last one.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Exponents {
+pub(super) struct Valuation {
+    gain: Gain,
+    /// Exponents of clock time and wall time.
     clock: f32,
     wall: f32,
 }
 
-impl Exponents {
+/// What a visit is worth by the exposure alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Gain {
+    /// P(changed).
+    Change,
+    /// The freshness that is gained, for the exposure: g(L)/L.
+    Freshness,
+    /// The geometric mean of both.
+    Both,
+    /// The age that is taken away.
+    Age,
+}
+
+impl Valuation {
     /// Where groups have many pages each.
     pub(super) fn of_large_groups(objective: Objective) -> Self {
-        let (clock, wall) = match objective {
-            Objective::Changes => (0.0, 0.0),
-            Objective::Mix => (0.0, 0.3),
-            Objective::Fresh => (0.35, 0.35),
-            Objective::Age => (0.5, 0.8),
+        let (gain, clock, wall) = match objective {
+            Objective::Changes => (Gain::Change, 0.0, 0.0),
+            Objective::Mix => (Gain::Both, 0.15, 0.2),
+            Objective::Fresh => (Gain::Freshness, 0.35, 0.35),
+            Objective::Age => (Gain::Age, 0.5, 0.5),
         };
-        Self { clock, wall }
+        Self { gain, clock, wall }
     }
 
     /// Where they have one or two.
     pub(super) fn of_tiny_groups(objective: Objective) -> Self {
-        match objective {
-            Objective::Changes | Objective::Mix => Self::of_large_groups(objective),
-            Objective::Fresh => Self { clock: 0.1, wall: 0.9 },
-            Objective::Age => Self { clock: 0.1, wall: 1.4 },
-        }
+        let (gain, clock, wall) = match objective {
+            Objective::Changes => (Gain::Change, 0.0, 0.0),
+            Objective::Mix => (Gain::Change, 0.08, 0.1),
+            Objective::Fresh => (Gain::Freshness, 0.1, 0.9),
+            Objective::Age => (Gain::Age, 0.1, 1.4),
+        };
+        Self { gain, clock, wall }
     }
 
     /// What clock time and wall time since a visit count in the index, given their logarithms: x^p t^q, in ticks.
@@ -89,14 +119,13 @@ impl Exponents {
 
 /// What a visit is worth.
 #[inline]
-pub(super) fn index(objective: Objective, standing: &Standing) -> f32 {
+pub(super) fn index(standing: &Standing, valuation: Valuation) -> f32 {
     let Standing { exposure, time_worth, importance } = *standing;
-    let exact = f64::from(exposure);
-    let gain = match objective {
-        Objective::Changes => return importance * changed_probability(exposure),
-        Objective::Mix => changed_probability(exposure),
-        Objective::Fresh => (freshness_gain(exact) / exact) as f32,
-        Objective::Age => age_gain(exact) as f32,
+    let gain = match valuation.gain {
+        Gain::Change => changed_probability(exposure),
+        Gain::Freshness => freshness_per_change(exposure),
+        Gain::Both => (changed_probability(exposure) * freshness_per_change(exposure)).sqrt(),
+        Gain::Age => age_gain(f64::from(exposure)) as f32,
     };
     importance * gain * time_worth
 }
@@ -119,13 +148,13 @@ mod tests {
     #[test]
     fn every_index_grows_with_exposure_and_time_except_fresh_with_exposure() {
         for objective in [Objective::Changes, Objective::Mix, Objective::Fresh, Objective::Age] {
-            for exponents in [Exponents::of_large_groups(objective), Exponents::of_tiny_groups(objective)] {
+            for valuation in [Valuation::of_large_groups(objective), Valuation::of_tiny_groups(objective)] {
                 let after = |log_wall_time: f32| Standing {
                     exposure: 0.1,
-                    time_worth: exponents.time_worth(1.0, log_wall_time),
+                    time_worth: valuation.time_worth(1.0, log_wall_time),
                     importance: 1.0,
                 };
-                let (base, value) = (after(1.0), |standing: Standing| index(objective, &standing));
+                let (base, value) = (after(1.0), |standing: Standing| index(&standing, valuation));
                 assert!(value(Standing { exposure: 0.2, ..base }) > value(base));
                 assert!(value(Standing { importance: 2.0, ..base }) > value(base));
                 if objective != Objective::Changes {
@@ -133,8 +162,10 @@ mod tests {
                 }
             }
         }
-        let fresh =
-            |exposure: f32| index(Objective::Fresh, &Standing { exposure, time_worth: 1.0, importance: 1.0 });
+        let fresh = |exposure: f32| {
+            let standing = Standing { exposure, time_worth: 1.0, importance: 1.0 };
+            index(&standing, Valuation::of_large_groups(Objective::Fresh))
+        };
         assert!(fresh(20.0) < fresh(2.0));
     }
 
@@ -148,6 +179,15 @@ mod tests {
         }
         // 1 - 2/e of a page that is visited as often as it changes.
         assert!((fresh_time_expected(1.0, 10.0) - 2.642_411).abs() < 1e-5);
+    }
+
+    #[test]
+    fn the_freshness_that_is_gained_is_exact_everywhere() {
+        for exposure in [1e-7f32, 1e-4, 0.1, 0.199, 0.201, 0.5, 5.0, 20.0] {
+            let exact = freshness_gain(f64::from(exposure)) / f64::from(exposure);
+            let off = f64::from(freshness_per_change(exposure)) / exact - 1.0;
+            assert!(off.abs() < 1e-4, "{exposure}: {off}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::calibration::{Calibration, Example};
 use super::clocks::{Clocks, Evidence};
 use super::dates::DateTrust;
 use super::groups::Groups;
-use super::index::{Exponents, Objective, Standing, fresh_time_expected, index};
+use super::index::{Objective, Standing, Valuation, fresh_time_expected, index};
 use super::logarithms::ln;
 use super::moments::Moment;
 use super::posterior::{Finding, GroupRates, PagePosterior, after_visit};
@@ -34,6 +34,8 @@ const CLOCK_TIME_MIN: f32 = 1e-3;
 /// Wall time since a visit counts as at least this, in ticks.
 const WALL_TIME_MIN: f32 = 1e-2;
 
+/// Discount of a page's statistics per tick.
+const DISCOUNT: f32 = 0.97;
 /// What the last visit counts in the average of what visits are good for.
 const FRESH_TIME_FOLLOWS: f32 = 0.002;
 
@@ -112,8 +114,8 @@ pub(super) struct Model {
     pub(super) fresh_time: f32,
     /// Whether exposures are drawn: not where sites are tiny.
     draws_thompson: bool,
-    /// Exponents of the index, by the size of groups.
-    exponents: Exponents,
+    /// What visits are worth, by the size of groups.
+    valuation: Valuation,
 }
 
 impl Model {
@@ -133,7 +135,7 @@ impl Model {
             now: Moment::START,
             fresh_time: 0.0,
             draws_thompson: true,
-            exponents: Exponents::of_large_groups(objective),
+            valuation: Valuation::of_large_groups(objective),
         }
     }
 
@@ -214,7 +216,7 @@ impl Model {
         let (clock, site, wall) =
             (clock.max(CLOCK_TIME_MIN), site.max(CLOCK_TIME_MIN), wall.max(WALL_TIME_MIN));
         let (log_clock, log_site, log_wall) = (ln(clock), ln(site), ln(wall));
-        let worth = self.exponents.time_worth(log_clock, log_wall);
+        let worth = self.valuation.time_worth(log_clock, log_wall);
         Times { clock, site, wall, log_clock, log_site, log_wall, worth }
     }
 
@@ -255,7 +257,7 @@ impl Model {
     /// What a visit is worth.
     #[inline]
     pub(super) fn index(&self, standing: &Standing) -> f32 {
-        index(self.objective, standing)
+        index(standing, self.valuation)
     }
 
     /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.
@@ -287,10 +289,10 @@ impl Model {
         let (pages, sites) = (self.pages_alive as f64, self.pages_of_site.len() as f64);
         self.draws_thompson = pages >= THOMPSON_PAGES_PER_SITE * sites;
         let are_large = pages >= LARGE_PAGES_PER_GROUP * self.groups.site_of().len() as f64;
-        self.exponents = if are_large {
-            Exponents::of_large_groups(self.objective)
+        self.valuation = if are_large {
+            Valuation::of_large_groups(self.objective)
         } else {
-            Exponents::of_tiny_groups(self.objective)
+            Valuation::of_tiny_groups(self.objective)
         };
     }
 
@@ -333,7 +335,7 @@ impl Model {
         let after = if visit.gone {
             (0.0, 0.0)
         } else {
-            let discount = self.discount().powf(visit.time.since(visit.last));
+            let discount = DISCOUNT.powf(visit.time.since(visit.last));
             let clock_time = self.clocks.group_time(group, visit.last, visit.time).max(CLOCK_TIME_MIN);
             if visit.prompted {
                 // What is told of each change is counted, not guessed.
@@ -360,14 +362,6 @@ impl Model {
         let site = self.site_of(page);
         self.pages_of_site[site] -= 1;
         self.pages_alive -= 1;
-    }
-
-    /// Discount of a page's statistics per tick: the freshest copy wants longer memory than the most changes.
-    fn discount(&self) -> f32 {
-        match self.objective {
-            Objective::Changes | Objective::Mix => 0.97,
-            Objective::Fresh | Objective::Age => 0.99,
-        }
     }
 
     #[inline]

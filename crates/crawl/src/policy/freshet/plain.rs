@@ -136,13 +136,16 @@ impl Plain {
         }
         let large = alive >= 4 * self.directories.len();
         let changed = -(-l).exp_m1();
+        let freshness = changed / l - (-l).exp();
         let value = match self.settings.objective {
             Objective::Changes => changed,
-            Objective::Mix => page.importance * changed * t.powf(0.3),
+            Objective::Mix if large => {
+                page.importance * (changed * freshness).sqrt() * x.powf(0.15) * t.powf(0.2)
+            }
+            Objective::Mix => page.importance * changed * x.powf(0.08) * t.powf(0.1),
             Objective::Fresh => {
                 let (clock, wall) = if large { (0.35, 0.35) } else { (0.1, 0.9) };
-                let gain = (1.0 - (1.0 + l) * (-l).exp()) / l;
-                page.importance * gain * x.powf(clock) * t.powf(wall)
+                page.importance * freshness * x.powf(clock) * t.powf(wall)
             }
             Objective::Age => {
                 let gain = if l < 0.01 {
@@ -150,7 +153,7 @@ impl Plain {
                 } else {
                     0.5 + (-l).exp() / l + (-l).exp_m1() / (l * l)
                 };
-                let (clock, wall) = if large { (0.5, 0.8) } else { (0.1, 1.4) };
+                let (clock, wall) = if large { (0.5, 0.5) } else { (0.1, 1.4) };
                 page.importance * gain * x.powf(clock) * t.powf(wall)
             }
         };
@@ -332,11 +335,7 @@ impl Policy for Plain {
             let (_, x) = self.clock_times(page.group, last);
             let (a, b) = self.posterior(&page);
             let l = (a / b * x).max(1e-9);
-            let rho: f64 = match self.settings.objective {
-                Objective::Changes | Objective::Mix => 0.97,
-                Objective::Fresh | Objective::Age => 0.99,
-            };
-            let discount = rho.powi((self.now - last) as i32);
+            let discount = 0.97_f64.powi((self.now - last) as i32);
             let page = &mut self.pages[number];
             page.changes = discount * page.changes + if changed { l / -(-l).exp_m1() } else { 0.0 };
             page.exposure = discount * page.exposure + x;
