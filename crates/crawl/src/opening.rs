@@ -298,8 +298,9 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
     };
     let share = (per_day * cycle / pages as f64).clamp(1e-6, 1.0);
     let setting = Setting { cycle: Days::new(cycle), budget_share: share, seed: settings.seed };
-    let policy = settings.policy.build(&setting);
-    let is_steady = settings.policy.form() == Form::Steady && settings.mode == Mode::Steady;
+    let policy = settings.policy.clone().settled();
+    let is_steady = policy.form() == Form::Steady && settings.mode == Mode::Steady;
+    let policy = policy.build(&setting);
     let steps = if is_steady { STEADY_STEPS } else { 1 };
     let cycle_millis = ((cycle * 86_400_000.0) as i64).max(1);
     let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;

@@ -15,7 +15,7 @@
 //! | `uniform:ORDER` | `fixed`, `random`, `purely-random` |
 //! | `proportional-rate:ORDER:ESTIMATOR` | in proportion to the rate of change |
 //! | `optimal:OBJECTIVE:ORDER:ESTIMATOR` | `freshness`, `age`, `harmonic` |
-//! | `freshet:OBJECTIVE` | `mix`, `changes`, `fresh`, `age`: the default policy; with `:steady` behind it in its steady form |
+//! | `freshet:OBJECTIVE:FORM` | the default policy: `mix`, `changes`, `fresh`, `age`; `cycle`, `steady`, or without either cycle by cycle at first and then steadily |
 //!
 //! # Promises
 //! - What a name is printed as is read as the same name.
@@ -146,6 +146,13 @@ pub enum Form {
     Cycle,
     /// With many short cycles, so that a visit happens near its date.
     Steady,
+    /// Cycle by cycle at first, then steadily. While all copies are of one age, a visit finds the more the later it is made.
+    Settling,
+}
+
+impl Form {
+    /// Cycles before one who settles is driven steadily.
+    pub const SETTLING_CYCLES: u32 = 3;
 }
 
 /// Why a text names no policy.
@@ -258,7 +265,7 @@ const OBJECTIVES: [(&str, Objective); 4] = [
     ("age", Objective::Age),
 ];
 
-const FORMS: [(&str, Form); 1] = [("steady", Form::Steady)];
+const FORMS: [(&str, Form); 2] = [("cycle", Form::Cycle), ("steady", Form::Steady)];
 
 /// The first part of a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -313,9 +320,22 @@ impl PolicyName {
         let named = |name: &&str| name.parse().expect("the representatives have names");
         let of_freshet = OBJECTIVES
             .iter()
-            .map(|(_, objective)| Self::Freshet { objective: *objective, form: Form::Cycle })
-            .chain([Self::Freshet { objective: Objective::default(), form: Form::Steady }]);
+            .map(|(_, objective)| Self::Freshet { objective: *objective, form: Form::Settling })
+            .chain(
+                [Form::Cycle, Form::Steady]
+                    .map(|form| Self::Freshet { objective: Objective::default(), form }),
+            );
         REPRESENTATIVES.iter().map(named).chain(of_freshet).collect()
+    }
+
+    /// The same policy for a crawl, whose copies are of all ages from the first day: what would settle is steady at once.
+    pub fn settled(self) -> Self {
+        match self {
+            Self::Freshet { objective, form: Form::Settling } => {
+                Self::Freshet { objective, form: Form::Steady }
+            }
+            other => other,
+        }
     }
 
     /// How the policy is driven.
@@ -420,7 +440,7 @@ impl<'a> Parts<'a> {
         let Some(head) = self.choice(&OTHER_HEADS) else {
             return Some(match self.cycle_policy()? {
                 CyclePolicy::Freshet(objective) => {
-                    let form = self.choice(&FORMS).unwrap_or(Form::Cycle);
+                    let form = self.choice(&FORMS).unwrap_or(Form::Settling);
                     PolicyName::Freshet { objective, form }
                 }
                 policy => PolicyName::Cycle(policy),
@@ -538,9 +558,9 @@ impl fmt::Display for PolicyName {
         match self {
             Self::Cycle(policy) => policy.fmt(f),
             Self::Steady(policy) => policy.fmt(f),
-            Self::Freshet { objective, form: Form::Cycle } => CyclePolicy::Freshet(*objective).fmt(f),
-            Self::Freshet { objective, form: Form::Steady } => {
-                write!(f, "{}:steady", CyclePolicy::Freshet(*objective))
+            Self::Freshet { objective, form } => {
+                CyclePolicy::Freshet(*objective).fmt(f)?;
+                FORMS.iter().filter(|(_, known)| known == form).try_for_each(|(name, _)| write!(f, ":{name}"))
             }
         }
     }
@@ -664,7 +684,7 @@ mod tests {
         for (name, policy) in REPRESENTATIVES.iter().zip(PolicyName::all()) {
             assert_eq!(policy.to_string(), *name);
         }
-        assert_eq!(PolicyName::all().len(), REPRESENTATIVES.len() + 5);
+        assert_eq!(PolicyName::all().len(), REPRESENTATIVES.len() + 6);
     }
 
     #[test]
@@ -673,7 +693,8 @@ mod tests {
         assert_eq!(form("uniform"), Form::Steady);
         assert_eq!(form("optimal:age"), Form::Steady);
         assert_eq!(form("nutch"), Form::Cycle);
-        assert_eq!(form("freshet"), Form::Cycle);
+        assert_eq!(form("freshet"), Form::Settling);
+        assert_eq!(form("freshet:fresh:cycle"), Form::Cycle);
         assert_eq!(form("freshet:age:steady"), Form::Steady);
     }
 

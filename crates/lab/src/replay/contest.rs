@@ -83,7 +83,11 @@ impl Contest {
             Oracles { form, changes: next(), fresh: next() }
         });
         let oracles = oracles.collect();
-        Outcome { scores, forms: self.entries.iter().map(|entry| entry.contestant.form()).collect(), oracles }
+        Outcome {
+            scores,
+            forms: self.entries.iter().map(|entry| entry.contestant.ceiling_form()).collect(),
+            oracles,
+        }
     }
 
     /// The entries, and behind them two oracles for each form.
@@ -96,7 +100,8 @@ impl Contest {
 
     /// The forms that take part.
     fn forms(&self) -> Vec<Form> {
-        let takes_part = |form: &Form| self.entries.iter().any(|entry| entry.contestant.form() == *form);
+        let takes_part =
+            |form: &Form| self.entries.iter().any(|entry| entry.contestant.ceiling_form() == *form);
         [Form::Cycle, Form::Steady].into_iter().filter(takes_part).collect()
     }
 

@@ -80,14 +80,26 @@ impl Contestant {
         }
     }
 
+    /// The form of the oracle that nobody of its form can beat.
+    pub fn ceiling_form(&self) -> Form {
+        match self.form() {
+            Form::Cycle => Form::Cycle,
+            Form::Steady | Form::Settling => Form::Steady,
+        }
+    }
+
     /// Whether a seed makes a difference.
     pub fn has_chance(&self) -> bool {
         !matches!(self, Self::Oracle(..))
     }
 
-    /// Makes it anew, with no page known. A steady policy is told of the short cycles that it is driven in.
+    /// Makes it anew, with no page known. A steady policy of the texts is told of the short cycles that it is driven in; the
+    /// default policy has whole cycles for its ticks in all its forms, as in a crawl.
     pub fn build<'a>(&self, stage: &'a Stage<'a>, seed: u64) -> Box<dyn Policy + 'a> {
-        let steps = steps_of(self.form()) as f64;
+        let steps = match self {
+            Self::Policy(PolicyName::Freshet { .. }) => 1.0,
+            _ => steps_of(self.form()) as f64,
+        };
         match self {
             Self::Policy(name) => name.build(&Setting {
                 cycle: Days::new(stage.setting().cycle_days / steps),

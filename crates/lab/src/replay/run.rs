@@ -1,8 +1,8 @@
 //! A policy driven through the world, cycle by cycle.
 //!
 //! A cycle policy makes all downloads of a cycle at its end, step by step, as it learns. A steady policy is driven in
-//! [`STEADY_STEPS`] short cycles for each of these, so that a visit happens near its date; new pages are discovered at the
-//! ends of whole cycles in both.
+//! [`STEADY_STEPS`] short cycles for each of these, so that a visit happens near its date; one that settles makes all downloads of its first cycles
+//! at their ends and is driven in short ones from then on. New pages are discovered at the ends of whole cycles by all.
 //!
 //! # Promises
 //! - A policy sees what a crawler can see: new pages with their paths and links, and what its own visits found.
@@ -25,7 +25,7 @@ pub const STEADY_STEPS: usize = 28;
 pub fn steps_of(form: Form) -> usize {
     match form {
         Form::Cycle => 1,
-        Form::Steady => STEADY_STEPS,
+        Form::Steady | Form::Settling => STEADY_STEPS,
     }
 }
 
@@ -61,7 +61,8 @@ pub struct Run {
 ///
 /// Panics when the policy breaks its contract: a page twice in a cycle, a page it does not know, more pages than it may choose.
 pub fn run(stage: &Stage<'_>, form: Form, policy: &mut dyn Policy, done: &dyn Fn()) -> Run {
-    let mut driver = Driver::new(stage, steps_of(form));
+    let whole_cycles = if form == Form::Settling { Form::SETTLING_CYCLES as usize } else { 0 };
+    let mut driver = Driver::new(stage, steps_of(form), whole_cycles);
     driver.discover(policy, 0);
     driver.copies.begin_interval();
     for cycle in 1..=stage.cycles() {
@@ -75,6 +76,8 @@ pub fn run(stage: &Stage<'_>, form: Form, policy: &mut dyn Policy, done: &dyn Fn
 struct Driver<'a> {
     stage: &'a Stage<'a>,
     steps: usize,
+    /// Cycles at first that are not divided into short ones.
+    whole_cycles: usize,
     copies: Copies<'a>,
     catalogue: Catalogue,
     cycles: Vec<Cycle>,
@@ -88,13 +91,14 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    fn new(stage: &'a Stage<'a>, steps: usize) -> Self {
+    fn new(stage: &'a Stage<'a>, steps: usize, whole_cycles: usize) -> Self {
         let interval = stage.setting().cycle_days / steps as f64;
         let mut catalogue = Catalogue::new();
         catalogue.set_links(stage.links());
         Self {
             stage,
             steps,
+            whole_cycles,
             copies: Copies::new(stage, interval, stage.cycles() * steps),
             catalogue,
             cycles: Vec::with_capacity(stage.cycles()),
@@ -135,7 +139,12 @@ impl<'a> Driver<'a> {
             if step == self.steps {
                 self.discover(policy, cycle);
             }
-            self.short_cycle(policy, cycle, step, &mut result);
+            if self.whole_cycles < cycle {
+                let downloads = self.stage.downloads(cycle, step, self.steps);
+                self.short_cycle(policy, cycle, step, downloads, &mut result);
+            } else if step == self.steps {
+                self.short_cycle(policy, cycle, step, self.stage.downloads(cycle, 1, 1), &mut result);
+            }
             if cycle < self.stage.cycles() || step < self.steps {
                 self.copies.begin_interval();
             }
@@ -144,10 +153,17 @@ impl<'a> Driver<'a> {
         self.cycles.push(result);
     }
 
-    fn short_cycle(&mut self, policy: &mut dyn Policy, cycle: usize, step: usize, result: &mut Cycle) {
+    fn short_cycle(
+        &mut self,
+        policy: &mut dyn Policy,
+        cycle: usize,
+        step: usize,
+        downloads: usize,
+        result: &mut Cycle,
+    ) {
         let back = (self.steps - step) as f64 / self.steps as f64 * self.stage.setting().cycle_days;
         let now = Days::new(self.stage.cycle_end(cycle) - back);
-        let mut left = self.stage.downloads(cycle, step, self.steps);
+        let mut left = downloads;
         result.allowed += left;
         self.timed(|driver| policy.begin_cycle(&driver.catalogue, now, left));
         while left > 0 {

@@ -12,7 +12,8 @@
 //!
 //! Driven steadily, with many short cycles in the length of one, the batches become plans: twelve times in a cycle length the clocks
 //! and the calibration follow what was learned, and the best pages are laid out; the short cycles take from them. A site that has
-//! had fewer visits than its sentinels by then releases its best pages whatever they are worth.
+//! had fewer visits than its sentinels by then releases its best pages whatever they are worth. A policy that settles does the one in its
+//! first cycles and the other from then on.
 //!
 //! # Promises
 //! - The same seed makes the same choices.
@@ -168,7 +169,11 @@ impl Freshet {
     }
 
     fn is_steady(&self) -> bool {
-        self.settings.form == Form::Steady
+        match self.settings.form {
+            Form::Cycle => false,
+            Form::Steady => true,
+            Form::Settling => Form::SETTLING_CYCLES < self.model.now.tick(),
+        }
     }
 
     fn enqueue(&mut self, catalogue: &Catalogue, page: u32) {
