@@ -126,7 +126,9 @@ mod tests {
         let mut calibration = Calibration::new();
         for base in [-100.0, 100.0, f32::MIN_POSITIVE.ln()] {
             let exposure = calibration.exposure(&example(base));
-            [true, false].map(|changed| calibration.hear(&example(base), exposure, changed));
+            for changed in [true, false] {
+                calibration.hear(&example(base), exposure, changed);
+            }
             calibration.follow();
             assert!(calibration.exposure(&example(base)).is_finite());
         }

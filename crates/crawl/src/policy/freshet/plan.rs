@@ -137,7 +137,9 @@ impl Plan {
 
     /// The best planned pages of each site: as many as its quota says, which is lowered by those that are there.
     pub(super) fn best_of_sites(&self, site_of_group: &[u32], quotas: &mut [u32]) -> Vec<Planned> {
-        let mut best: Vec<BinaryHeap<Reverse<(Ordered, Reverse<u32>)>>> = Vec::new();
+        // The worst of the best is on top; of equals the one that was planned last.
+        type Worst = Reverse<(Ordered, Reverse<u32>)>;
+        let mut best: Vec<BinaryHeap<Worst>> = Vec::new();
         best.resize_with(quotas.len(), BinaryHeap::new);
         for (place, waiting) in self.waiting.iter().enumerate() {
             let site = site_of_group[waiting.group as usize] as usize;
