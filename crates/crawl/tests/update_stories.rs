@@ -1,7 +1,8 @@
 //! What the UpdateModule makes of news, on a small world without chance:
 //! - pages whose changes are only numbers are visited less often when numbers count little, and as often as others when they do not;
 //! - where a sitemap that can be believed says which pages have changed, visits go to those and nowhere else;
-//! - pages whose dates tell their hour are visited shortly after it.
+//! - pages whose dates tell their hour are visited shortly after it;
+//! - of the sites that are known those that have work are looked up.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -219,4 +220,29 @@ fn pages_that_change_at_their_hour_are_visited_after_it() {
     let [alone, told] =
         [Evidence::Nothing, Evidence::Dates].map(|evidence| freshness(1, "freshet:fresh:steady", evidence));
     assert!((alone - told).abs() < 0.05, "{alone} and {told}");
+}
+
+/// A crawl that knew ten thousand sites looked them all up when it was started, before the first visit.
+#[test]
+fn only_hosts_with_work_are_looked_up() {
+    let trial = Trial {
+        changes_every: 10,
+        policy: "uniform",
+        weights: KindWeights::default(),
+        evidence: Evidence::Nothing,
+    };
+    let (mut module, now) = (module(trial), Timestamp::from_millis(DAY));
+    for number in 0..100 {
+        let record = SiteRecord { site: format!("http://host-{number}.example"), ..SiteRecord::default() };
+        module.hear(News::Site { site: SiteNumber(number), record: Box::new(record) }, now);
+    }
+    assert!(!matches!(module.next(now), Next::Resolve(..)));
+    let (page, site) = (PageNumber(0), SiteNumber(42));
+    module.hear(News::Admitted { page, site, priority: 0.0 }, now);
+    assert!(
+        matches!(module.next(now), Next::Resolve(found, host) if found == site && *host == *"host-42.example")
+    );
+    assert!(!matches!(module.next(now), Next::Resolve(..)));
+    module.resolved(site, "127.0.0.1".parse().ok(), now);
+    assert!(matches!(module.next(now), Next::Order(assignment) if assignment.order.site() == site));
 }

@@ -24,6 +24,7 @@ use crate::collection::segment::{self, SegmentRecord};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::{StoreError, hexadecimal};
+use crate::gist::{self, Reach};
 use crate::history::files::{FileRecord, checksum, read_file, registered};
 use crate::history::lost_visits;
 use crate::history::{VisitKind, VisitQuery};
@@ -31,7 +32,7 @@ use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::inspect::{Inspected, inspect};
 use crate::key_value::{Direction, KeyRange, Space, View};
 use crate::reader::{Reader, Shared};
-use crate::store::{COUNTERS, place_key, segments};
+use crate::store::{COUNTERS, IDENTITY, Identity, place_key, segments};
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key};
 
 /// The most faults that are listed; the others are only counted.
@@ -137,6 +138,9 @@ pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings
     check.segments();
     check.versions(&counters);
     check.history(reader, &counters);
+    if let Ok(Some(identity)) = crate::all_urls::read::<Identity>(check.view, Space::Meta, IDENTITY) {
+        gist::check(&shared.directory, identity.id, Reach::of(&counters), &mut check.findings);
+    }
     Ok(check.findings)
 }
 

@@ -19,6 +19,7 @@
 //!   `lock` keeps others out, `mend` repairs what a loss of power left.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
+//! - [`gist`]: what a start needs of every URL, to be read fast.
 //! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged.
 //! - [`export`]: parts of it as files that others read.
 //! - [`check`]: whether all of it is as `docs/FORMAT.md` says; `inspect` opens a store without altering it.
@@ -37,6 +38,7 @@ pub mod counters;
 pub mod error;
 pub mod export;
 pub mod foreign_parquet;
+pub mod gist;
 pub mod history;
 pub mod ids;
 mod inspect;

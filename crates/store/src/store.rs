@@ -24,6 +24,7 @@ use crate::collection::segment::{self, SegmentRecord, Tail};
 use crate::collection::warc::WarcWriter;
 use crate::counters::Counters;
 use crate::error::StoreError;
+use crate::gist::{Gist, Piece, Reach};
 use crate::history::files;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Batch, Durability, KeyValue, OnDisk, Space, View};
@@ -136,6 +137,8 @@ pub struct DiskUse {
 /// The store, open for writing. One thread holds it; others read with a [`Reader`].
 pub struct Store {
     pub(crate) shared: Arc<Shared>,
+    /// A number that no other store has.
+    id: [u8; 16],
     pub(crate) settings: Settings,
     pub(crate) counters: Counters,
     pub(crate) writer: WarcWriter,
@@ -213,6 +216,7 @@ impl Store {
         let shared = Shared { directory: directory.to_path_buf(), state, seed, _lock: lock };
         Ok(Self {
             shared: Arc::new(shared),
+            id: identity.id,
             recent: RecentUrls::new(settings.recent_urls),
             settings,
             next_url: counters.urls,
@@ -240,6 +244,12 @@ impl Store {
     /// Makes the records of whole responses, on any thread.
     pub fn folding(&self) -> Arc<Folding> {
         Arc::clone(&self.folding)
+    }
+
+    /// The gist of this store in a form of its reader's. Each of its pieces is given to `each` first, which says whether it believes it; it is called from
+    /// here, before this returns.
+    pub fn gist(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> Gist {
+        Gist::open(&self.shared.directory, self.id, form, Reach::of(&self.counters), each)
     }
 
     /// How much there is of everything.

@@ -11,6 +11,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
+use std::thread;
 
 use freshet_store::all_urls::{Reason, Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
@@ -24,13 +25,13 @@ use freshet_store::sites::SiteRecord;
 use freshet_store::store::Store;
 use freshet_store::time::Timestamp;
 
-use super::absorb::retry_wait;
 use super::admission::Admission;
 use super::dates::{Dates, LIST_EVERY, is_silence_believed};
 use super::duplicates::Duplicates;
-use super::known::Known;
+use super::gist::{Notebook, UrlGist};
+use super::known::{Gathered, Known};
 use super::news::News;
-use super::recall::{Copies, Recalled, recall_urls};
+use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
 use crate::change::ephemeral::{TemplateLore, template_of};
 use crate::change::look::Lesson;
 use crate::crawler::Message;
@@ -71,8 +72,10 @@ pub struct Keeper {
     /// What was learned of templates, as the next commit leaves it.
     pending_lore: HashMap<String, TemplateLore>,
     pub(super) duplicates: Duplicates,
-    /// Path and query of the pages that were kept when the stores were opened, until they are told.
-    paths: Vec<(PageNumber, Box<str>)>,
+    /// The pages that were kept when the stores were opened, until they are told; none from then on.
+    past: Option<Past>,
+    /// What the next start needs of URLs and pages.
+    notebook: Notebook,
     pub(super) dates: Dates,
     pub(super) news: Vec<News>,
 }
@@ -90,25 +93,47 @@ pub(super) struct Discovery<'a> {
 
 impl Keeper {
     /// Takes over a store. All that is known is read once; what there is to know of it is the first news.
-    pub fn new(store: Store, admission: Admission) -> Result<Self, StoreError> {
+    pub fn new(store: Store, mut admission: Admission) -> Result<Self, StoreError> {
         let reader = store.reader();
+        let mut known = Gathered::with_room_for(store.counters().urls as usize);
+        let mut seeds = Vec::new();
+        let (pages, recalled) = thread::scope(|scope| {
+            let pages = scope.spawn(|| recall_pages(&reader));
+            let recalled = recall(&store, |id, url| {
+                known.add(url.hash, id);
+                if let Some(traits) = &url.traits {
+                    admission.remember(traits);
+                }
+                if url.is_seed {
+                    seeds.push(id);
+                }
+            });
+            (pages.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), recalled)
+        });
+        let (PastPages { duplicates, pages, hot }, Recalled { notebook, paths }) = (pages?, recalled?);
+        for seed in seeds {
+            if let Some(url) = reader.url(seed)?.and_then(|record| PageUrl::stored(&record.url)) {
+                admission.add_seed(&url);
+            }
+        }
         let mut keeper = Self {
+            kept: store.counters().kept as usize,
             store,
             reader: reader.clone(),
             admission,
-            known: Known::default(),
+            known: known.known(),
             site_numbers: HashMap::new(),
             sites: Vec::new(),
             sites_touched: BTreeSet::new(),
-            kept: 0,
             next_in_line: VecDeque::new(),
             last_changes: VecDeque::new(),
             changes: Changes::default(),
             pending_pages: HashMap::new(),
             pending_urls: HashMap::new(),
             pending_lore: HashMap::new(),
-            duplicates: Duplicates::default(),
-            paths: Vec::new(),
+            duplicates,
+            past: Some(Past { paths, pages, altered: BTreeSet::new() }),
+            notebook,
             dates: Dates::default(),
             news: Vec::new(),
         };
@@ -117,35 +142,18 @@ impl Keeper {
             keeper.site_numbers.insert(record.site.clone(), site);
             keeper.sites.push(record);
         }
-        keeper.known.reserve(reader.counters()?.urls as usize);
-        recall_urls(&reader, |url| keeper.recall(url))?;
-        for entry in reader.pages() {
-            let (page, record) = entry?;
-            if let (Some(simhash), None) = (record.simhash, record.discarded) {
-                keeper.duplicates.insert(page, simhash);
-            }
-            keeper.remember_likeness(&record)?;
+        for url in hot {
+            keeper.remember_likeness(url)?;
         }
         Ok(keeper)
     }
 
-    fn recall(&mut self, url: Recalled) {
-        self.known.insert(url.hash, url.id);
-        if let Some(traits) = &url.traits {
-            self.admission.remember(traits);
-        }
-        if let Some(seed) = &url.seed {
-            self.admission.add_seed(seed);
-        }
-        if let Some((page, path)) = url.page {
-            self.kept += 1;
-            self.paths.push((page, path));
-        }
-    }
-
     /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied.
     pub fn tell_all(&mut self, mut tell: impl FnMut(News)) -> Result<Copies, StoreError> {
-        let mut copies = Copies::new(std::mem::take(&mut self.paths));
+        let Past { paths, mut pages, altered } = self.past.take().unwrap_or_default();
+        pages.retain(|page| !altered.contains(&page.number()));
+        pages.append(&mut recall_some_pages(&self.reader, &altered)?);
+        let mut copies = Copies::new(paths);
         for (site, record) in self.sites.iter().enumerate() {
             let site = SiteNumber(site as u32);
             tell(News::Site { site, record: Box::new(record.clone()) });
@@ -158,24 +166,15 @@ impl Keeper {
                 }
             }
         }
-        for entry in self.reader.pages() {
-            let (page, record) = entry?;
-            if record.discarded.is_some() {
-                continue;
-            }
-            let site = record.site;
-            copies.add(page, site, record.importance);
-            if record.visits == 0 {
-                let url = self.reader.url(record.url)?;
-                let priority = url.map_or(0.0, |url| self.admission.priority(record.url, &url));
-                tell(News::Admitted { page, site, priority });
-            } else if record.text_digest.is_none() || record.gone {
-                let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(&record));
-                tell(News::Unsettled { page, site, is_first: !record.gone, again });
-            }
-            if let Some(every) = record.pinned_every {
-                let due = record.last_visit.unwrap_or_default().plus_millis(every as i64);
-                tell(News::Pinned { page, site, every, due });
+        for page in pages {
+            match page {
+                PastPage::Kept { page, site, importance } => copies.add(page, site, importance),
+                PastPage::Waits { page, site, url: id } => {
+                    let url = self.reader.url(id)?;
+                    let priority = url.map_or(0.0, |url| self.admission.priority(id, &url));
+                    tell(News::Admitted { page, site, priority });
+                }
+                PastPage::Told { news, .. } => tell(*news),
             }
         }
         Ok(copies)
@@ -232,7 +231,9 @@ impl Keeper {
             return Ok(None);
         }
         let id = self.store.url_number(found.url.as_str())?.number();
-        self.known.insert(Known::hash(found.url.as_str()), id);
+        let gist = UrlGist::of(found.url.as_str(), Some(found.url), found.source);
+        self.known.insert(gist.hash, id);
+        self.notebook.add_url(id, &gist);
         self.sites[site.index()].urls += 1;
         self.sites_touched.insert(site);
         let record = UrlRecord {
@@ -286,6 +287,8 @@ impl Keeper {
         self.sites[site.index()].pages += 1;
         self.sites_touched.insert(site);
         let priority = self.admission.priority(id, &record);
+        let url = PageUrl::stored(&record.url);
+        self.notebook.add_page(page, url.as_ref().map_or("", PageUrl::path_and_query));
         self.pending_urls.insert(id, record);
         self.pending_pages.insert(page, PageRecord::admitted(id, site, now));
         self.news.push(News::Admitted { page, site, priority });
@@ -517,6 +520,9 @@ impl Keeper {
     /// Makes all of it part of the stores in one step, and says what became known. After an error it can be tried again.
     pub fn commit(&mut self) -> Result<Vec<News>, StoreError> {
         self.changes.urls.extend(self.pending_urls.drain());
+        if let Some(past) = &mut self.past {
+            past.altered.extend(self.pending_pages.keys());
+        }
         self.changes.pages.extend(self.pending_pages.drain());
         let lore = self.pending_lore.drain().map(|(name, lore)| (name, Some(lore.encode())));
         self.changes.notes.extend(lore);
@@ -525,12 +531,14 @@ impl Keeper {
         self.changes.sites.extend(sites);
         self.store.try_commit(&mut self.changes)?;
         self.changes = Changes::default();
+        self.notebook.committed();
         Ok(std::mem::take(&mut self.news))
     }
 
     /// Ends the writing: what is open is closed whole.
     pub fn close(mut self, now: Timestamp) -> Result<(), StoreError> {
         self.commit()?;
+        self.notebook.write();
         self.store.close(now)
     }
 }

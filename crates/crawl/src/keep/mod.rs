@@ -11,6 +11,7 @@
 //! - [`admission`]: which URLs may become pages;
 //! - [`duplicates`]: pages that say the same as another;
 //! - [`known`]: which URLs are known, without asking the disk;
+//! - `gist`: what a start needs of URLs and pages, written down as they become known;
 //! - [`recall`]: what the stores know, read back when a crawl is opened;
 //! - [`news`]: what was taken in, as the UpdateModule hears it.
 
@@ -18,6 +19,7 @@ mod absorb;
 pub mod admission;
 mod dates;
 pub mod duplicates;
+mod gist;
 pub mod imports;
 pub mod keeper;
 pub mod known;

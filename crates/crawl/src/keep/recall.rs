@@ -1,126 +1,445 @@
-//! What the stores know of URLs and pages, read back when a crawl is opened: on all processors, for there may be millions.
+//! What the stores know of URLs and pages, read back when a crawl is opened: from the gist as far as it reaches, the rest from the records, on all
+//! processors, for there may be millions.
 //!
 //! # Promises
-//! - Every URL is told once, in no order.
+//! - Every URL is told once, in the order of their numbers.
+//! - The gist is believed only where it says what the records say: of every piece the last URL and the last page are looked up, and since numbers are given in one order, pieces whose
+//!   ends are right are.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::collections::BTreeSet;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
-use freshet_store::all_urls::{Source, Standing, UrlGlance};
+use freshet_store::all_urls::{Standing, UrlGlance};
+use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
+use freshet_store::gist::{Gist, Reach};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
+use freshet_store::store::Store;
 use freshet_store::time::Timestamp;
 
-use super::known::{Known, UrlHash};
+use super::absorb::retry_wait;
+use super::duplicates::Duplicates;
+use super::gist::{FORM, Leaf, Notebook, Paths, UrlGist};
+use super::keeper::Keeper;
 use super::news::News;
 use crate::page::PageUrl;
-use crate::page::traps::Traits;
 
-/// URLs that are handed on at once.
-const PIECE: usize = 4096;
+/// URLs that are read and handed on at once.
+const SOME: u32 = 4096;
 /// Pieces that may wait for each thread that reads.
-const PIECES_WAITING: usize = 2;
+const PIECES_WAITING: usize = 4;
 /// Threads that read at most.
 const THREADS_MAX: usize = 8;
 
-/// A URL that is known.
-pub(super) struct Recalled {
-    pub(super) id: UrlId,
-    pub(super) hash: UrlHash,
-    /// What the defence against traps counts of it; none if it is no URL that could be admitted today.
-    pub(super) traits: Option<Traits>,
-    /// The URL, if a user began with it.
-    pub(super) seed: Option<PageUrl>,
-    /// The page that it is, and its path and query.
-    pub(super) page: Option<(PageNumber, Box<str>)>,
-}
-
-impl Recalled {
-    fn of(id: UrlId, glance: &UrlGlance<'_>) -> Self {
-        let url = PageUrl::stored(glance.url);
-        let page = match (glance.standing, &url) {
-            (Standing::Kept(page), Some(url)) => Some((page, url.path_and_query().into())),
-            (Standing::Kept(page), None) => Some((page, "".into())),
-            _ => None,
-        };
-        let traits = url.as_ref().map(Traits::of);
-        let seed = url.filter(|_| glance.source == Source::Seed);
-        Self { id, hash: Known::hash(glance.url), traits, seed, page }
-    }
-}
-
 /// What is told of pages when they are copied, for the visits of the past.
-#[derive(Debug)]
-pub struct Copies(Vec<Copied>);
-
-#[derive(Clone, Debug, Default)]
-struct Copied {
-    path: Box<str>,
-    /// None if the page is not kept any more.
-    kept: Option<(SiteNumber, f32)>,
+#[derive(Debug, Default)]
+pub struct Copies {
+    paths: Paths,
+    /// Site and importance of each page; none if it is not kept any more.
+    kept: Vec<Option<(SiteNumber, f32)>>,
 }
 
 impl Copies {
     /// Pages with these paths, of which nothing else is known yet.
-    pub(super) fn new(paths: Vec<(PageNumber, Box<str>)>) -> Self {
-        let pages = paths.iter().map(|(page, _)| page.index() + 1).max().unwrap_or(0);
-        let mut copies = vec![Copied::default(); pages];
-        for (page, path) in paths {
-            copies[page.index()].path = path;
-        }
-        Self(copies)
+    pub(super) fn new(paths: Paths) -> Self {
+        Self { paths, kept: Vec::new() }
     }
 
     /// A page is kept.
     pub(super) fn add(&mut self, page: PageNumber, site: SiteNumber, importance: f32) {
-        if let Some(copied) = self.0.get_mut(page.index()) {
-            copied.kept = Some((site, importance));
+        if self.kept.len() <= page.index() {
+            self.kept.resize(page.index() + 1, None);
         }
+        self.kept[page.index()] = Some((site, importance));
     }
 
     /// What is told of a page that was copied at a moment; nothing if it is not kept any more.
     pub fn copied(&self, page: PageNumber, time: Timestamp) -> Option<News> {
-        let Copied { path, kept } = self.0.get(page.index())?;
-        let (site, importance) = (*kept)?;
-        Some(News::Copied { page, site, path: path.to_string(), importance, time })
+        let (site, importance) = (*self.kept.get(page.index())?)?;
+        let path = self.paths.get(page.index()).unwrap_or_default().to_owned();
+        Some(News::Copied { page, site, path, importance, time })
     }
 }
 
-type Piece = Result<Vec<Recalled>, StoreError>;
+/// The pages of the past, until they are told.
+#[derive(Debug, Default)]
+pub(super) struct Past {
+    /// Path and query of every page that is kept.
+    pub(super) paths: Paths,
+    pub(super) pages: Vec<PastPage>,
+    /// Pages that were altered since they were read, or are new.
+    pub(super) altered: BTreeSet<PageNumber>,
+}
+
+/// What is told of a page at a start.
+#[derive(Debug)]
+pub(super) enum PastPage {
+    /// It is kept.
+    Kept { page: PageNumber, site: SiteNumber, importance: f32 },
+    /// It waits for its first visit.
+    Waits { page: PageNumber, site: SiteNumber, url: UrlId },
+    /// Something else, which few pages have.
+    Told { page: PageNumber, news: Box<News> },
+}
+
+impl PastPage {
+    pub(super) fn number(&self) -> PageNumber {
+        let (Self::Kept { page, .. } | Self::Waits { page, .. } | Self::Told { page, .. }) = self;
+        *page
+    }
+}
+
+/// What was read back of pages.
+#[derive(Debug, Default)]
+pub(super) struct PastPages {
+    pub(super) duplicates: Duplicates,
+    pub(super) pages: Vec<PastPage>,
+    /// The URLs of those that are about the topic of the crawl.
+    pub(super) hot: Vec<UrlId>,
+}
+
+impl PastPages {
+    fn add(&mut self, page: PageNumber, record: &PageRecord) {
+        if record.discarded.is_some() {
+            return;
+        }
+        if let Some(simhash) = record.simhash {
+            self.duplicates.insert(page, simhash);
+        }
+        if Keeper::is_hot(record) {
+            self.hot.push(record.url);
+        }
+        let site = record.site;
+        self.pages.push(PastPage::Kept { page, site, importance: record.importance });
+        if record.visits == 0 {
+            self.pages.push(PastPage::Waits { page, site, url: record.url });
+        } else if record.text_digest.is_none() || record.gone {
+            let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(record));
+            self.tell(page, News::Unsettled { page, site, is_first: !record.gone, again });
+        }
+        if let Some(every) = record.pinned_every {
+            let due = record.last_visit.unwrap_or_default().plus_millis(every as i64);
+            self.tell(page, News::Pinned { page, site, every, due });
+        }
+    }
+
+    fn tell(&mut self, page: PageNumber, news: News) {
+        self.pages.push(PastPage::Told { page, news: Box::new(news) });
+    }
+}
+
+/// Reads every page once.
+pub(super) fn recall_pages(reader: &Reader) -> Result<PastPages, StoreError> {
+    let mut past = PastPages::default();
+    for entry in reader.pages() {
+        let (page, record) = entry?;
+        past.add(page, &record);
+    }
+    Ok(past)
+}
+
+/// What is told of these pages now.
+pub(super) fn recall_some_pages(
+    reader: &Reader,
+    pages: &BTreeSet<PageNumber>,
+) -> Result<Vec<PastPage>, StoreError> {
+    let mut past = PastPages::default();
+    for page in pages {
+        if let Some(record) = reader.page(*page)? {
+            past.add(*page, &record);
+        }
+    }
+    Ok(past.pages)
+}
+
+/// What was read back beside the URLs.
+pub(super) struct Recalled {
+    /// Goes on with the gist where it ends.
+    pub(super) notebook: Notebook,
+    /// Path and query of every page that is kept.
+    pub(super) paths: Paths,
+}
 
 /// Tells of every URL that is known.
-pub(super) fn recall_urls(reader: &Reader, mut tell: impl FnMut(Recalled)) -> Result<(), StoreError> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
-    let urls = reader.counters()?.urls;
-    let limit = |thread: usize| UrlId((urls * thread as u64 / threads as u64) as u32);
-    thread::scope(|scope| {
-        let (pieces, told) = sync_channel(PIECES_WAITING * threads);
-        for thread in 0..threads {
-            let pieces = pieces.clone();
-            let end = (thread + 1 < threads).then(|| limit(thread + 1));
-            scope.spawn(move || read(reader, limit(thread), end, &pieces));
+pub(super) fn recall(store: &Store, mut tell: impl FnMut(UrlId, &UrlGist)) -> Result<Recalled, StoreError> {
+    let (reader, known) = (store.reader(), Reach::of(store.counters()));
+    let mut paths = Paths::default();
+    let gist = read_gist(store, &reader, |leaf| {
+        leaf.urls.iter().zip(leaf.first_url.0..).for_each(|(url, id)| tell(UrlId(id), url));
+        paths.append(&leaf.paths);
+    });
+    let mut notebook = Notebook::new(gist);
+    let mut found = vec![None; (known.pages - notebook.reach().pages) as usize];
+    let first_page = notebook.reach().pages;
+    read_records(&reader, notebook.reach().urls, known.urls, |record| {
+        tell(record.id, &record.gist);
+        notebook.add_url(record.id, &record.gist);
+        notebook.committed();
+        if let Some((page, path)) = record.page
+            && let Some(place) = page.0.checked_sub(first_page).and_then(|at| found.get_mut(at as usize))
+        {
+            *place = Some(path);
         }
-        drop(pieces);
-        hear(&told, &mut tell)
+    })?;
+    for (page, path) in (first_page..).map(PageNumber).zip(found) {
+        // Pages that are kept no longer are not told of.
+        let is_kept =
+            |page| Ok::<_, StoreError>(reader.page(page)?.is_some_and(|page| page.discarded.is_none()));
+        let path = match path {
+            None if is_kept(page)? => path_of(&reader, page)?,
+            path => path,
+        };
+        let path = path.unwrap_or_default();
+        paths.push(&path);
+        notebook.add_page(page, &path);
+        notebook.committed();
+    }
+    notebook.write();
+    Ok(Recalled { notebook, paths })
+}
+
+/// Reads the gist on a thread of its own, and gives what its pieces say, as far as it is believed.
+fn read_gist(store: &Store, reader: &Reader, each: impl FnMut(Leaf)) -> Gist {
+    thread::scope(|scope| {
+        let (leaves, told) = sync_channel(PIECES_WAITING);
+        let reading = scope.spawn(move || {
+            store.gist(FORM, |piece| {
+                let leaf = Leaf::of(piece).filter(|leaf| is_true(leaf, reader));
+                leaf.is_some_and(|leaf| leaves.send(leaf).is_ok())
+            })
+        });
+        told.into_iter().for_each(each);
+        reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
-/// Reads a part of the URLs. Nobody may be listening any more.
-fn read(reader: &Reader, first: UrlId, end: Option<UrlId>, pieces: &SyncSender<Piece>) {
-    let mut piece = Vec::with_capacity(PIECE);
-    let read = reader.all_urls().glance(first, end, |id, glance| {
-        piece.push(Recalled::of(id, &glance));
-        if piece.len() == PIECE {
-            let _ = pieces.send(Ok(std::mem::replace(&mut piece, Vec::with_capacity(PIECE))));
-        }
+/// Whether the ends of what a piece says are as the records have them.
+fn is_true(leaf: &Leaf, reader: &Reader) -> bool {
+    let url_is_true = leaf.last_url().is_none_or(|(id, gist)| {
+        let record = reader.url(id).ok().flatten();
+        record.is_some_and(|record| {
+            UrlGist::of(&record.url, PageUrl::stored(&record.url).as_ref(), record.source) == *gist
+        })
     });
-    let _ = pieces.send(read.map(|()| piece));
+    let page_is_true = leaf.last_page().is_none_or(|(page, path)| {
+        path.is_empty() || path_of(reader, page).is_ok_and(|found| found.as_deref() == Some(path))
+    });
+    url_is_true && page_is_true
 }
 
-fn hear(told: &Receiver<Piece>, tell: &mut impl FnMut(Recalled)) -> Result<(), StoreError> {
-    for piece in told {
-        piece?.into_iter().for_each(&mut *tell);
+/// Path and query of a page, if it can be visited.
+fn path_of(reader: &Reader, page: PageNumber) -> Result<Option<Box<str>>, StoreError> {
+    let Some(record) = reader.page(page)? else { return Ok(None) };
+    let url = reader.url(record.url)?.and_then(|url| PageUrl::stored(&url.url));
+    Ok(url.map(|url| url.path_and_query().into()))
+}
+
+/// A URL as its record has it.
+struct Read {
+    id: UrlId,
+    gist: UrlGist,
+    /// The page that it is, and its path and query.
+    page: Option<(PageNumber, Box<str>)>,
+}
+
+impl Read {
+    fn of(id: UrlId, glance: &UrlGlance<'_>) -> Self {
+        let url = PageUrl::stored(glance.url);
+        let page = match (glance.standing, &url) {
+            (Standing::Kept(page), Some(url)) => Some((page, url.path_and_query().into())),
+            _ => None,
+        };
+        Self { id, gist: UrlGist::of(glance.url, url.as_ref(), glance.source), page }
     }
-    Ok(())
+}
+
+type Piece = Result<Vec<Read>, StoreError>;
+
+/// Gives every URL from `first` on and before `end` in order. The threads take turns at reading some of them.
+fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read)) -> Result<(), StoreError> {
+    let pieces = (end - first).div_ceil(SOME) as usize;
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(pieces);
+    let starts = |thread: usize| (first..end).step_by(SOME as usize).skip(thread).step_by(threads.max(1));
+    thread::scope(|scope| {
+        let told: Vec<Receiver<Piece>> = (0..threads)
+            .map(|thread| {
+                let (pieces, told) = sync_channel(PIECES_WAITING);
+                scope.spawn(move || {
+                    // Nobody may be listening any more.
+                    starts(thread).try_for_each(|start| {
+                        pieces.send(read_some(reader, start, end.min(start.saturating_add(SOME)))).ok()
+                    })
+                });
+                told
+            })
+            .collect();
+        for piece in 0..pieces {
+            let some = told[piece % threads].recv().unwrap_or_else(|_| Ok(Vec::new()))?;
+            some.into_iter().for_each(&mut each);
+        }
+        Ok(())
+    })
+}
+
+fn read_some(reader: &Reader, first: u32, end: u32) -> Piece {
+    let mut some = Vec::with_capacity((end - first) as usize);
+    reader
+        .all_urls()
+        .glance(UrlId(first), Some(UrlId(end)), |id, glance| some.push(Read::of(id, &glance)))?;
+    Ok(some)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use freshet_store::all_urls::{Reason, Source, UrlRecord};
+    use freshet_store::changes::Changes;
+    use freshet_store::sites::SiteRecord;
+    use freshet_store::store::Settings;
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
+
+    fn open(place: &Path) -> Store {
+        Store::open(place, Settings::default()).expect("the store opens")
+    }
+
+    fn url(number: u32) -> String {
+        match number % 5 {
+            0 => format!("http://a.example/{number}?q=1&page={number}"),
+            1 => "lost:".to_owned() + &number.to_string(),
+            2 => format!("http://b.example/0123456789abcdef{number:04}/x"),
+            _ => format!("http://a.example/dir/{number}"),
+        }
+    }
+
+    /// Adds so many URLs in one commit, every third a page, of which every other is discarded at once.
+    fn add(store: &mut Store, count: u32) {
+        let mut changes = Changes::default();
+        if store.counters().urls == 0 {
+            let site = store.site_number("http://a.example").expect("a number").number();
+            changes.sites.push((
+                site,
+                SiteRecord { site: "http://a.example".into(), first_seen: NOW, ..SiteRecord::default() },
+            ));
+        }
+        for number in (store.counters().urls as u32..).take(count as usize) {
+            let text = url(number);
+            let id = store.url_number(&text).expect("a number").number();
+            let mut standing = Standing::Waiting;
+            if number % 3 == 0 {
+                let page = store.page_number().expect("a number");
+                let discarded = (number % 2 == 0).then_some(NOW);
+                standing = discarded.map_or(Standing::Kept(page), |_| Standing::Discarded(Reason::Gone));
+                let record = PageRecord::admitted(id, SiteNumber(0), NOW);
+                changes.pages.push((page, PageRecord { discarded, ..record }));
+            }
+            let record = UrlRecord {
+                url: text,
+                site: SiteNumber(0),
+                discovered: NOW,
+                found_on: None,
+                depth: 0,
+                anchor: String::new(),
+                source: if number % 7 == 0 { Source::Seed } else { Source::Link },
+                listed_modified: None,
+                standing,
+                detail: String::new(),
+            };
+            changes.urls.push((id, record));
+        }
+        store.commit(changes).expect("it is committed");
+    }
+
+    /// What a start finds: URLs and how far the gist reached.
+    #[track_caller]
+    fn check(store: &Store, gist_reaches: u32) {
+        let mut before = Reach::default();
+        drop(store.gist(FORM, |piece| {
+            let is_believed = Leaf::of(piece).is_some_and(|leaf| is_true(&leaf, &store.reader()));
+            before = if is_believed { piece.to } else { before };
+            is_believed
+        }));
+        assert_eq!(before.urls, gist_reaches);
+        let mut urls = Vec::new();
+        let Recalled { notebook, paths } =
+            recall(store, |id, url| urls.push((id, url.clone()))).expect("it is read");
+        let known = Reach::of(store.counters());
+        assert_eq!(urls.len(), known.urls as usize);
+        for (number, (id, gist)) in urls.into_iter().enumerate() {
+            let (text, is_seed) = (url(number as u32), number % 7 == 0);
+            let source = if is_seed { Source::Seed } else { Source::Link };
+            assert_eq!(id, UrlId(number as u32));
+            assert_eq!(gist, UrlGist::of(&text, PageUrl::stored(&text).as_ref(), source));
+        }
+        assert_eq!(paths.len(), known.pages as usize);
+        for page in (0..known.pages).filter(|page| page % 2 == 1) {
+            let text = url(3 * page);
+            let expected =
+                PageUrl::stored(&text).map_or("", |url| &text[text.len() - url.path_and_query().len()..]);
+            assert_eq!(paths.get(page as usize), Some(expected), "{text}");
+        }
+        assert_eq!(notebook.reach(), known);
+    }
+
+    #[test]
+    fn the_gist_says_what_the_records_say_and_the_rest_is_read() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = open(place.path());
+        check(&store, 0);
+        add(&mut store, 2 * SOME + 17);
+        check(&store, 0);
+        check(&store, 2 * SOME + 17);
+        // What is committed without a word in the gist is found all the same.
+        add(&mut store, SOME);
+        check(&store, 2 * SOME + 17);
+        check(&store, 3 * SOME + 17);
+        drop(store);
+        check(&open(place.path()), 3 * SOME + 17);
+    }
+
+    #[test]
+    fn a_gist_that_is_damaged_or_untrue_is_not_believed() {
+        let place = tempfile::tempdir().expect("a directory");
+        let mut store = open(place.path());
+        add(&mut store, 1000);
+        check(&store, 0);
+        let path = place.path().join("gist");
+        let mut bytes = fs::read(&path).expect("it is there");
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&path, &bytes).expect("written");
+        check(&store, 0);
+        check(&store, 1000);
+        // Of a URL that the store has under another number.
+        fs::remove_file(&path).expect("removed");
+        let mut notebook = Notebook::new(store.gist(FORM, |_| true));
+        for number in 0..10 {
+            let text = url(number + 1);
+            let gist = UrlGist::of(&text, PageUrl::stored(&text).as_ref(), Source::Link);
+            notebook.add_url(UrlId(number), &gist);
+        }
+        notebook.write();
+        check(&store, 0);
+        // Of a page that has another path.
+        fs::remove_file(&path).expect("removed");
+        let mut notebook = Notebook::new(store.gist(FORM, |_| true));
+        ["", "/not/its/path"]
+            .iter()
+            .zip(0..)
+            .for_each(|(text, page)| notebook.add_page(PageNumber(page), text));
+        notebook.write();
+        let mut believed = 0;
+        drop(store.gist(FORM, |piece| {
+            believed += u32::from(Leaf::of(piece).is_some_and(|leaf| is_true(&leaf, &store.reader())));
+            false
+        }));
+        assert_eq!(believed, 0);
+        check(&store, 0);
+    }
 }

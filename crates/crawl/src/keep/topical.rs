@@ -33,13 +33,17 @@ impl Keeper {
     }
 
     /// A page that was hot when the crawl ended is hot when it goes on. What waits is told with its place when all is told.
-    pub(super) fn remember_likeness(&mut self, record: &PageRecord) -> Result<(), StoreError> {
-        let is_hot = record.likeness.is_some_and(|likeness| HOT <= likeness) && record.discarded.is_none();
-        if self.admission.topic().is_some() && is_hot {
-            self.come_nearer(record.url, 0)?;
+    pub(super) fn remember_likeness(&mut self, url: UrlId) -> Result<(), StoreError> {
+        if self.admission.topic().is_some() {
+            self.come_nearer(url, 0)?;
             self.news.clear();
         }
         Ok(())
+    }
+
+    /// Whether a page is hot, and kept.
+    pub(super) fn is_hot(record: &PageRecord) -> bool {
+        record.likeness.is_some_and(|likeness| HOT <= likeness) && record.discarded.is_none()
     }
 
     /// The URLs that a page links to are one link further from a hot page than the page is.

@@ -237,7 +237,7 @@ impl TrapGuard {
             Some(Trap::PathDepth)
         } else if repeats_itself(url.path(), limits.path_repeats) {
             Some(Trap::PathRepeats)
-        } else if limits.parameters < traits.parameters {
+        } else if limits.parameters < url.query().map_or(0, |query| names(query).count()) {
             Some(Trap::Parameters)
         } else if leads_far_from(year_of(now), url, limits) {
             Some(Trap::Calendar)
@@ -315,44 +315,43 @@ impl TrapGuard {
     }
 }
 
-/// What of a URL is counted, as hashes.
+/// What of a URL is counted, as hashes. The gist of the stores keeps them: made in another way they need another number of its form.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Traits {
-    site: u64,
-    segments: usize,
-    parameters: usize,
+    pub(crate) site: u64,
+    pub(crate) segments: usize,
     /// The URL with a star for each session id, if there is one.
-    masked: Option<u64>,
-    query: Option<QueryTraits>,
+    pub(crate) masked: Option<u64>,
+    pub(crate) query: Option<QueryTraits>,
 }
 
 /// What of a query is counted, as hashes that include the site and the path.
-struct QueryTraits {
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct QueryTraits {
     /// All queries of the path.
-    path: u64,
+    pub(crate) path: u64,
     /// All lists of parameter names of the path.
-    lists: u64,
+    pub(crate) lists: u64,
     /// The list of parameter names.
-    list: u64,
+    pub(crate) list: u64,
 }
 
 impl Traits {
     /// The traits of a URL.
     pub(crate) fn of(url: &PageUrl) -> Self {
-        let names = || url.query().unwrap_or("").split('&').map(|pair| pair.split('=').next().unwrap_or(""));
         let path = [url.site(), url.path()];
-        let query = url.query().map(|_| QueryTraits {
+        let query = url.query().map(|query| QueryTraits {
             path: hash(path.into_iter().chain(["?"])),
             lists: hash(path.into_iter().chain(["??"])),
-            list: hash(path.into_iter().chain(["???"]).chain(names())),
+            list: hash(path.into_iter().chain(["???"]).chain(names(query))),
         });
-        Self {
-            site: hash([url.site()]),
-            segments: segments(url.path()).count(),
-            parameters: if url.query().is_some() { names().count() } else { 0 },
-            masked: masked(url),
-            query,
-        }
+        Self { site: hash([url.site()]), segments: segments(url.path()).count(), masked: masked(url), query }
     }
+}
+
+/// The names of the parameters of a query.
+fn names(query: &str) -> impl Iterator<Item = &str> {
+    query.split('&').map(|pair| pair.split('=').next().unwrap_or(""))
 }
 
 /// The hash of a list of texts.

@@ -106,7 +106,7 @@ pub struct UpdateModule {
     promised: HashSet<Arc<str>>,
     /// Hosts whose next turn is the crawl's own, because the last was lent, and until when it is.
     own_turns: HashMap<Arc<str>, Timestamp>,
-    /// Sites whose hosts have no address yet.
+    /// Sites that have work, and whose hosts have no address yet.
     unresolved: VecDeque<SiteNumber>,
     /// Pages in a queue, on their way, or not committed yet.
     out: HashSet<PageNumber>,
@@ -532,9 +532,6 @@ impl UpdateModule {
             let number = SiteNumber(self.sites.len() as u32 - 1);
             self.sites_of_host.entry(Arc::clone(&host)).or_default().push(number);
             self.politeness.import(&host, manners(&record.politeness), now);
-            if self.sites[number.index()].address == Address::Unknown {
-                self.unresolved.push_back(number);
-            }
         }
         let state = &mut self.sites[site.index()];
         state.wishes.paused = record.paused;
@@ -563,7 +560,12 @@ impl UpdateModule {
     fn enqueue(&mut self, order: Order, now: Timestamp) {
         let site = order.site();
         self.queued += 1;
-        self.sites[site.index()].put(order);
+        let state = &mut self.sites[site.index()];
+        // Of all the sites that are known few have work: the others need no address yet.
+        if state.address == Address::Unknown && state.queue.is_empty() {
+            self.unresolved.push_back(site);
+        }
+        state.put(order);
         self.enlist(site, now);
     }
 

@@ -17,6 +17,7 @@ use super::state::sound_state;
 use super::visits::repair_visits;
 use crate::check::{Findings, check_into};
 use crate::error::StoreError;
+use crate::gist;
 use crate::inspect::take_lock;
 use crate::reader::{Reader, Shared};
 use crate::store::identity;
@@ -40,6 +41,8 @@ pub struct Repaired {
 /// Makes a damaged store sound. No process may have it open; `now` names the folder for what must go.
 pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> {
     let lock = take_lock(directory)?;
+    // A repair may give a number to another URL. What the gist said is in the store, or lost.
+    gist::remove(directory)?;
     let mut aside = Aside::new(directory, now);
     let mut done = Vec::new();
     let sound = sound_state(directory, &mut aside, &mut done)?;

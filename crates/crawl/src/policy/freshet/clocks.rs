@@ -101,6 +101,10 @@ impl Clocks {
         let window = self.ring.window as usize;
         let oldest = self.ring.slot(self.ring.window - 1);
         let (sites_before, groups_before) = (self.sites.num.len() / window, self.site_of_group.len());
+        // Nearly every page belongs to a group that is known.
+        if sites_before == sites && groups_before == site_of_group.len() {
+            return;
+        }
         self.sites.grow(sites, self.ring.window);
         self.groups.grow(site_of_group.len(), self.ring.window);
         self.site_of_group.extend_from_slice(&site_of_group[groups_before..]);

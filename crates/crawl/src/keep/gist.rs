@@ -1,0 +1,334 @@
+//! What the gist of the stores ([`freshet_store::gist`]) says of a crawl, so that a start need not read every URL: of a URL what it is known by and what the
+//! defence against traps counts of it, of a page its path. None of that ever changes.
+//!
+//! The content of a piece is the number of bytes that its URLs take (4 bytes), its URLs, and its pages, both in the order of their numbers. A URL is its
+//! hash (8 bytes), a byte of flags ([`SAME_SITE`] and those below it), and what they say that there is: the hash of its site, the number of names in its path (1 byte, 255 for more), the hash without
+//! session ids, and three hashes of its query, 8 bytes each. A page is the length of its path (4 bytes) and its path and query; the length is 0 if it was not kept
+//! any more when the gist was made. Numbers have their lowest byte first.
+//!
+//! # Promises
+//! - What is written is read back the same, and bytes that are no content are none.
+//! - A URL is written down only after the commit that made it known.
+
+use freshet_store::all_urls::Source;
+use freshet_store::gist::{Gist, Piece, Reach};
+use freshet_store::ids::{PageNumber, UrlId};
+
+use super::known::{Known, UrlHash};
+use crate::page::PageUrl;
+use crate::page::traps::{QueryTraits, Traits};
+
+/// The number of this way of writing. Another is needed when a hash or what is counted is made in another way.
+pub(super) const FORM: u32 = 1;
+
+/// The site is that of the URL before it in the piece.
+const SAME_SITE: u8 = 1;
+/// It is a URL that could be admitted, and has traits.
+const HAS_TRAITS: u8 = 2;
+/// It has something like a session id.
+const HAS_SESSION: u8 = 4;
+/// It has a query.
+const HAS_QUERY: u8 = 8;
+/// A user began with it.
+const IS_SEED: u8 = 16;
+
+/// Names in a path that are told apart: far more than any path may have that is followed.
+const SEGMENTS_MAX: usize = u8::MAX as usize;
+
+/// Bytes that make a piece: some ten thousand URLs.
+const PIECE_BYTES: usize = 128 << 10;
+
+/// What a start needs of a URL.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct UrlGist {
+    pub(super) hash: UrlHash,
+    /// What the defence against traps counts of it; none if it is no URL that could be admitted today.
+    pub(super) traits: Option<Traits>,
+    /// Whether a user began with it.
+    pub(super) is_seed: bool,
+}
+
+impl UrlGist {
+    /// The gist of a URL; `parsed` is the same, if it is one that can be visited.
+    pub(super) fn of(url: &str, parsed: Option<&PageUrl>, source: Source) -> Self {
+        let traits = parsed
+            .map(Traits::of)
+            .map(|traits| Traits { segments: traits.segments.min(SEGMENTS_MAX), ..traits });
+        Self { hash: Known::hash(url), traits, is_seed: source == Source::Seed }
+    }
+
+    fn put(&self, site_before: Option<u64>, output: &mut Vec<u8>) {
+        let UrlHash(hash) = self.hash;
+        output.extend(hash.to_le_bytes());
+        let seed = if self.is_seed { IS_SEED } else { 0 };
+        let Some(traits) = &self.traits else { return output.push(seed) };
+        let is_same = site_before == Some(traits.site);
+        let flag = |holds: bool, flag: u8| if holds { flag } else { 0 };
+        output.push(
+            seed | HAS_TRAITS
+                | flag(is_same, SAME_SITE)
+                | flag(traits.masked.is_some(), HAS_SESSION)
+                | flag(traits.query.is_some(), HAS_QUERY),
+        );
+        if !is_same {
+            output.extend(traits.site.to_le_bytes());
+        }
+        output.push(traits.segments.min(SEGMENTS_MAX) as u8);
+        output.extend(traits.masked.iter().flat_map(|hash| hash.to_le_bytes()));
+        if let Some(query) = &traits.query {
+            [query.path, query.lists, query.list].iter().for_each(|hash| output.extend(hash.to_le_bytes()));
+        }
+    }
+
+    fn take(site_before: Option<u64>, input: &mut Bytes<'_>) -> Option<Self> {
+        let hash = UrlHash(input.take_hash()?);
+        let flags = input.take::<1>()?[0];
+        let has = |flag: u8| flags & flag != 0;
+        let is_seed = has(IS_SEED);
+        if !has(HAS_TRAITS) {
+            return Some(Self { hash, traits: None, is_seed });
+        }
+        let site = if has(SAME_SITE) { site_before? } else { input.take_hash()? };
+        let segments = usize::from(input.take::<1>()?[0]);
+        let masked = if has(HAS_SESSION) { Some(input.take_hash()?) } else { None };
+        let query = if has(HAS_QUERY) {
+            let [path, lists, list] = [input.take_hash()?, input.take_hash()?, input.take_hash()?];
+            Some(QueryTraits { path, lists, list })
+        } else {
+            None
+        };
+        Some(Self { hash, traits: Some(Traits { site, segments, masked, query }), is_seed })
+    }
+}
+
+/// What a piece says.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Leaf {
+    pub(super) first_url: UrlId,
+    pub(super) urls: Vec<UrlGist>,
+    pub(super) first_page: PageNumber,
+    pub(super) paths: Paths,
+}
+
+impl Leaf {
+    /// What a piece says; none if it says nothing that could have been written.
+    pub(super) fn of(piece: &Piece<'_>) -> Option<Self> {
+        let mut input = Bytes(piece.content);
+        let length = input.take_length()?;
+        let mut urls_input = Bytes(input.take_some(length)?);
+        let (mut urls, mut site) = (Vec::with_capacity((piece.to.urls - piece.from.urls) as usize), None);
+        for _ in piece.from.urls..piece.to.urls {
+            let url = UrlGist::take(site, &mut urls_input)?;
+            site = url.traits.as_ref().map(|traits| traits.site).or(site);
+            urls.push(url);
+        }
+        let mut paths = Paths::default();
+        for _ in piece.from.pages..piece.to.pages {
+            let length = input.take_length()?;
+            paths.push(std::str::from_utf8(input.take_some(length)?).ok()?);
+        }
+        let is_all = urls_input.0.is_empty() && input.0.is_empty();
+        let (first_url, first_page) = (UrlId(piece.from.urls), PageNumber(piece.from.pages));
+        is_all.then_some(Self { first_url, urls, first_page, paths })
+    }
+
+    /// Its last URL, by which it is held against the store.
+    pub(super) fn last_url(&self) -> Option<(UrlId, &UrlGist)> {
+        let last = self.urls.last()?;
+        Some((UrlId(self.first_url.0 + self.urls.len() as u32 - 1), last))
+    }
+
+    /// Its last page.
+    pub(super) fn last_page(&self) -> Option<(PageNumber, &str)> {
+        let last = self.paths.len().checked_sub(1)?;
+        Some((PageNumber(self.first_page.0 + last as u32), self.paths.get(last)?))
+    }
+}
+
+/// Texts in one piece of memory.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Paths {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Paths {
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn push(&mut self, path: &str) {
+        self.text.push_str(path);
+        self.ends.push(self.text.len());
+    }
+
+    pub(super) fn append(&mut self, more: &Self) {
+        let before = self.text.len();
+        self.text.push_str(&more.text);
+        self.ends.extend(more.ends.iter().map(|end| before + end));
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&str> {
+        let end = *self.ends.get(at)?;
+        let start = if at == 0 { 0 } else { self.ends[at - 1] };
+        Some(&self.text[start..end])
+    }
+}
+
+/// Bytes that are read from the first to the last.
+struct Bytes<'a>(&'a [u8]);
+
+impl<'a> Bytes<'a> {
+    fn take_some(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(count)?;
+        self.0 = rest;
+        Some(taken)
+    }
+
+    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk()?;
+        self.0 = rest;
+        Some(*taken)
+    }
+
+    fn take_hash(&mut self) -> Option<u64> {
+        self.take().map(u64::from_le_bytes)
+    }
+
+    fn take_length(&mut self) -> Option<usize> {
+        self.take().map(|bytes| u32::from_le_bytes(bytes) as usize)
+    }
+}
+
+/// What will be written into the gist: of URLs and pages as they get their numbers, in pieces, when they are committed.
+#[derive(Debug)]
+pub(super) struct Notebook {
+    gist: Gist,
+    urls: Vec<u8>,
+    pages: Vec<u8>,
+    site_before: Option<u64>,
+    /// How far it reaches with what waits.
+    reach: Reach,
+}
+
+impl Notebook {
+    /// Goes on with a gist.
+    pub(super) fn new(gist: Gist) -> Self {
+        let reach = gist.reach();
+        Self { gist, urls: Vec::new(), pages: Vec::new(), site_before: None, reach }
+    }
+
+    /// How far it reaches with what waits to be written.
+    pub(super) fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// A URL has got this number. One out of turn is passed over, and then the gist ends before it.
+    pub(super) fn add_url(&mut self, id: UrlId, url: &UrlGist) {
+        if id.0 == self.reach.urls {
+            url.put(self.site_before, &mut self.urls);
+            self.site_before = url.traits.as_ref().map(|traits| traits.site).or(self.site_before);
+            self.reach.urls += 1;
+        }
+    }
+
+    /// A page has got this number.
+    pub(super) fn add_page(&mut self, page: PageNumber, path: &str) {
+        if page.0 == self.reach.pages {
+            self.pages.extend((path.len() as u32).to_le_bytes());
+            self.pages.extend(path.as_bytes());
+            self.reach.pages += 1;
+        }
+    }
+
+    /// All that waits was committed: it is written if it is enough for a piece.
+    pub(super) fn committed(&mut self) {
+        if PIECE_BYTES <= self.urls.len() + self.pages.len() {
+            self.write();
+        }
+    }
+
+    /// Writes what waits, all of which was committed.
+    pub(super) fn write(&mut self) {
+        if self.reach == self.gist.reach() {
+            return;
+        }
+        let mut content = Vec::with_capacity(4 + self.urls.len() + self.pages.len());
+        content.extend((self.urls.len() as u32).to_le_bytes());
+        content.append(&mut self.urls);
+        content.append(&mut self.pages);
+        self.gist.append(self.reach, &content);
+        self.site_before = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(urls: &[UrlGist], paths: &[String]) -> Vec<u8> {
+        let (mut content, mut pages, mut site) = (Vec::new(), Vec::new(), None);
+        for url in urls {
+            url.put(site, &mut content);
+            site = url.traits.as_ref().map(|traits| traits.site).or(site);
+        }
+        for path in paths {
+            pages.extend((path.len() as u32).to_le_bytes());
+            pages.extend(path.as_bytes());
+        }
+        let length = (content.len() as u32).to_le_bytes().to_vec();
+        [length, content, pages].concat()
+    }
+
+    fn read(content: &[u8], urls: usize, pages: usize) -> Option<Leaf> {
+        let from = Reach { urls: 10, pages: 20 };
+        let to = Reach { urls: 10 + urls as u32, pages: 20 + pages as u32 };
+        Leaf::of(&Piece { from, to, content })
+    }
+
+    prop_compose! {
+        fn url()(
+            hash: u64,
+            site in prop::sample::select(vec![1, 2, u64::MAX]),
+            segments in 0usize..256,
+            masked: Option<u64>,
+            query: Option<(u64, u64, u64)>,
+            has_traits in prop::bool::weighted(0.9),
+            is_seed: bool,
+        ) -> UrlGist {
+            let query = query.map(|(path, lists, list)| QueryTraits { path, lists, list });
+            let traits = has_traits.then_some(Traits { site, segments, masked, query });
+            UrlGist { hash: UrlHash(hash), traits, is_seed }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_comes_back(urls in prop::collection::vec(url(), 0..20), paths in prop::collection::vec("/.{0,5}|", 0..5), cut: usize) {
+            let content = written(&urls, &paths);
+            let leaf = read(&content, urls.len(), paths.len()).expect("it is whole");
+            prop_assert_eq!(leaf.last_url().map(|(id, url)| (id.0, url.clone())), urls.last().map(|url| (9 + urls.len() as u32, url.clone())));
+            prop_assert_eq!(leaf.last_page().map(|(page, path)| (page.0, path.to_owned())), paths.last().map(|path| (19 + paths.len() as u32, path.clone())));
+            prop_assert_eq!((0..paths.len()).map(|at| leaf.paths.get(at).expect("there").to_owned()).collect::<Vec<_>>(), paths.clone());
+            prop_assert_eq!(&leaf.urls, &urls);
+            prop_assert_eq!(read(&content[..cut % content.len()], urls.len(), paths.len()), None);
+            prop_assert_eq!(read(&content, urls.len() + 1, paths.len()), None);
+        }
+
+        #[test]
+        fn any_bytes_are_no_panic(content in prop::collection::vec(any::<u8>(), 0..200), urls in 0usize..9, pages in 0usize..9) {
+            let _ = read(&content, urls, pages);
+        }
+    }
+
+    #[test]
+    fn paths_are_appended_to_others() {
+        let (mut paths, mut more) = (Paths::default(), Paths::default());
+        paths.push("/a");
+        ["", "/bc"].iter().for_each(|path| more.push(path));
+        paths.append(&more);
+        assert_eq!([0, 1, 2, 3].map(|at| paths.get(at)), [Some("/a"), Some(""), Some("/bc"), None]);
+    }
+}

@@ -1,0 +1,359 @@
+//! The gist: what a start needs of every URL, in one file that is appended to, and read from its beginning to its end.
+//!
+//! A start that reads the records of ten million URLs takes long. What it needs of them is little and never changes, because a URL and a page keep
+//! their numbers for ever: so it is written down a second time, in pieces, each after the commit that made its URLs known. What stands in a piece is the
+//! business of whoever writes it; `form` is the number of their way of writing.
+//!
+//! # Promises
+//! - Pieces come back in the order in which they were written, and together tell of the first URLs and the first pages without a gap.
+//! - It is never believed over the store. A piece that is damaged, tells of more than the store has, or is not believed by its reader is cut off with
+//!   all behind it, and a gist of another store or form is begun anew. It may be missing, and removed at any time when the store is closed.
+//! - A gist that cannot be written is no failure: it is not written any further until the store is opened again.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::check::Findings;
+use crate::counters::Counters;
+use crate::error::StoreError;
+
+/// Its name in the directory of the store.
+pub(crate) const FILE_NAME: &str = "gist";
+
+/// What the file begins with, before the identity of the store (16 bytes) and the number of the form (4 bytes).
+const MAGIC: &[u8; 16] = b"freshet gist 1\r\n";
+/// Bytes before the first piece.
+const HEAD: u64 = 36;
+/// Bytes of a piece before its content: the length of the content, URLs and pages after it, 4 bytes each, and the checksum of all this and the content.
+const PIECE_HEAD: usize = 20;
+/// The longest content that is believed, so that no damage makes a reader ask for more memory than there is.
+const CONTENT_MAX: u32 = 64 << 20;
+
+/// How far a gist reaches.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Reach {
+    /// It tells of the URLs below this number.
+    pub urls: u32,
+    /// It tells of the pages below this number.
+    pub pages: u32,
+}
+
+impl Reach {
+    /// As far as a store reaches.
+    pub fn of(counters: &Counters) -> Self {
+        Self { urls: counters.urls as u32, pages: counters.pages as u32 }
+    }
+
+    fn is_within(self, limit: Self) -> bool {
+        self.urls <= limit.urls && self.pages <= limit.pages
+    }
+}
+
+/// A piece of a gist.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Piece<'a> {
+    /// How far the pieces before it reach.
+    pub from: Reach,
+    /// How far the gist reaches with it.
+    pub to: Reach,
+    /// What it says.
+    pub content: &'a [u8],
+}
+
+/// The gist of a store that is open.
+#[derive(Debug)]
+pub struct Gist {
+    path: PathBuf,
+    /// None when it cannot be written.
+    file: Option<File>,
+    reach: Reach,
+}
+
+impl Gist {
+    /// Opens the gist in this directory, of the store with this identity, and gives each of its pieces to `each` until one is not believed. What is not
+    /// sound is cut off.
+    pub(crate) fn open(
+        directory: &Path,
+        store: [u8; 16],
+        form: u32,
+        limit: Reach,
+        mut each: impl FnMut(&Piece<'_>) -> bool,
+    ) -> Self {
+        let path = directory.join(FILE_NAME);
+        let head = head(store, form);
+        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+        let Ok(mut file) = options else { return Self { path, file: None, reach: Reach::default() } };
+        let mut pieces = Pieces::of(&file, &head, limit);
+        while let Some(piece) = pieces.as_mut().and_then(Pieces::read_next) {
+            if !each(&piece) {
+                break;
+            }
+            if let Some(pieces) = &mut pieces {
+                pieces.believe();
+            }
+        }
+        let (end, reach) = pieces.map_or((0, Reach::default()), |pieces| (pieces.end, pieces.reach));
+        let is_ready = file
+            .set_len(end)
+            .and_then(|()| file.seek(SeekFrom::Start(end)))
+            .and_then(|_| if end == 0 { file.write_all(&head) } else { Ok(()) });
+        Self { path, file: is_ready.is_ok().then_some(file), reach }
+    }
+
+    /// How far it reaches.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// Adds a piece that tells of what lies between its reach and `to`, all of which was committed.
+    ///
+    /// # Panics
+    /// If `to` lies before its reach.
+    pub fn append(&mut self, to: Reach, content: &[u8]) {
+        assert!(self.reach.is_within(to), "{to:?} is behind {:?}", self.reach);
+        let Some(file) = &mut self.file else { return };
+        let is_short = content.len() <= CONTENT_MAX as usize;
+        if is_short && file.write_all(&piece(to, content)).is_ok() {
+            self.reach = to;
+        } else {
+            // What may have been written of it is no whole piece, and is cut off at the next start.
+            self.file = None;
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Pieces as they are read from a file.
+struct Pieces<'a> {
+    input: BufReader<&'a File>,
+    limit: Reach,
+    /// Where the pieces that are believed end, and how far they reach.
+    end: u64,
+    reach: Reach,
+    /// The same with the piece that was read last.
+    next_end: u64,
+    next_reach: Reach,
+    content: Vec<u8>,
+}
+
+impl<'a> Pieces<'a> {
+    /// The pieces of a file that begins as it should.
+    fn of(file: &'a File, head: &[u8], limit: Reach) -> Option<Self> {
+        let mut input = BufReader::with_capacity(1 << 20, file);
+        let mut found = [0; HEAD as usize];
+        input.read_exact(&mut found).ok()?;
+        (found == *head).then(|| Self {
+            input,
+            limit,
+            end: HEAD,
+            reach: Reach::default(),
+            next_end: HEAD,
+            next_reach: Reach::default(),
+            content: Vec::new(),
+        })
+    }
+
+    /// The next piece, if it is whole and tells of nothing that the store does not have.
+    fn read_next(&mut self) -> Option<Piece<'_>> {
+        let mut head = [0; PIECE_HEAD];
+        self.input.read_exact(&mut head).ok()?;
+        let number = |at: usize| u32::from_le_bytes(head[at..at + 4].try_into().expect("four bytes"));
+        let (length, to) = (number(0), Reach { urls: number(4), pages: number(8) });
+        if CONTENT_MAX < length || !to.is_within(self.limit) || !self.reach.is_within(to) {
+            return None;
+        }
+        self.content.clear();
+        let read = self.input.by_ref().take(u64::from(length)).read_to_end(&mut self.content);
+        let is_whole = read.is_ok_and(|read| read == length as usize);
+        if !is_whole || checksum(&head[..12], &self.content).to_le_bytes() != head[12..] {
+            return None;
+        }
+        self.next_end = self.end + PIECE_HEAD as u64 + u64::from(length);
+        self.next_reach = to;
+        Some(Piece { from: self.reach, to, content: &self.content })
+    }
+
+    /// The piece that was read last is believed.
+    fn believe(&mut self) {
+        (self.end, self.reach) = (self.next_end, self.next_reach);
+    }
+}
+
+/// What is wrong with the gist of a store that has this much: it holds nothing of its own, and damage to it is no loss.
+pub(crate) fn check(directory: &Path, store: [u8; 16], limit: Reach, findings: &mut Findings) {
+    let file = match File::open(directory.join(FILE_NAME)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => return findings.add(FILE_NAME, error.to_string()),
+    };
+    let mut head = [0; HEAD as usize];
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    if (&file).read_exact(&mut head).is_err() || head[..32] != self::head(store, 0)[..32] {
+        findings.leftovers.push(format!("{FILE_NAME}: it is of no use, and will be made anew"));
+        return;
+    }
+    let Some(mut pieces) = (&file).rewind().ok().and_then(|()| Pieces::of(&file, &head, limit)) else {
+        return;
+    };
+    while pieces.read_next().is_some() {
+        pieces.believe();
+    }
+    if pieces.end < length {
+        let bytes = length - pieces.end;
+        findings
+            .leftovers
+            .push(format!("{FILE_NAME}: {bytes} bytes at its end are of no use, and will be made anew"));
+    }
+}
+
+/// Removes the gist of a store that is closed: it is made anew at the next start.
+pub(crate) fn remove(directory: &Path) -> Result<(), StoreError> {
+    let path = directory.join(FILE_NAME);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(StoreError::file("remove", &path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn head(store: [u8; 16], form: u32) -> [u8; HEAD as usize] {
+    let mut head = [0; HEAD as usize];
+    head[..16].copy_from_slice(MAGIC);
+    head[16..32].copy_from_slice(&store);
+    head[32..].copy_from_slice(&form.to_le_bytes());
+    head
+}
+
+fn piece(to: Reach, content: &[u8]) -> Vec<u8> {
+    let mut piece = Vec::with_capacity(PIECE_HEAD + content.len());
+    piece.extend((content.len() as u32).to_le_bytes());
+    piece.extend(to.urls.to_le_bytes());
+    piece.extend(to.pages.to_le_bytes());
+    piece.extend(checksum(&piece, content).to_le_bytes());
+    piece.extend(content);
+    piece
+}
+
+/// The checksum of a piece: the head counts through its own hash, so that the content is hashed where it lies.
+fn checksum(head: &[u8], content: &[u8]) -> u64 {
+    xxh3_64(head) ^ xxh3_64(content).rotate_left(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STORE: [u8; 16] = [7; 16];
+    const ALL: Reach = Reach { urls: 100, pages: 100 };
+
+    fn reach(urls: u32, pages: u32) -> Reach {
+        Reach { urls, pages }
+    }
+
+    /// What a gist says when it is opened like this, and the gist.
+    fn open(directory: &Path, store: [u8; 16], form: u32, limit: Reach) -> (Vec<Vec<u8>>, Gist) {
+        let mut said = Vec::new();
+        let gist = Gist::open(directory, store, form, limit, |piece| {
+            said.push(piece.content.to_vec());
+            true
+        });
+        (said, gist)
+    }
+
+    /// A gist of three pieces in a directory of its own.
+    fn written() -> tempfile::TempDir {
+        let place = tempfile::tempdir().expect("a directory");
+        let (said, mut gist) = open(place.path(), STORE, 1, ALL);
+        assert!(said.is_empty());
+        for (to, content) in [(reach(3, 0), "one"), (reach(5, 2), "two"), (reach(5, 4), "")] {
+            gist.append(to, content.as_bytes());
+        }
+        place
+    }
+
+    #[track_caller]
+    fn check(place: &Path, limit: Reach, expected: &[&str], reaches: Reach) {
+        let (said, gist) = open(place, STORE, 1, limit);
+        assert_eq!(said, expected.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>());
+        assert_eq!(gist.reach(), reaches);
+    }
+
+    #[test]
+    fn pieces_come_back_and_more_are_added() {
+        let place = written();
+        check(place.path(), ALL, &["one", "two", ""], reach(5, 4));
+        let (_, mut gist) = open(place.path(), STORE, 1, ALL);
+        gist.append(reach(9, 9), b"four");
+        check(place.path(), ALL, &["one", "two", "", "four"], reach(9, 9));
+    }
+
+    #[test]
+    fn what_the_store_does_not_have_is_cut_off_for_good() {
+        let place = written();
+        check(place.path(), reach(5, 1), &["one"], reach(3, 0));
+        check(place.path(), ALL, &["one"], reach(3, 0));
+    }
+
+    #[test]
+    fn a_piece_that_is_not_believed_is_cut_off_with_all_behind_it() {
+        let place = written();
+        let gist = Gist::open(place.path(), STORE, 1, ALL, |piece| piece.content != b"two");
+        assert_eq!(gist.reach(), reach(3, 0));
+        check(place.path(), ALL, &["one"], reach(3, 0));
+    }
+
+    #[test]
+    fn a_gist_of_another_store_or_form_is_begun_anew() {
+        for (store, form) in [([8; 16], 1), (STORE, 2)] {
+            let place = written();
+            let (said, mut gist) = open(place.path(), store, form, ALL);
+            assert_eq!((said.len(), gist.reach()), (0, Reach::default()));
+            gist.append(reach(1, 1), b"new");
+            assert_eq!(open(place.path(), store, form, ALL).0, [b"new"]);
+        }
+    }
+
+    #[test]
+    fn a_byte_that_was_flipped_and_a_file_that_was_cut_leave_the_pieces_before() {
+        let whole = fs::read(written().path().join(FILE_NAME)).expect("it is there");
+        for at in 0..whole.len() {
+            let place = tempfile::tempdir().expect("a directory");
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0x10;
+            for bytes in [&flipped, &whole[..at].to_vec()] {
+                fs::write(place.path().join(FILE_NAME), bytes).expect("written");
+                let (said, gist) = open(place.path(), STORE, 1, ALL);
+                let all: [&[u8]; 3] = [b"one", b"two", b""];
+                assert!(said.len() < 3, "{at}");
+                assert_eq!(said, all[..said.len()], "{at}");
+                assert_eq!(gist.reach(), [reach(0, 0), reach(3, 0), reach(5, 2)][said.len()], "{at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_check_says_what_is_of_no_use_and_finds_no_fault() {
+        let place = written();
+        let findings = |limit: Reach| {
+            let mut findings = Findings::default();
+            super::check(place.path(), STORE, limit, &mut findings);
+            assert!(findings.is_clean());
+            findings.leftovers
+        };
+        assert!(findings(ALL).is_empty());
+        assert_eq!(findings(reach(3, 0)), ["gist: 43 bytes at its end are of no use, and will be made anew"]);
+        fs::write(place.path().join(FILE_NAME), "?").expect("written");
+        assert_eq!(findings(ALL), ["gist: it is of no use, and will be made anew"]);
+        remove(place.path()).expect("removed");
+        remove(place.path()).expect("nothing to remove");
+        assert!(findings(ALL).is_empty());
+    }
+}
