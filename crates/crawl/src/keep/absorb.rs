@@ -192,12 +192,18 @@ impl Keeper {
         record: &mut PageRecord,
         reading: &Reading,
     ) -> Result<(), StoreError> {
+        // Most pages are near to themselves alone.
+        let mut near = self.duplicates.near(reading.simhash);
+        near.retain(|page| *page != visit.page);
+        if near.is_empty() {
+            return Ok(());
+        }
         let text = reading.main_text();
         if text.len() < DUPLICATE_BYTES {
             return Ok(());
         }
-        for page in self.duplicates.near(reading.simhash) {
-            let Some(other) = self.page(page)?.filter(|other| page != visit.page && !other.gone) else {
+        for page in near {
+            let Some(other) = self.page(page)?.filter(|other| !other.gone) else {
                 continue;
             };
             let Some(url) = self.url(other.url)? else { continue };

@@ -71,6 +71,12 @@ impl PageUrl {
         is_fit.then(|| Self { text: text.into_boxed_str(), ..*self })
     }
 
+    /// A URL of this URL's site, from its whole text, which the caller knows to be canonical.
+    pub(super) fn beside(&self, text: String) -> Self {
+        debug_assert!(text.strip_prefix(self.site()).is_some_and(|path| path.starts_with('/')), "{text}");
+        Self { text: text.into_boxed_str(), ..*self }
+    }
+
     /// The whole URL.
     pub fn as_str(&self) -> &str {
         &self.text

@@ -85,18 +85,21 @@ impl Canonical {
             return Err(UrlRefused::TooLong);
         }
         if let Some(plain) = Plain::of(&base.page, reference) {
-            return self.of_plain(&plain);
+            return self.of_plain(&base.page, &plain);
         }
         let resolved = base.parsed().join(reference)?;
         self.of_parsed(&resolved)
     }
 
-    fn of_plain(&self, plain: &Plain<'_>) -> Result<PageUrl, UrlRefused> {
-        let parts = [plain.site, plain.directory, plain.path];
+    fn of_plain(&self, page: &PageUrl, plain: &Plain<'_>) -> Result<PageUrl, UrlRefused> {
+        let parts = [plain.scheme, plain.site, plain.directory, plain.path];
         let mut text =
             String::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + plain.query.len() + 1);
         parts.iter().for_each(|part| text.push_str(part));
         self.write_query(plain.query, &mut text);
+        if plain.is_own_site && text.len() <= URL_BYTES_MAX {
+            return Ok(page.beside(text));
+        }
         finished(text)
     }
 
@@ -377,7 +380,12 @@ mod tests {
             Just("https://"),
             Just("//"),
             Just("a.example"),
+            Just("127.0.0.1"),
+            Just("http://127.0.0.1:8081/"),
+            Just("//b.example/"),
             Just(":80"),
+            Just(":8081"),
+            Just("255."),
             Just(":443"),
             Just("@"),
             Just("/"),
@@ -438,12 +446,21 @@ mod tests {
         }
 
         #[test]
-        fn the_short_way_agrees_with_the_long_way(reference in url_like(), path in "[a-z/.;%]{0,8}") {
+        fn the_short_way_agrees_with_the_long_way(
+            reference in url_like(),
+            site in "(http|https)://(a\\.example|127\\.0\\.0\\.1)(:8081)?",
+            path in "[a-z/.;%]{0,8}",
+        ) {
             let canonical = Canonical::default();
-            let Ok(page) = canonical.of(&format!("http://a.example/{path}")) else { return Ok(()) };
+            let Ok(page) = canonical.of(&format!("{site}/{path}")) else { return Ok(()) };
             let long_way = Url::parse(page.as_str()).unwrap().join(&reference).map_err(UrlRefused::from);
             let long_way = long_way.and_then(|url| canonical.of_parsed(&url));
-            prop_assert_eq!(canonical.join(&page, &reference), long_way);
+            let short_way = canonical.join(&page, &reference);
+            prop_assert_eq!(&short_way, &long_way);
+            if let Ok(url) = short_way {
+                let again = PageUrl::stored(url.as_str()).unwrap();
+                prop_assert_eq!((url.site(), url.host(), url.port()), (again.site(), again.host(), again.port()));
+            }
         }
     }
 }

@@ -21,6 +21,7 @@
 //! - [`sitemap`]: lists of pages for crawlers.
 //! - [`feed`]: lists of news for readers.
 //! - [`digest`]: short names of contents.
+//! - `word_hashes`: the words of a text, each as a hash.
 //! - [`simhash`]: how much two texts have in common.
 //! - [`reading`]: all of that, for the bytes of one response.
 //! - [`scope`]: which pages of a site belong to a crawl.
@@ -48,6 +49,7 @@ pub mod simhash;
 pub mod sitemap;
 mod text;
 pub mod traps;
+mod word_hashes;
 mod xml;
 mod zones;
 

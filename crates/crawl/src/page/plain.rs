@@ -10,11 +10,15 @@
 use super::address::PageUrl;
 use super::canonical::HOST_BYTES_MAX;
 
-/// The parts of a plain reference. Site, directory and path one after the other are a URL; the query is as it was written.
+/// The parts of a plain reference. Scheme, site, directory and path one after the other are a URL; the query is as it was written.
 #[derive(Debug)]
 pub(super) struct Plain<'a> {
-    /// Scheme and host, of the page or of the reference.
+    /// The scheme with its colon where the page gives it and the reference names the host; else empty, for the site has it.
+    pub(super) scheme: &'a str,
+    /// Scheme and authority, of the page or of the reference.
     pub(super) site: &'a str,
+    /// Whether it is the site of the page.
+    pub(super) is_own_site: bool,
     /// The directory that is inherited from the page, from slash to slash; empty if the reference has a whole path.
     pub(super) directory: &'a str,
     /// The path, or the rest of it.
@@ -31,21 +35,23 @@ impl<'a> Plain<'a> {
         if !query.bytes().all(stays_in_query) {
             return None;
         }
-        let (site, directory, path) = if let Some(path) = path_on_site(page.site(), before) {
-            (page.site(), "", path)
+        let own = |directory, path| Some(("", page.site(), directory, path));
+        let (scheme, site, directory, path) = if let Some(path) = path_on_site(page.site(), before) {
+            own("", path)
         } else if before.starts_with("http") {
-            let (site, path) = elsewhere(before)?;
-            (site, "", path)
+            elsewhere(before).map(|(site, path)| ("", site, "", path))
+        } else if before.starts_with("//") {
+            let scheme = if page.is_https() { "https:" } else { "http:" };
+            authority(scheme, before).map(|(site, path)| (scheme, site, "", path))
         } else if before.starts_with('/') {
-            // Two slashes would name a host.
-            (page.site(), "", Some(before).filter(|path| !path.starts_with("//"))?)
+            own("", before)
         } else {
-            let (directory, path) = inherited(page.path(), before)?;
-            (page.site(), directory, path)
-        };
+            inherited(page.path(), before).and_then(|(directory, path)| own(directory, path))
+        }?;
+        let is_own_site = scheme.is_empty() && site.len() == page.site().len() && site == page.site();
         // A name that begins with a dot may be a dot segment.
         let is_plain = path.bytes().all(stays_in_path) && !path.starts_with('.') && !path.contains("/.");
-        is_plain.then_some(Self { site, directory, path, query })
+        is_plain.then_some(Self { scheme, site, is_own_site, directory, path, query })
     }
 }
 
@@ -54,17 +60,36 @@ fn path_on_site<'a>(site: &str, reference: &'a str) -> Option<&'a str> {
     reference.strip_prefix(site).filter(|rest| rest.starts_with('/'))
 }
 
-/// Site and path of an absolute reference to a host with an ordinary name and the ordinary port.
+/// Site and path of an absolute reference.
 fn elsewhere(reference: &str) -> Option<(&str, &str)> {
-    let rest = reference
-        .strip_prefix("http")
-        .map(|rest| rest.strip_prefix('s').unwrap_or(rest))?
-        .strip_prefix("://")?;
-    let (host, path) = rest.split_at(rest.find('/')?);
+    let scheme = &reference[..=reference.find(':')?];
+    let (site, path) = authority(scheme, reference.strip_prefix(scheme)?)?;
+    Some((&reference[..scheme.len() + site.len()], path))
+}
+
+/// Two slashes with an authority that is canonical as it stands, and the path after it.
+fn authority<'a>(scheme: &str, reference: &'a str) -> Option<(&'a str, &'a str)> {
+    let implied_port = match scheme {
+        "http:" => 80,
+        "https:" => 443,
+        _ => return None,
+    };
+    let rest = reference.strip_prefix("//")?;
+    let (authority, path) = rest.split_at(rest.find('/')?);
+    let (host, port_is_plain) = match authority.split_once(':') {
+        Some((host, port)) => (host, number(port, u16::MAX).is_some_and(|port| port != implied_port)),
+        None => (authority, true),
+    };
+    let is_plain = port_is_plain && (is_ordinary_name(host) || is_address(host));
+    is_plain.then(|| reference.split_at(reference.len() - path.len()))
+}
+
+/// Whether a host is an ordinary name in its canonical form.
+fn is_ordinary_name(host: &str) -> bool {
     let is_letter =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
     // A last label that begins with a digit may make the host a number; an empty label and `xn--` have rules of their own.
-    let is_ordinary = host.len() <= HOST_BYTES_MAX
+    host.len() <= HOST_BYTES_MAX
         && host.bytes().all(is_letter)
         && host
             .rsplit('.')
@@ -72,8 +97,21 @@ fn elsewhere(reference: &str) -> Option<(&str, &str)> {
             .is_some_and(|top| top.starts_with(|first: char| first.is_ascii_lowercase()))
         && !host.starts_with('.')
         && !host.contains("..")
-        && !host.contains("xn--");
-    is_ordinary.then(|| (&reference[..reference.len() - path.len()], path))
+        && !host.contains("xn--")
+}
+
+/// Whether a host is an IPv4 address in its canonical form.
+fn is_address(host: &str) -> bool {
+    let mut parts = host.split('.');
+    let are_bytes = parts.by_ref().take(4).filter(|part| number(part, 255).is_some()).count() == 4;
+    are_bytes && parts.next().is_none()
+}
+
+/// A number in the one way to write it, at most so large.
+fn number(digits: &str, most: u16) -> Option<u16> {
+    let is_plain =
+        digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
+    digits.parse().ok().filter(|number| is_plain && *number <= most)
 }
 
 /// What a relative reference inherits of the page's path, and what is left of it after its steps up.
@@ -135,6 +173,9 @@ mod tests {
         check("/x:y", Some(("http://a.example", "", "/x:y", "")));
         check("http://a.example/x", Some(("http://a.example", "", "/x", "")));
         check("https://b.example/x", Some(("https://b.example", "", "/x", "")));
+        check("http://b.example:81/x", Some(("http://b.example:81", "", "/x", "")));
+        check("http://127.0.0.1:8080/x", Some(("http://127.0.0.1:8080", "", "/x", "")));
+        check("//b.example/x", Some(("//b.example", "", "/x", "")));
     }
 
     #[test]
@@ -146,13 +187,22 @@ mod tests {
             ".",
             "..",
             "x/../y",
-            "//b.example/x",
+            "//b.example",
+            "///b.example/x",
             "mailto:x",
             "x:y",
             "http:x",
             "http://b.example",
             "http://127.1/",
             "http://b.example:80/",
+            "http://b.example:/",
+            "http://b.example:081/",
+            "http://b.example:65536/",
+            "https://b.example:443/",
+            "http://127.0.0.01/",
+            "http://127.0.0.256/",
+            "http://127.0.0.0.1/",
+            "httpx://b.example/",
             "http://B.example/",
             "http://xn--a/",
             "http://a..b/",

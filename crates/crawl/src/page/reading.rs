@@ -247,6 +247,7 @@ impl Reader<'_> {
             Some(href) => Base::with_href(self.url, href),
             None => Base::of(self.url),
         };
+        self.seen.reserve(markup.references.len());
         for reference in &markup.references {
             if let Ok(target) = self.canonical.resolve(&mut base, &markup.target(reference)) {
                 let place = markup.place(reference);

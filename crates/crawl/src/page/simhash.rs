@@ -10,7 +10,7 @@
 //! - Where lines end does not count.
 //! - The size of a change is 0 for the same words, 1 for nothing in common, and the same in both directions.
 
-use xxhash_rust::xxh3::xxh3_64;
+use super::word_hashes::each_word_hash;
 
 /// Words of a shingle: long enough to tell texts apart, short enough that one new word touches only three.
 pub const SHINGLE_WORDS: usize = 3;
@@ -18,9 +18,7 @@ pub const SHINGLE_WORDS: usize = 3;
 /// The 64-bit simhash of a text; zero for a text without words.
 pub fn simhash(text: &str) -> u64 {
     let mut votes = Votes::default();
-    for shingle in shingles(text) {
-        votes.add(shingle);
-    }
+    each_shingle(text, |shingle| votes.add(shingle));
     votes.majority()
 }
 
@@ -44,39 +42,30 @@ pub fn change_size(old: &str, new: &str) -> f32 {
 }
 
 fn distinct_shingles(text: &str) -> Vec<u64> {
-    let mut shingles: Vec<u64> = shingles(text).collect();
+    let mut shingles = Vec::new();
+    each_shingle(text, |shingle| shingles.push(shingle));
     shingles.sort_unstable();
     shingles.dedup();
     shingles
 }
 
-/// The hashes of the shingles of a text, in order. A text of fewer words has one, made of all its words.
-fn shingles(text: &str) -> impl Iterator<Item = u64> {
-    let mut words = words(text.as_bytes()).map(xxh3_64);
+/// Gives the hashes of the shingles of a text, in order. A text of fewer words has one, made of all its words.
+fn each_shingle(text: &str, mut give: impl FnMut(u64)) {
     let mut window = [0; SHINGLE_WORDS];
-    let mut filled = 0;
-    while filled < SHINGLE_WORDS {
-        let Some(word) = words.next() else { break };
-        window[filled] = word;
-        filled += 1;
-    }
-    let first = (0 < filled).then(|| joined(window));
-    first.into_iter().chain(words.map(move |word| {
+    let mut words = 0;
+    each_word_hash(text.as_bytes(), |word| {
         window.rotate_left(1);
         window[SHINGLE_WORDS - 1] = word;
-        joined(window)
-    }))
-}
-
-/// The words of a canonical text: what stands between spaces and line ends.
-fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut start = 0;
-    let ends = memchr::memchr2_iter(b' ', b'\n', text).chain(std::iter::once(text.len()));
-    ends.filter_map(move |end| {
-        let word = &text[start..end];
-        start = end + 1;
-        (!word.is_empty()).then_some(word)
-    })
+        words += 1;
+        if SHINGLE_WORDS <= words {
+            give(joined(window));
+        }
+    });
+    if (1..SHINGLE_WORDS).contains(&words) {
+        // The words of a short text stand first, and nothing after them.
+        window.rotate_left(SHINGLE_WORDS - words);
+        give(joined(window));
+    }
 }
 
 /// One hash of the hashes of consecutive words, in which their order counts and every bit depends on all of them.
@@ -90,68 +79,83 @@ fn joined(words: [u64; SHINGLE_WORDS]) -> u64 {
     mixed ^ (mixed >> 33)
 }
 
-/// How many hashes have each of the 64 bits set.
+/// Bits of the largest count.
+const COUNT_BITS: usize = 32;
+/// Hashes that are counted together.
+const TOGETHER: usize = 8;
+
+/// How many hashes have each of the 64 bits set: 64 counts side by side, the lowest bit of each in the first word, the next in the second and so on.
+///
+/// Eight hashes are added to all of the counts by a few additions of three bits each (Harley and Seal's way to count bits).
 struct Votes {
-    /// Counts of the last few hashes, one byte each: eight bits of the hash to a word.
-    recent: [u64; 8],
-    recent_hashes: u8,
-    set: [u32; 64],
+    counts: [u64; COUNT_BITS],
+    waiting: [u64; TOGETHER],
+    waiting_hashes: usize,
     hashes: u32,
 }
 
 impl Default for Votes {
     fn default() -> Self {
-        Self { recent: [0; 8], recent_hashes: 0, set: [0; 64], hashes: 0 }
+        Self { counts: [0; COUNT_BITS], waiting: [0; TOGETHER], waiting_hashes: 0, hashes: 0 }
     }
 }
 
 impl Votes {
     fn add(&mut self, hash: u64) {
-        for (counts, byte) in self.recent.iter_mut().zip(hash.to_le_bytes()) {
-            *counts += SPREAD[usize::from(byte)];
-        }
-        self.recent_hashes += 1;
-        // One more would overflow a byte.
-        if self.recent_hashes == u8::MAX {
+        self.waiting[self.waiting_hashes] = hash;
+        self.waiting_hashes += 1;
+        if self.waiting_hashes == TOGETHER {
             self.settle();
         }
     }
 
+    /// Counts the hashes that wait.
     fn settle(&mut self) {
-        for (total, recent) in self.set.iter_mut().zip(self.recent.iter().flat_map(|word| word.to_le_bytes()))
-        {
-            *total += u32::from(recent);
+        self.waiting[self.waiting_hashes..].fill(0);
+        self.hashes += self.waiting_hashes as u32;
+        self.waiting_hashes = 0;
+        let [ones, twos, fours, higher @ ..] = &mut self.counts;
+        let [a, b, c, d, e, f, g, h] = self.waiting;
+        let two = [add(ones, a, b), add(ones, c, d), add(ones, e, f), add(ones, g, h)];
+        let four = [add(twos, two[0], two[1]), add(twos, two[2], two[3])];
+        let mut carry = add(fours, four[0], four[1]);
+        for count in higher {
+            if carry == 0 {
+                break;
+            }
+            (*count, carry) = (*count ^ carry, *count & carry);
         }
-        self.hashes += u32::from(self.recent_hashes);
-        self.recent = [0; 8];
-        self.recent_hashes = 0;
     }
 
+    /// The bits that more than half of the hashes have.
     fn majority(mut self) -> u64 {
         self.settle();
         let half = self.hashes / 2;
-        self.set.iter().enumerate().filter(|(_, set)| half < **set).fold(0, |bits, (bit, _)| bits | 1 << bit)
+        let (mut is_more, mut is_same) = (0, u64::MAX);
+        for (place, count) in self.counts.iter().enumerate().rev() {
+            if half >> place & 1 == 0 {
+                is_more |= is_same & count;
+                is_same &= !count;
+            } else {
+                is_same &= count;
+            }
+        }
+        is_more
     }
 }
 
-/// For each byte, its eight bits as eight bytes of 0 or 1.
-const SPREAD: [u64; 256] = {
-    let mut table = [0; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let mut bit = 0;
-        while bit < 8 {
-            table[byte] |= ((byte as u64 >> bit) & 1) << (8 * bit);
-            bit += 1;
-        }
-        byte += 1;
-    }
-    table
-};
+/// Adds two bits to a third, 64 times side by side; what is carried.
+fn add(sum: &mut u64, one: u64, other: u64) -> u64 {
+    let differs = one ^ other;
+    let carried = one & other | differs & *sum;
+    *sum ^= differs;
+    carried
+}
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use xxhash_rust::xxh3::xxh3_64;
 
     use super::*;
 
@@ -165,7 +169,8 @@ mod tests {
     #[test]
     fn each_bit_is_the_majority_of_the_shingles() {
         let words = text(1, 700).join(" ");
-        let hashes: Vec<u64> = shingles(&words).collect();
+        let mut hashes = Vec::new();
+        each_shingle(&words, |hash| hashes.push(hash));
         assert_eq!(hashes.len(), 698);
         let slowly = (0..64).fold(0u64, |bits, bit| {
             let set = hashes.iter().filter(|hash| **hash >> bit & 1 == 1).count();
@@ -207,7 +212,28 @@ mod tests {
         assert_ne!(simhash("a b"), simhash("b a"));
     }
 
+    /// Stored simhashes are compared with new ones: the values must not change.
+    #[test]
+    fn the_values_are_those_of_earlier_versions() {
+        assert_eq!(simhash("a"), 0xC4EA_B7AF_D7CC_C1B0);
+        assert_eq!(simhash("a b"), 0xC2D1_E703_42FF_BCE2);
+        assert_eq!(simhash("one two three"), 0x5400_6C96_C7BB_5A0D);
+        assert_eq!(simhash("one two three four\nfive"), 0x542E_2886_C6EB_680D);
+        assert_eq!(simhash(&text(7, 1000).join(" ")), 0x1E8B_3B5C_D409_4FA0);
+    }
+
     proptest! {
+        #[test]
+        fn each_bit_is_the_majority_of_any_hashes(hashes in prop::collection::vec(any::<u64>(), 0..100), often in 1..300_usize) {
+            let mut votes = Votes::default();
+            (0..often).for_each(|_| hashes.iter().for_each(|hash| votes.add(*hash)));
+            let slowly = (0..64).fold(0u64, |bits, bit| {
+                let set = often * hashes.iter().filter(|hash| **hash >> bit & 1 == 1).count();
+                if often * hashes.len() / 2 < set { bits | 1 << bit } else { bits }
+            });
+            prop_assert_eq!(votes.majority(), slowly);
+        }
+
         #[test]
         fn a_change_has_a_size_between_none_and_all(old in "[ab \n]{0,40}", new in "[ab \n]{0,40}") {
             let size = change_size(&old, &new);
