@@ -116,9 +116,9 @@ fn ends(row: &[u8; ROW]) -> u64 {
 fn same(eight: u64, byte: u8) -> u64 {
     const LOWEST: u64 = 0x0101_0101_0101_0101;
     const HIGHEST: u64 = 0x80 * LOWEST;
-    let differs = eight ^ LOWEST * u64::from(byte);
+    let differs = eight ^ (LOWEST * u64::from(byte));
     // A byte that differs below its highest bit overflows into it.
-    !((differs & !HIGHEST) + !HIGHEST | differs) & HIGHEST
+    !(((differs & !HIGHEST) + !HIGHEST) | differs) & HIGHEST
 }
 
 #[cfg(test)]
