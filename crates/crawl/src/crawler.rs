@@ -22,7 +22,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::archived;
-use crate::audit::{self, Audit, AuditReport, Belief};
+use crate::audit::{self, Audit, AuditReport, Belief, Drawn};
 use crate::change::Definition;
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
@@ -396,13 +396,16 @@ impl Crawler {
             freshness: status.freshness.map(|(freshness, _)| freshness),
             age_days: status.age_days.map(|(age, _)| age),
         };
-        for some in audit.pages.chunks_mut(HEARD_AT_ONCE) {
+        for some in std::mem::take(&mut audit.pages).chunks(HEARD_AT_ONCE) {
             // Those who ask for work meanwhile are not kept waiting for all of it.
             let mut update_module = self.update_module();
             for drawn in some {
+                if !update_module.visit_for_audit(drawn.page, drawn.site, now) {
+                    continue;
+                }
                 let explanation = update_module.refresh().explain(drawn.page, now);
-                drawn.believed_fresh = explanation.map(|explanation| 1.0 - explanation.changed_probability);
-                update_module.visit_for_audit(drawn.page, drawn.site, now);
+                let believed_fresh = explanation.map(|explanation| 1.0 - explanation.changed_probability);
+                audit.pages.push(Drawn { believed_fresh, ..*drawn });
             }
         }
         self.news.notify_waiters();

@@ -347,9 +347,13 @@ impl UpdateModule {
         }
     }
 
-    /// An audit wants a page visited.
-    pub fn visit_for_audit(&mut self, page: PageNumber, site: SiteNumber, now: Timestamp) {
-        self.calendar.add(now, Order::Page { page, site, reason: Reason::Audit });
+    /// An audit wants a page visited. Whether it will be: not before the shortest interval that a user has set for it has passed.
+    pub fn visit_for_audit(&mut self, page: PageNumber, site: SiteNumber, now: Timestamp) -> bool {
+        let may_be_visited = self.page_wishes.earliest_after(page, now).is_none();
+        if may_be_visited {
+            self.calendar.add(now, Order::Page { page, site, reason: Reason::Audit });
+        }
+        may_be_visited
     }
 
     /// A site is visited no longer, or again.
