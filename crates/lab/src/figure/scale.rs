@@ -101,10 +101,10 @@ impl Scale {
             decades => (&[1.0], (decades as usize).div_ceil(8)),
         };
         let powers = (first..=last).step_by(step).map(|power| 10_f64.powi(power));
-        powers
-            .flat_map(|power| marks.iter().map(move |mark| mark * power))
-            .filter(|tick| self.place(*tick).is_some())
-            .collect()
+        let ticks = powers.flat_map(|power| marks.iter().map(move |mark| mark * power));
+        let ticks: Vec<f64> = ticks.filter(|tick| self.place(*tick).is_some()).collect();
+        // An axis from 2.1 to 4.9 has none of these.
+        if ticks.is_empty() { self.linear_ticks() } else { ticks }
     }
 }
 
@@ -146,6 +146,7 @@ mod tests {
         assert_eq!(Scale::linear(-0.5, 2.0).ticks(), [-0.5, 0.0, 0.5, 1.0, 1.5, 2.0]);
         assert_eq!(Scale::logarithmic([300.0, 9_000.0]).ticks(), [500.0, 1e3, 2e3, 5e3]);
         assert_eq!(Scale::logarithmic([1e-3, 1e5]).ticks().len(), 9);
+        assert_eq!(Scale::logarithmic([2.1, 4.4]).ticks(), [2.5, 3.0, 3.5, 4.0]);
     }
 
     proptest! {
