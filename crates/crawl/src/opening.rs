@@ -298,7 +298,8 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
     };
     let share = (per_day * cycle / pages as f64).clamp(1e-6, 1.0);
     let setting = Setting { cycle: Days::new(cycle), budget_share: share, seed: settings.seed };
-    let policy = settings.policy.clone().settled();
+    let form = if settings.mode == Mode::Batch { Form::Cycle } else { Form::Steady };
+    let policy = settings.policy.clone().settled(form);
     let is_steady = policy.form() == Form::Steady && settings.mode == Mode::Steady;
     let policy = policy.build(&setting);
     let steps = if is_steady { STEADY_STEPS } else { 1 };

@@ -181,7 +181,7 @@ fn pages_of_which_only_numbers_change_are_visited_less_if_numbers_count_little()
     };
     let (numbers, texts) = visits(KindWeights::default());
     let ratio = f64::from(numbers) / f64::from(texts);
-    assert!(numbers + texts > 600 && (0.9..1.1).contains(&ratio), "{numbers} and {texts}");
+    assert!(numbers + texts > 600 && (0.8..1.25).contains(&ratio), "{numbers} and {texts}");
     let (numbers, texts) = visits(KindWeights { numbers: 0.1, ..KindWeights::default() });
     assert!(numbers + texts > 600 && 2 * numbers < texts, "{numbers} and {texts}");
     assert!(numbers > 0, "they are not forgotten");

@@ -328,12 +328,10 @@ impl PolicyName {
         REPRESENTATIVES.iter().map(named).chain(of_freshet).collect()
     }
 
-    /// The same policy for a crawl, whose copies are of all ages from the first day: what would settle is steady at once.
-    pub fn settled(self) -> Self {
+    /// The same policy for a crawl, whose copies are of all ages from the first day: what would settle has this form at once.
+    pub fn settled(self, form: Form) -> Self {
         match self {
-            Self::Freshet { objective, form: Form::Settling } => {
-                Self::Freshet { objective, form: Form::Steady }
-            }
+            Self::Freshet { objective, form: Form::Settling } => Self::Freshet { objective, form },
             other => other,
         }
     }
@@ -696,6 +694,12 @@ mod tests {
         assert_eq!(form("freshet"), Form::Settling);
         assert_eq!(form("freshet:fresh:cycle"), Form::Cycle);
         assert_eq!(form("freshet:age:steady"), Form::Steady);
+        let settled =
+            |name: &str, form| name.parse::<PolicyName>().expect("a name").settled(form).to_string();
+        assert_eq!(settled("freshet:age", Form::Steady), "freshet:age:steady");
+        assert_eq!(settled("freshet", Form::Cycle), "freshet:mix:cycle");
+        assert_eq!(settled("freshet:steady", Form::Cycle), "freshet:mix:steady");
+        assert_eq!(settled("nutch", Form::Steady), "nutch");
     }
 
     proptest! {
