@@ -21,7 +21,8 @@ use super::{progress, replay_figures, replay_json, replay_text, source};
 ///
 /// All pages that are there when the window opens are copied at time 0; pages born later are discovered at the first cycle
 /// after their birth; pages that are deleted answer 404 when visited. Every policy has exactly the same downloads: in each
-/// cycle the budget times the pages alive, all at its end for cycle policies, spread evenly over it for steady ones.
+/// cycle the budget times the pages alive, all at its end for cycle policies, spread evenly over it for steady ones. `freshet` is
+/// driven cycle by cycle for the first three and steadily from then on; `freshet:mix:cycle` and `freshet:mix:steady` have one form.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct ReplayOptions {

@@ -127,7 +127,7 @@ fn policies(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         is_ours: name.starts_with("freshet"),
     };
     let bars = Bars {
-        title: "Mean ChangeRatio, cycles of 8 weeks, 8.8% of the pages".to_owned(),
+        title: "ChangeRatio, cycles of 8 weeks, 8.8% of the pages".to_owned(),
         axis: "changed pages per download".to_owned(),
         digits: 3,
         panels: vec![material.name.to_owned()],
