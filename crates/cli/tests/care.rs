@@ -99,6 +99,9 @@ fn a_damaged_crawl_is_named_repaired_and_goes_on() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("whole again") && said.contains("damaged"), "{said}");
     assert_eq!(fsck(&directory, &[]).0, Some(0));
+    let as_others_do =
+        freshet().args(["fsck", "--dir"]).arg(&directory).output().expect("the program starts");
+    assert!(as_others_do.status.success(), "{as_others_do:?}");
     run(&mut web.crawl(&directory));
     assert_eq!(status(&directory)["pages_kept"].as_u64(), before);
     assert_eq!(fsck(&directory, &[]).0, Some(0));

@@ -1,7 +1,7 @@
 //! `freshet fsck`: whether a crawl's files are whole, and making them so.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
@@ -27,6 +27,10 @@ pub(crate) struct FsckOptions {
     #[arg(default_value = "crawl", value_name = "DIR")]
     directory: PathBuf,
 
+    /// The same, said as other commands have it
+    #[arg(long, value_name = "DIR", conflicts_with = "directory")]
+    dir: Option<PathBuf>,
+
     /// Make it whole again: keep all that is intact, put aside what must go (in DIR/damaged)
     #[arg(long)]
     repair: bool,
@@ -34,6 +38,12 @@ pub(crate) struct FsckOptions {
     /// Answer in JSON
     #[arg(long)]
     json: bool,
+}
+
+impl FsckOptions {
+    fn directory(&self) -> &Path {
+        self.dir.as_deref().unwrap_or(&self.directory)
+    }
 }
 
 const AFTER_HELP: &str =
@@ -61,7 +71,7 @@ pub(crate) fn run(options: &FsckOptions) -> ExitCode {
 
 /// Whether nothing is wrong any more.
 fn examine(options: &FsckOptions) -> Result<bool> {
-    let directory = &options.directory;
+    let directory = options.directory();
     let found = check_directory(directory)
         .with_context(|| format!("cannot check the crawl in {}", directory.display()))?;
     let repaired = if options.repair && !found.is_clean() {
@@ -106,7 +116,7 @@ fn in_words(options: &FsckOptions, found: &Findings, repaired: Option<&Repaired>
         lines.extend(repaired.findings.faults.iter().map(|fault| format!("still wrong: {fault}")));
     }
     let Findings { urls, pages, records, visits, .. } = repaired.map_or(found, |repaired| &repaired.findings);
-    let directory = options.directory.display();
+    let directory = options.directory().display();
     lines.push(match repaired {
         None if found.is_clean() => format!(
             "{directory} is whole: {} URLs, {} pages, {} records of the Collection, {} visits",
