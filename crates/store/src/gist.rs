@@ -12,7 +12,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -66,7 +66,6 @@ pub struct Piece<'a> {
 /// The gist of a store that is open.
 #[derive(Debug)]
 pub struct Gist {
-    path: PathBuf,
     /// None when it cannot be written.
     file: Option<File>,
     reach: Reach,
@@ -82,10 +81,12 @@ impl Gist {
         limit: Reach,
         mut each: impl FnMut(&Piece<'_>) -> bool,
     ) -> Self {
-        let path = directory.join(FILE_NAME);
         let head = head(store, form);
-        let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let Ok(mut file) = options else { return Self { path, file: None, reach: Reach::default() } };
+        let mut options = OpenOptions::new();
+        let options = options.read(true).write(true).create(true).truncate(false);
+        let Ok(mut file) = options.open(directory.join(FILE_NAME)) else {
+            return Self { file: None, reach: Reach::default() };
+        };
         let mut pieces = Pieces::of(&file, &head, limit);
         while let Some(piece) = pieces.as_mut().and_then(Pieces::read_next) {
             if !each(&piece) {
@@ -100,7 +101,7 @@ impl Gist {
             .set_len(end)
             .and_then(|()| file.seek(SeekFrom::Start(end)))
             .and_then(|_| if end == 0 { file.write_all(&head) } else { Ok(()) });
-        Self { path, file: is_ready.is_ok().then_some(file), reach }
+        Self { file: is_ready.is_ok().then_some(file), reach }
     }
 
     /// How far it reaches.
@@ -122,11 +123,6 @@ impl Gist {
             // What may have been written of it is no whole piece, and is cut off at the next start.
             self.file = None;
         }
-    }
-
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 }
 

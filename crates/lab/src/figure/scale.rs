@@ -103,7 +103,7 @@ impl Scale {
         let powers = (first..=last).step_by(step).map(|power| 10_f64.powi(power));
         let ticks = powers.flat_map(|power| marks.iter().map(move |mark| mark * power));
         let ticks: Vec<f64> = ticks.filter(|tick| self.place(*tick).is_some()).collect();
-        // An axis from 2.1 to 4.9 has none of these.
+        // An axis may lie between two of these: from 2.1 to 4.9, for instance.
         if ticks.is_empty() { self.linear_ticks() } else { ticks }
     }
 }
