@@ -1,7 +1,7 @@
 //! One gzip member per record (RFC 1952), so that a record can be read without what stands before it.
 //!
-//! A record is at hand as a whole when it is written, so it is compressed as a whole (libdeflate): at the same size of the file that takes
-//! half the time of a compressor that works on a stream.
+//! A record is at hand as a whole when it is written, so it is compressed as a whole: at the same size of the file that takes half the time of a
+//! compressor that works on a stream. The first level, that of crawls, is our own encoder ([`deflate`]); the others are libdeflate's.
 //!
 //! # Promises
 //! - A member holds exactly the parts that it was given, and says so by its checksum.
@@ -12,6 +12,8 @@ use std::io::{self, BufRead, Read};
 use flate2::bufread::GzDecoder;
 use libdeflater::{CompressionLvl, Compressor, Crc};
 
+use crate::collection::deflate;
+
 /// What a record may unfold to: 2 GiB. The crawler's own limit on a body is far below; this one stops a damaged or foreign file.
 pub const RECORD_BYTES_MAX: u64 = 2 << 30;
 
@@ -21,19 +23,46 @@ const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 /// Bytes of room that are kept from member to member; that of a larger one is given back.
 const ROOM_KEPT: usize = 1 << 20;
 
+/// The level of our own encoder.
+const QUICK: u32 = 1;
+
 /// Writes gzip members.
 pub struct MemberWriter {
-    compressor: Compressor,
+    encoder: Encoder,
     whole: Vec<u8>,
-    room: Vec<u8>,
+}
+
+/// Who compresses.
+enum Encoder {
+    /// Quickly.
+    Own(Box<deflate::Encoder>),
+    /// With as much effort as is wanted.
+    Library(Compressor),
+}
+
+impl Encoder {
+    fn append(&mut self, whole: &[u8], output: &mut Vec<u8>) {
+        match self {
+            Self::Own(encoder) => encoder.append(whole, output),
+            Self::Library(compressor) => {
+                let start = output.len();
+                output.resize(start + compressor.deflate_compress_bound(whole.len()), 0);
+                let made = compressor.deflate_compress(whole, &mut output[start..]);
+                output.truncate(start + made.expect("the room is as large as the library asks for"));
+            }
+        }
+    }
 }
 
 impl MemberWriter {
     /// A writer that compresses with this effort, from 0 (not at all) to 12.
     pub fn new(level: u32) -> Self {
-        let level = i32::try_from(level).ok().and_then(|level| CompressionLvl::new(level).ok());
-        let compressor = Compressor::new(level.unwrap_or_else(CompressionLvl::best));
-        Self { compressor, whole: Vec::new(), room: Vec::new() }
+        let library = i32::try_from(level).ok().and_then(|level| CompressionLvl::new(level).ok());
+        let encoder = match level {
+            QUICK => Encoder::Own(Box::default()),
+            _ => Encoder::Library(Compressor::new(library.unwrap_or_else(CompressionLvl::best))),
+        };
+        Self { encoder, whole: Vec::new() }
     }
 
     /// Appends a member that holds these parts one after the other, and says how many bytes it has.
@@ -41,20 +70,14 @@ impl MemberWriter {
         let start = output.len();
         self.whole.clear();
         parts.iter().for_each(|part| self.whole.extend_from_slice(part));
-        let bound = self.compressor.deflate_compress_bound(self.whole.len());
-        if self.room.len() < bound {
-            self.room.resize(bound, 0);
-        }
-        let made = self.compressor.deflate_compress(&self.whole, &mut self.room);
-        let made = made.expect("the room is as large as the library asks for");
+        output.extend_from_slice(&HEADER);
+        self.encoder.append(&self.whole, output);
         let mut checksum = Crc::new();
         checksum.update(&self.whole);
-        output.extend_from_slice(&HEADER);
-        output.extend_from_slice(&self.room[..made]);
         output.extend_from_slice(&checksum.sum().to_le_bytes());
         output.extend_from_slice(&(self.whole.len() as u32).to_le_bytes());
-        if self.room.len() > ROOM_KEPT {
-            (self.whole, self.room) = (Vec::new(), Vec::new());
+        if self.whole.len() > ROOM_KEPT {
+            self.whole = Vec::new();
         }
         u32::try_from(output.len() - start).expect("a record is bounded by the crawler's limit on bodies")
     }

@@ -3,6 +3,7 @@
 //! In reading order:
 //! - [`exchange`]: a request and its response, as the crawler hands them over.
 //! - [`digest`]: SHA-1 in base 32, and the identifiers of records.
+//! - [`deflate`]: bytes made smaller, quickly.
 //! - [`gzip`]: one gzip member per record.
 //! - [`http_head`]: the head of a response as the archive keeps it.
 //! - [`warc`]: the records, written and parsed.
@@ -13,6 +14,7 @@
 //! - [`reading`]: one record or all records of a segment.
 //! - [`retention`]: old versions dropped to keep within limits.
 
+pub mod deflate;
 pub mod digest;
 pub mod exchange;
 pub mod folding;
