@@ -32,7 +32,9 @@ impl PageUrl {
     /// The same from a string that is at hand.
     pub(super) fn written(text: String) -> Option<Self> {
         let (host_start, port_by_default) = host_start(&text)?;
-        if URL_BYTES_MAX < text.len() || !text.bytes().all(is_written_as_it_is) {
+        // All bytes are looked at, not only those up to the first that is wrong: that way many are at once.
+        let is_written = text.bytes().fold(true, |is_written, byte| is_written & is_written_as_it_is(byte));
+        if URL_BYTES_MAX < text.len() || !is_written {
             return None;
         }
         let path_start = host_start + text[host_start..].find('/')?;

@@ -8,12 +8,17 @@
 //! - The blocks are all of the text, in its order.
 //! - A page with text has main text: a mark that leaves next to nothing of the text is not believed.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
+use super::number_map::{NumberMap, Seed};
 use super::open_elements::Place;
 
 /// Blocks of a page at most; further text belongs to the last.
 const BLOCKS_MAX: usize = 20_000;
+
+/// Blocks and paths for which room is made at first: what most pages have.
+const BLOCKS_USUAL: usize = 64;
+const PATHS_USUAL: usize = 28;
 
 /// A mark of the main part is believed if it holds at least so many bytes, or one part in so many of the text.
 const MAIN_BYTES: usize = 16;
@@ -39,7 +44,12 @@ pub struct Block {
 impl Block {
     /// The text of the block, of the whole text.
     pub fn text<'a>(&self, text: &'a str) -> &'a str {
-        text.get(self.start as usize..self.end as usize).unwrap_or("").trim_ascii()
+        text.get(self.range()).unwrap_or("").trim_ascii()
+    }
+
+    /// Where it stands in the whole text, with the space before it.
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 
     /// Where it begins in the whole text.
@@ -49,12 +59,19 @@ impl Block {
 }
 
 /// Blocks in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Blocks {
     blocks: Vec<(Block, Place)>,
     /// How many blocks each path has, and what its element is called.
-    paths: HashMap<u32, u16>,
+    paths: NumberMap<u32, u16>,
     labels: Vec<(u32, String)>,
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        let (blocks, labels) = (Vec::with_capacity(BLOCKS_USUAL), Vec::with_capacity(PATHS_USUAL));
+        Self { blocks, paths: NumberMap::with_capacity_and_hasher(PATHS_USUAL, Seed::default()), labels }
+    }
 }
 
 impl Blocks {

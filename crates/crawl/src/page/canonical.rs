@@ -23,7 +23,7 @@ use url::Url;
 
 use super::address::{PageUrl, URL_BYTES_MAX};
 use super::parameters::{is_session_id, is_session_segment, is_tracking, without_session_id};
-use super::plain::{Plain, is_unreserved};
+use super::plain::{Plain, is_no_page, is_unreserved};
 
 /// The longest reference that is looked at, in bytes; longer ones are refused as too long without being parsed.
 pub const REFERENCE_BYTES_MAX: usize = 8 * URL_BYTES_MAX;
@@ -87,14 +87,19 @@ impl Canonical {
         if let Some(plain) = Plain::of(&base.page, reference) {
             return self.of_plain(&base.page, &plain);
         }
+        if is_no_page(reference) {
+            return Err(UrlRefused::Scheme);
+        }
         let resolved = base.parsed().join(reference)?;
         self.of_parsed(&resolved)
     }
 
     fn of_plain(&self, page: &PageUrl, plain: &Plain<'_>) -> Result<PageUrl, UrlRefused> {
         let parts = [plain.scheme, plain.site, plain.directory, plain.path];
+        // Exactly as long as it will be, but for parameters that are dropped: what is left over would be given back by copying.
+        let query_bytes = if plain.query.is_empty() { 0 } else { 1 + plain.query.len() };
         let mut text =
-            String::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + plain.query.len() + 1);
+            String::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + query_bytes);
         parts.iter().for_each(|part| text.push_str(part));
         self.write_query(plain.query, &mut text);
         if plain.is_own_site && text.len() <= URL_BYTES_MAX {
@@ -145,6 +150,9 @@ impl Canonical {
     }
 
     fn write_query(&self, query: &str, text: &mut String) {
+        if query.is_empty() {
+            return;
+        }
         let mut separator = '?';
         for pair in normal_escapes(query).split('&') {
             if pair.is_empty() || self.drops(pair) {

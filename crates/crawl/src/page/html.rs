@@ -20,6 +20,7 @@ use html5gum::{Emitter, Error, State, Tokenizer};
 
 use super::blocks::{Block, Blocks};
 use super::canonical::REFERENCE_BYTES_MAX;
+use super::document::Document;
 use super::open_elements::{OpenElements, Tag, is_void};
 use super::robots_meta::RobotsMeta;
 use super::selector::{self, Selector};
@@ -27,6 +28,10 @@ use super::text::TextBuilder;
 
 /// The longest title that is kept, in bytes.
 const TITLE_BYTES_MAX: usize = 500;
+
+/// References for which room is made at first, and bytes of each: what most pages have, so that few of them move what they found.
+const REFERENCES_USUAL: usize = 64;
+const REFERENCE_BYTES_USUAL: usize = 48;
 
 /// What was found in a document, not yet resolved.
 #[derive(Debug)]
@@ -123,15 +128,17 @@ impl Markup {
         references_max: usize,
         [include, exclude]: [&[Selector]; 2],
     ) -> Self {
-        let mut reader =
-            Reader::new(is_xml, text_bytes_max, references_max, OpenElements::new(include, exclude));
-        let Ok(()) = Tokenizer::new_with_emitter(document, Borrowed(&mut reader)).finish();
+        let open_elements = OpenElements::new(include, exclude);
+        // Half of a page is text on most, and growing text is copied.
+        let text = TextBuilder::with_capacity(document.len() / 2, text_bytes_max);
+        let mut reader = Reader::new(is_xml, text, references_max, open_elements);
+        let Ok(()) = Tokenizer::new_with_emitter(Document::new(document), Borrowed(&mut reader)).finish();
         reader.finish()
     }
 
     /// The reference as it was written.
     pub(super) fn target(&self, reference: &Reference) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.written[indices(&reference.target)])
+        as_text(&self.written[indices(&reference.target)])
     }
 
     /// Where in the text the anchor of a reference stands.
@@ -142,12 +149,13 @@ impl Markup {
     /// The text of an anchor, or if it has none the alternative text of a picture in it.
     pub(super) fn anchor(&self, reference: &Reference) -> Cow<'_, str> {
         let text = self.text.get(indices(&reference.anchor)).unwrap_or("").trim();
-        if text.is_empty() {
-            String::from_utf8_lossy(&self.written[indices(&reference.alternative)])
-        } else {
-            text.into()
-        }
+        if text.is_empty() { as_text(&self.written[indices(&reference.alternative)]) } else { text.into() }
     }
+}
+
+/// The bytes as text, with U+FFFD for what is none. That is looked for only where there is something wrong, which takes longer.
+fn as_text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 fn indices(range: &Range<u32>) -> Range<usize> {
@@ -430,7 +438,7 @@ impl Attributes {
     }
 
     fn text(&self, attribute: Attribute) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.get(attribute).unwrap_or(b""))
+        as_text(self.get(attribute).unwrap_or(b""))
     }
 }
 
@@ -483,26 +491,21 @@ enum Sink {
 }
 
 impl<'a> Reader<'a> {
-    fn new(
-        is_xml: bool,
-        text_bytes_max: usize,
-        references_max: usize,
-        open_elements: OpenElements<'a>,
-    ) -> Self {
+    fn new(is_xml: bool, text: TextBuilder, references_max: usize, open_elements: OpenElements<'a>) -> Self {
         let all = open_elements.has_selectors().then(Vec::new);
         Self {
             is_xml,
             references_max,
-            text: TextBuilder::new(text_bytes_max),
+            text,
             open_elements,
             blocks: Blocks::default(),
             title: None,
             base: None,
-            references: Vec::new(),
+            references: Vec::with_capacity(REFERENCES_USUAL.min(references_max)),
             references_left_out: 0,
             robots: RobotsMeta::default(),
             has_password: false,
-            written: Vec::new(),
+            written: Vec::with_capacity(REFERENCES_USUAL * REFERENCE_BYTES_USUAL),
             name: ShortName::default(),
             last_start: ShortName::default(),
             element: None,

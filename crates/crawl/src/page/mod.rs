@@ -12,8 +12,10 @@
 //! - `link_header`: links that a response carries outside of its body.
 //! - [`selector`]: which elements of a page a user means.
 //! - `zones`: which part of a page an element belongs to.
+//! - `number_map`: maps by numbers that are hashes already.
 //! - `open_elements`: where in a page a piece of text stands.
 //! - [`blocks`]: the text in pieces that can be named, and which of them are the main text.
+//! - `document`: a document as the tokenizer reads it.
 //! - `html`: what an HTML document says.
 //! - [`listed`]: a page that a sitemap or a feed names.
 //! - `dates`: dates as others write them.
@@ -33,11 +35,13 @@ pub mod canonical;
 pub mod charset;
 mod dates;
 pub mod digest;
+mod document;
 pub mod feed;
 mod html;
 pub mod kind;
 mod link_header;
 pub mod listed;
+mod number_map;
 mod open_elements;
 pub mod parameters;
 mod plain;

@@ -122,6 +122,9 @@ impl<'a> OpenElements<'a> {
     /// Where text stands now.
     pub(super) fn place(&self) -> Place {
         let (path, zone) = self.stack.last().map_or((ROOT, Zone::default()), |open| (open.path, open.zone));
+        if !self.has_selectors() {
+            return Place { path, zone, is_included: false, is_excluded: false };
+        }
         let selectors = self.include.len() + self.exclude.len();
         let met = &self.met[self.met.len().saturating_sub(selectors)..];
         let is_met = |selectors: &[Selector], met: &[u8]| {
@@ -177,17 +180,21 @@ impl<'a> OpenElements<'a> {
         if self.deeper > 0 {
             return;
         }
-        let (closes, within): (&[&[u8]], &[&[u8]]) = match tag.name {
-            b"li" => (&[b"li"], &[b"ul", b"ol", b"menu"]),
-            b"dt" | b"dd" => (&[b"dt", b"dd"], &[b"dl"]),
-            b"tr" => (&[b"tr"], &[b"table"]),
-            b"td" | b"th" => (&[b"td", b"th"], &[b"tr", b"table"]),
-            b"thead" | b"tbody" | b"tfoot" => (&[b"thead", b"tbody", b"tfoot"], &[b"table"]),
-            b"option" => (&[b"option"], &[b"select"]),
+        let (closes, within): (&[u128], &[u128]) = match tag.name {
+            b"li" => (const { &numbers_of([b"li"]) }, const { &numbers_of([b"ul", b"ol", b"menu"]) }),
+            b"dt" | b"dd" => (const { &numbers_of([b"dt", b"dd"]) }, const { &numbers_of([b"dl"]) }),
+            b"tr" => (const { &numbers_of([b"tr"]) }, const { &numbers_of([b"table"]) }),
+            b"td" | b"th" => {
+                (const { &numbers_of([b"td", b"th"]) }, const { &numbers_of([b"tr", b"table"]) })
+            }
+            b"thead" | b"tbody" | b"tfoot" => {
+                (const { &numbers_of([b"thead", b"tbody", b"tfoot"]) }, const { &numbers_of([b"table"]) })
+            }
+            b"option" => (const { &numbers_of([b"option"]) }, const { &numbers_of([b"select"]) }),
             _ => (&[], &[]),
         };
         if !closes.is_empty() {
-            let is = |open: &Open, names: &[&[u8]]| names.iter().any(|name| open.number == number_of(name));
+            let is = |open: &Open, numbers: &[u128]| numbers.contains(&open.number);
             let found =
                 self.stack.iter().enumerate().rev().find(|(_, open)| is(open, closes) || is(open, within));
             if let Some((at, open)) = found
@@ -197,7 +204,7 @@ impl<'a> OpenElements<'a> {
             }
         } else if !tag.is_inline {
             // A paragraph holds no other block.
-            let paragraph = number_of(b"p");
+            let paragraph = const { number_of(b"p") };
             let innermost = self.stack.iter().rposition(|open| !open.is_inline);
             if let Some(at) = innermost.filter(|at| self.stack[*at].number == paragraph) {
                 self.cut(at);
@@ -213,11 +220,25 @@ impl<'a> OpenElements<'a> {
 }
 
 /// A number that only a name of up to sixteen letters has.
-pub(super) fn number_of(name: &[u8]) -> u128 {
+pub(super) const fn number_of(name: &[u8]) -> u128 {
     let mut bytes = [0; 16];
-    let length = name.len().min(16);
-    bytes[..length].copy_from_slice(&name[..length]);
+    let mut at = 0;
+    while at < name.len() && at < bytes.len() {
+        bytes[at] = name[at];
+        at += 1;
+    }
     u128::from_le_bytes(bytes)
+}
+
+/// The numbers of several names.
+const fn numbers_of<const COUNT: usize>(names: [&[u8]; COUNT]) -> [u128; COUNT] {
+    let mut numbers = [0; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        numbers[at] = number_of(names[at]);
+        at += 1;
+    }
+    numbers
 }
 
 /// The path of an element within another (FNV-1a).

@@ -30,9 +30,17 @@ pub(super) struct Plain<'a> {
 impl<'a> Plain<'a> {
     /// The parts of a reference on this page, if it is plain.
     pub(super) fn of(page: &'a PageUrl, reference: &'a str) -> Option<Self> {
-        let reference = reference.find('#').map_or(reference, |fragment| &reference[..fragment]);
-        let (before, query) = reference.split_once('?').unwrap_or((reference, ""));
-        if !query.bytes().all(stays_in_query) {
+        let (before, rest) = split_while(reference, STAYS_IN_PATH);
+        let (query, rest) =
+            rest.strip_prefix('?').map_or(("", rest), |rest| split_while(rest, STAYS_IN_QUERY));
+        // A fragment names no page.
+        if !rest.is_empty() && !rest.starts_with('#') {
+            return None;
+        }
+        // Nothing but a fragment means the page itself, and its query then too.
+        let is_empty = before.is_empty();
+        let query = if is_empty && !reference.starts_with('?') { page.query().unwrap_or("") } else { query };
+        if is_empty && !(is_whole(page.path(), STAYS_IN_PATH) && is_whole(query, STAYS_IN_QUERY)) {
             return None;
         }
         let own = |directory, path| Some(("", page.site(), directory, path));
@@ -43,6 +51,8 @@ impl<'a> Plain<'a> {
         } else if before.starts_with("//") {
             let scheme = if page.is_https() { "https:" } else { "http:" };
             authority(scheme, before).map(|(site, path)| (scheme, site, "", path))
+        } else if is_empty {
+            own("", page.path())
         } else if before.starts_with('/') {
             own("", before)
         } else {
@@ -50,7 +60,8 @@ impl<'a> Plain<'a> {
         }?;
         let is_own_site = scheme.is_empty() && site.len() == page.site().len() && site == page.site();
         // A name that begins with a dot may be a dot segment.
-        let is_plain = path.bytes().all(stays_in_path) && !path.starts_with('.') && !path.contains("/.");
+        let has_dots = path.as_bytes().array_windows().fold(false, |has, pair| has | (pair == b"/."));
+        let is_plain = !has_dots && !path.starts_with('.');
         is_plain.then_some(Self { scheme, site, is_own_site, directory, path, query })
     }
 }
@@ -133,23 +144,56 @@ fn inherited<'a>(page_path: &'a str, reference: &'a str) -> Option<(&'a str, &'a
             break;
         }
     }
-    // A colon might end a scheme, and nothing at all means the page itself. What the page's path holds must need no rule here.
-    let is_plain = !rest.contains(':') && !reference.is_empty() && directory.bytes().all(stays_in_path);
+    // A colon might end a scheme. What the page's path holds must need no rule here.
+    let is_plain = !rest.contains(':') && is_whole(directory, STAYS_IN_PATH);
     is_plain.then_some((directory, rest))
 }
 
+/// Whether neither the standard nor our rules touch a byte in a path, and in a query; tables, for they are asked for each byte of each link.
+static STAYS: [[bool; 256]; 2] = {
+    let mut stays = [[false; 256]; 2];
+    let mut byte = 0;
+    while byte < 256 {
+        stays[STAYS_IN_PATH][byte] = stays_in_path(byte as u8);
+        stays[STAYS_IN_QUERY][byte] = stays_in_query(byte as u8);
+        byte += 1;
+    }
+    stays
+};
+const STAYS_IN_PATH: usize = 0;
+const STAYS_IN_QUERY: usize = 1;
+
+/// The longest start of a text in which every byte stays as it is, and the rest.
+fn split_while(text: &str, table: usize) -> (&str, &str) {
+    let stays = |byte: &u8| STAYS[table][usize::from(*byte)];
+    let end = text.bytes().position(|byte| !stays(&byte)).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// Whether every byte of a text stays as it is.
+fn is_whole(text: &str, table: usize) -> bool {
+    split_while(text, table).1.is_empty()
+}
+
+/// Whether a reference has a scheme that no page has, of those that pages are full of, and nothing that its own rules could refuse.
+pub(super) fn is_no_page(reference: &str) -> bool {
+    let mut rests =
+        ["mailto:", "javascript:", "tel:"].iter().filter_map(|scheme| reference.strip_prefix(scheme));
+    rests.any(|rest| !rest.starts_with('/'))
+}
+
 /// Whether neither the standard nor our rules touch the byte in a path.
-fn stays_in_path(byte: u8) -> bool {
+const fn stays_in_path(byte: u8) -> bool {
     is_unreserved(byte) || matches!(byte, b'/' | b'+' | b',' | b'=' | b'@' | b'!' | b'$' | b'&' | b'*' | b':')
 }
 
 /// Whether neither the standard nor our rules touch the byte in a query, other than by its parameters.
-fn stays_in_query(byte: u8) -> bool {
+const fn stays_in_query(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'#' | b'%' | b'\'' | b'<' | b'>')
 }
 
 /// The unreserved characters of RFC 3986, section 2.3.
-pub(super) fn is_unreserved(byte: u8) -> bool {
+pub(super) const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
@@ -176,14 +220,15 @@ mod tests {
         check("http://b.example:81/x", Some(("http://b.example:81", "", "/x", "")));
         check("http://127.0.0.1:8080/x", Some(("http://127.0.0.1:8080", "", "/x", "")));
         check("//b.example/x", Some(("//b.example", "", "/x", "")));
+        check("", Some(("http://a.example", "", "/b/c/d", "e")));
+        check("#x", Some(("http://a.example", "", "/b/c/d", "e")));
+        check("?x", Some(("http://a.example", "", "/b/c/d", "x")));
+        check("?", Some(("http://a.example", "", "/b/c/d", "")));
     }
 
     #[test]
     fn what_needs_rules_is_not_plain() {
         for reference in [
-            "",
-            "#x",
-            "?x",
             ".",
             "..",
             "x/../y",

@@ -6,7 +6,7 @@
 //! - Each URL stands once among the links, in the order of the page, with its first anchor that says something.
 //! - A page that asks not to be followed has no link without `nofollow`.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -20,9 +20,10 @@ use super::html::{Markup, ReferenceKind};
 use super::kind::Kind;
 use super::link_header;
 use super::listed::Listed;
+use super::number_map::NumberMap;
 use super::robots_meta::RobotsMeta;
 use super::selector::Selector;
-use super::simhash::simhash;
+use super::simhash::simhash_of_parts;
 use super::sitemap;
 use super::text::{TextBuilder, shortened};
 
@@ -152,7 +153,7 @@ pub fn read_selecting(
         reading.robots.obey_header(header);
     }
     let mut reader =
-        Reader { url, content_type, body, canonical, limits, selectors, reading, seen: HashMap::new() };
+        Reader { url, content_type, body, canonical, limits, selectors, reading, seen: SeenUrls::default() };
     match reader.reading.kind {
         Kind::Html | Kind::Xhtml => reader.read_html(),
         Kind::Text => reader.read_text(),
@@ -184,6 +185,22 @@ impl Reading {
             main.push_str(block.text(&self.text));
         }
         main
+    }
+
+    /// The parts of the text that are the main text. Blocks with a space between them go together, so that there are few.
+    fn main_parts(&self) -> impl Iterator<Item = Range<usize>> {
+        let mut blocks = self.blocks.iter().filter(|block| block.is_main).map(Block::range).peekable();
+        std::iter::from_fn(move || {
+            let mut part = blocks.next()?;
+            let text = self.text.as_bytes();
+            let goes_on = |part: &Range<usize>, next: &Range<usize>| {
+                part.end == next.start && matches!(text.get(next.start), Some(b' ' | b'\n'))
+            };
+            while let Some(next) = blocks.next_if(|next| goes_on(&part, next)) {
+                part.end = next.end;
+            }
+            Some(part)
+        })
     }
 
     fn empty(kind: Kind, raw_digest: Digest) -> Self {
@@ -220,16 +237,16 @@ struct Reader<'a> {
     limits: &'a Limits,
     selectors: [&'a [Selector]; 2],
     reading: Reading,
-    /// Where each URL that was met stands in its list, by the list and the hash of its text.
-    seen: HashMap<(List, u64), usize>,
+    /// The URLs that were met.
+    seen: SeenUrls,
 }
 
-/// The lists in which a URL stands once.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-enum List {
-    Links,
-    Alternates,
-    Feeds,
+/// Where each URL that was met stands in its list, by the hash of its text: one map for each of the lists in which a URL stands once.
+#[derive(Default)]
+struct SeenUrls {
+    links: NumberMap<u64, usize>,
+    alternates: NumberMap<u64, ()>,
+    feeds: NumberMap<u64, ()>,
 }
 
 impl Reader<'_> {
@@ -247,7 +264,8 @@ impl Reader<'_> {
             Some(href) => Base::with_href(self.url, href),
             None => Base::of(self.url),
         };
-        self.seen.reserve(markup.references.len());
+        self.seen.links.reserve(markup.references.len());
+        self.reading.links.reserve(markup.references.len());
         for reference in &markup.references {
             if let Ok(target) = self.canonical.resolve(&mut base, &markup.target(reference)) {
                 let place = markup.place(reference);
@@ -325,7 +343,7 @@ impl Reader<'_> {
                 reading.blocks = blocks::of_lines(&reading.text);
             }
             reading.text_digest = digest::of_text(&reading.text);
-            reading.simhash = simhash(&reading.main_text());
+            reading.simhash = simhash_of_parts(&reading.text, reading.main_parts());
         }
         reading
     }
@@ -339,17 +357,17 @@ impl Reader<'_> {
             ReferenceKind::Previous => self.add_link(LinkKind::Previous, url, anchor, nofollow, place),
             ReferenceKind::Canonical => _ = self.reading.canonical.get_or_insert(url),
             ReferenceKind::Refresh => _ = self.reading.refresh.get_or_insert(url),
-            ReferenceKind::Alternate if self.is_new(List::Alternates, &url) => {
+            ReferenceKind::Alternate if is_new(&mut self.seen.alternates, &url) => {
                 self.reading.alternates.push(url);
             }
-            ReferenceKind::Feed if self.is_new(List::Feeds, &url) => self.reading.feeds.push(url),
+            ReferenceKind::Feed if is_new(&mut self.seen.feeds, &url) => self.reading.feeds.push(url),
             ReferenceKind::Alternate | ReferenceKind::Feed => {}
         }
     }
 
     fn add_link(&mut self, kind: LinkKind, url: PageUrl, anchor: &str, nofollow: bool, place: u32) {
         let links = &mut self.reading.links;
-        let known = *self.seen.entry((List::Links, hash(&url))).or_insert(links.len());
+        let known = *self.seen.links.entry(hash(&url)).or_insert(links.len());
         match links.get_mut(known) {
             Some(known) if known.url == url => {
                 known.nofollow &= nofollow;
@@ -364,10 +382,10 @@ impl Reader<'_> {
             }
         }
     }
+}
 
-    fn is_new(&mut self, list: List, url: &PageUrl) -> bool {
-        self.seen.insert((list, hash(url)), 0).is_none()
-    }
+fn is_new(seen: &mut NumberMap<u64, ()>, url: &PageUrl) -> bool {
+    seen.insert(hash(url), ()).is_none()
 }
 
 fn hash(url: &PageUrl) -> u64 {

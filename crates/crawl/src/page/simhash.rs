@@ -10,15 +10,23 @@
 //! - Where lines end does not count.
 //! - The size of a change is 0 for the same words, 1 for nothing in common, and the same in both directions.
 
-use super::word_hashes::each_word_hash;
+use std::iter;
+use std::ops::Range;
+
+use super::word_hashes::{WORDS, each_word_hashes};
 
 /// Words of a shingle: long enough to tell texts apart, short enough that one new word touches only three.
 pub const SHINGLE_WORDS: usize = 3;
 
 /// The 64-bit simhash of a text; zero for a text without words.
 pub fn simhash(text: &str) -> u64 {
+    simhash_of_parts(text, iter::once(0..text.len()))
+}
+
+/// The simhash of these parts of a text one after the other, each on lines of its own.
+pub(super) fn simhash_of_parts(text: &str, parts: impl IntoIterator<Item = Range<usize>>) -> u64 {
     let mut votes = Votes::default();
-    each_shingle(text, |shingle| votes.add(shingle));
+    each_shingles(text, parts, |shingles| votes.add(shingles));
     votes.majority()
 }
 
@@ -43,28 +51,38 @@ pub fn change_size(old: &str, new: &str) -> f32 {
 
 fn distinct_shingles(text: &str) -> Vec<u64> {
     let mut shingles = Vec::new();
-    each_shingle(text, |shingle| shingles.push(shingle));
+    each_shingles(text, iter::once(0..text.len()), |some| shingles.extend_from_slice(some));
     shingles.sort_unstable();
     shingles.dedup();
     shingles
 }
 
-/// Gives the hashes of the shingles of a text, in order. A text of fewer words has one, made of all its words.
-fn each_shingle(text: &str, mut give: impl FnMut(u64)) {
-    let mut window = [0; SHINGLE_WORDS];
-    let mut words = 0;
-    each_word_hash(text.as_bytes(), |word| {
-        window.rotate_left(1);
-        window[SHINGLE_WORDS - 1] = word;
-        words += 1;
-        if SHINGLE_WORDS <= words {
-            give(joined(window));
+/// Words that a shingle shares with the one before.
+const SHARED_WORDS: usize = SHINGLE_WORDS - 1;
+
+/// Gives the hashes of the shingles of parts of a text, in order, up to [`WORDS`] at a time. A text of fewer words has one, made of all its words.
+fn each_shingles(text: &str, parts: impl IntoIterator<Item = Range<usize>>, mut give: impl FnMut(&[u64])) {
+    // The words that the next shingles are made of: the last ones before, as far as there are any, and those that came now.
+    let mut words = [0; SHARED_WORDS + WORDS];
+    let mut count = 0;
+    let mut shingles = [0; WORDS];
+    let mut gave_any = false;
+    each_word_hashes(text.as_bytes(), parts, |hashes| {
+        words[count..][..hashes.len()].copy_from_slice(hashes);
+        count += hashes.len();
+        let made = shingles.iter_mut().zip(words[..count].array_windows());
+        made.for_each(|(shingle, words)| *shingle = joined(*words));
+        if SHARED_WORDS < count {
+            gave_any = true;
+            give(&shingles[..count - SHARED_WORDS]);
+            words.copy_within(count - SHARED_WORDS..count, 0);
+            count = SHARED_WORDS;
         }
     });
-    if (1..SHINGLE_WORDS).contains(&words) {
+    if 0 < count && !gave_any {
         // The words of a short text stand first, and nothing after them.
-        window.rotate_left(SHINGLE_WORDS - words);
-        give(joined(window));
+        words[count..SHINGLE_WORDS].fill(0);
+        give(&[joined([words[0], words[1], words[2]])]);
     }
 }
 
@@ -79,60 +97,47 @@ fn joined(words: [u64; SHINGLE_WORDS]) -> u64 {
     mixed ^ (mixed >> 33)
 }
 
-/// Bits of the largest count.
-const COUNT_BITS: usize = 32;
-/// Hashes that are counted together.
+/// Bits that are added together to each of the counts.
 const TOGETHER: usize = 8;
+/// Bits of a count that a level holds.
+const LEVEL_BITS: usize = 3;
+/// Levels for counts of 33 bits.
+const LEVELS: usize = 11;
 
-/// How many hashes have each of the 64 bits set: 64 counts side by side, the lowest bit of each in the first word, the next in the second and so on.
+/// How many hashes have each of the 64 bits set: 64 counts side by side, the lowest three bits of each in the first level, the next three in the second and so on.
 ///
-/// Eight hashes are added to all of the counts by a few additions of three bits each (Harley and Seal's way to count bits).
+/// Eight hashes are added to all of the counts by a few additions of three bits each (Harley and Seal's way to count bits), and so are the carries of
+/// eight times eight. A hash costs one such addition and an eighth, and how far a carry goes need not be guessed.
+#[derive(Default)]
 struct Votes {
-    counts: [u64; COUNT_BITS],
-    waiting: [u64; TOGETHER],
-    waiting_hashes: usize,
+    levels: [Level; LEVELS],
     hashes: u32,
 }
 
-impl Default for Votes {
-    fn default() -> Self {
-        Self { counts: [0; COUNT_BITS], waiting: [0; TOGETHER], waiting_hashes: 0, hashes: 0 }
-    }
-}
-
 impl Votes {
-    fn add(&mut self, hash: u64) {
-        self.waiting[self.waiting_hashes] = hash;
-        self.waiting_hashes += 1;
-        if self.waiting_hashes == TOGETHER {
-            self.settle();
-        }
-    }
-
-    /// Counts the hashes that wait.
-    fn settle(&mut self) {
-        self.waiting[self.waiting_hashes..].fill(0);
-        self.hashes += self.waiting_hashes as u32;
-        self.waiting_hashes = 0;
-        let [ones, twos, fours, higher @ ..] = &mut self.counts;
-        let [a, b, c, d, e, f, g, h] = self.waiting;
-        let two = [add(ones, a, b), add(ones, c, d), add(ones, e, f), add(ones, g, h)];
-        let four = [add(twos, two[0], two[1]), add(twos, two[2], two[3])];
-        let mut carry = add(fours, four[0], four[1]);
-        for count in higher {
-            if carry == 0 {
-                break;
+    /// Counts up to [`WORDS`] hashes.
+    fn add(&mut self, hashes: &[u64]) {
+        self.hashes += hashes.len() as u32;
+        // Zeros after the last hash fill up the last eight and change no count.
+        let mut bits = [0; WORDS];
+        bits[..hashes.len()].copy_from_slice(hashes);
+        let mut count = hashes.len();
+        for level in &mut self.levels {
+            let eights = count.div_ceil(TOGETHER);
+            for eight in 0..eights {
+                let carried = level.add(bits.as_chunks().0[eight]);
+                bits[eight] = carried;
             }
-            (*count, carry) = (*count ^ carry, *count & carry);
+            bits[eights..eights.next_multiple_of(TOGETHER)].fill(0);
+            count = eights;
         }
     }
 
     /// The bits that more than half of the hashes have.
-    fn majority(mut self) -> u64 {
-        self.settle();
-        let half = self.hashes / 2;
+    fn majority(self) -> u64 {
+        let half = u64::from(self.hashes / 2);
         let (mut is_more, mut is_same) = (0, u64::MAX);
-        for (place, count) in self.counts.iter().enumerate().rev() {
+        for (place, count) in self.levels.map(|level| level.0).as_flattened().iter().enumerate().rev() {
             if half >> place & 1 == 0 {
                 is_more |= is_same & count;
                 is_same &= !count;
@@ -141,6 +146,20 @@ impl Votes {
             }
         }
         is_more
+    }
+}
+
+/// Three bits of each of the 64 counts, the lowest of each in the first word.
+#[derive(Clone, Copy, Default)]
+struct Level([u64; LEVEL_BITS]);
+
+impl Level {
+    /// Adds eight bits to each of the counts; what is carried.
+    fn add(&mut self, [a, b, c, d, e, f, g, h]: [u64; TOGETHER]) -> u64 {
+        let [ones, twos, fours] = &mut self.0;
+        let two = [add(ones, a, b), add(ones, c, d), add(ones, e, f), add(ones, g, h)];
+        let four = [add(twos, two[0], two[1]), add(twos, two[2], two[3])];
+        add(fours, four[0], four[1])
     }
 }
 
@@ -170,7 +189,7 @@ mod tests {
     fn each_bit_is_the_majority_of_the_shingles() {
         let words = text(1, 700).join(" ");
         let mut hashes = Vec::new();
-        each_shingle(&words, |hash| hashes.push(hash));
+        each_shingles(&words, iter::once(0..words.len()), |some| hashes.extend_from_slice(some));
         assert_eq!(hashes.len(), 698);
         let slowly = (0..64).fold(0u64, |bits, bit| {
             let set = hashes.iter().filter(|hash| **hash >> bit & 1 == 1).count();
@@ -226,7 +245,7 @@ mod tests {
         #[test]
         fn each_bit_is_the_majority_of_any_hashes(hashes in prop::collection::vec(any::<u64>(), 0..100), often in 1..300_usize) {
             let mut votes = Votes::default();
-            (0..often).for_each(|_| hashes.iter().for_each(|hash| votes.add(*hash)));
+            (0..often).for_each(|_| votes.add(&hashes));
             let slowly = (0..64).fold(0u64, |bits, bit| {
                 let set = often * hashes.iter().filter(|hash| **hash >> bit & 1 == 1).count();
                 if often * hashes.len() / 2 < set { bits | 1 << bit } else { bits }

@@ -24,7 +24,12 @@ pub(super) struct TextBuilder {
 impl TextBuilder {
     /// A text that will hold at most `bytes_max` bytes; what comes after is left out.
     pub(super) fn new(bytes_max: usize) -> Self {
-        Self { text: Vec::new(), gap: Gap::None, bytes_max }
+        Self::with_capacity(0, bytes_max)
+    }
+
+    /// The same, with room for so many bytes.
+    pub(super) fn with_capacity(bytes: usize, bytes_max: usize) -> Self {
+        Self { text: Vec::with_capacity(bytes.min(bytes_max)), gap: Gap::None, bytes_max }
     }
 
     /// Adds a piece of running text. Words go on across pieces.
@@ -36,10 +41,11 @@ impl TextBuilder {
                 self.push_words(words);
                 rest = &rest[words.len()..];
             }
-            let space = space_bytes(rest);
-            if 0 < space {
+            let mut space = space_bytes(rest);
+            while 0 < space {
                 self.gap = self.gap.max(Gap::Space);
                 rest = &rest[space..];
+                space = space_bytes(rest);
             }
         }
     }
@@ -60,25 +66,28 @@ impl TextBuilder {
     }
 
     /// The text.
-    pub(super) fn finish(mut self) -> String {
-        // Pieces may end within a character, and so may a text that was cut.
-        let whole = std::str::from_utf8(&self.text).map_or_else(|error| error.valid_up_to(), str::len);
-        self.text.truncate(whole);
-        String::from_utf8(self.text).unwrap_or_default()
+    pub(super) fn finish(self) -> String {
+        String::from_utf8(self.text).unwrap_or_else(|error| {
+            // Pieces may end within a character, and so may a text that was cut.
+            let whole = error.utf8_error().valid_up_to();
+            let mut text = error.into_bytes();
+            text.truncate(whole);
+            String::from_utf8(text).unwrap_or_default()
+        })
     }
 
     /// Adds words with single spaces between them.
     fn push_words(&mut self, words: &[u8]) {
-        let separator: &[u8] = match self.gap {
-            _ if self.text.is_empty() => b"",
-            Gap::None => b"",
-            Gap::Space => b" ",
-            Gap::Line => b"\n",
+        let separator = match self.gap {
+            _ if self.text.is_empty() => None,
+            Gap::None => None,
+            Gap::Space => Some(b' '),
+            Gap::Line => Some(b'\n'),
         };
         self.gap = Gap::None;
-        let room = self.bytes_max.saturating_sub(self.text.len() + separator.len());
+        let room = self.bytes_max.saturating_sub(self.text.len() + usize::from(separator.is_some()));
         if words.len() <= room {
-            self.text.extend_from_slice(separator);
+            self.text.extend(separator);
             self.text.extend_from_slice(words);
             return;
         }
@@ -86,7 +95,7 @@ impl TextBuilder {
         let fitting = whole_characters(words, room);
         let fitting = fitting.strip_suffix(b" ").unwrap_or(fitting);
         if !fitting.is_empty() {
-            self.text.extend_from_slice(separator);
+            self.text.extend(separator);
             self.text.extend_from_slice(fitting);
         }
         self.bytes_max = self.text.len();
@@ -107,35 +116,66 @@ fn whole_characters(text: &[u8], bytes_max: usize) -> &[u8] {
     &text[..end]
 }
 
-/// Bytes that are looked at together.
-const STRIDE: usize = 32;
-
 /// Bytes of the words at the start that have single spaces between them: nearly all of a text is written so, and is taken as it is.
 fn words_bytes(text: &[u8]) -> usize {
-    let mut end = 0;
-    while let Some(byte) = text.get(end) {
-        let is_word = (*byte > b' ' && *byte != 0xC2) || space_bytes(&text[end..]) == 0;
-        let is_single_space = *byte == b' ' && 0 < end && text[end - 1] != b' ';
-        if 0 < end && is_plain(text, end) {
-            end += STRIDE;
-        } else if is_word || is_single_space {
-            end += 1;
-        } else {
+    if text.is_empty() || 0 < space_bytes(text) {
+        return 0;
+    }
+    let mut end = 1;
+    loop {
+        end = first_odd(text, end);
+        // A byte that may begin a space begins a letter more often.
+        if end == text.len() || text[end] <= b' ' || 0 < space_bytes(&text[end..]) {
             break;
         }
+        end += 1;
     }
     // A space counts only between words.
-    if 0 < end && text[end - 1] == b' ' { end - 1 } else { end }
+    if text[end - 1] == b' ' { end - 1 } else { end }
 }
 
-/// Whether the next bytes hold no space but single ones, and nothing that may be another. Without a branch, so that it is done for all at once.
-fn is_plain(text: &[u8], start: usize) -> bool {
-    let Some(window) = text.get(start - 1..start + STRIDE) else { return false };
-    let (before, bytes) = (&window[..STRIDE], &window[1..]);
-    let odd = before.iter().zip(bytes).fold(false, |odd, (before, byte)| {
-        odd | (*byte < b' ') | (*byte == 0xC2) | ((*byte == b' ') & (*before == b' '))
-    });
-    !odd
+/// Bytes that are looked at together where there are so many.
+const STRIDE: usize = 32;
+
+/// Where, from `start` on, a byte first stands that is odd; the length of the text if none is. There is a byte before `start`.
+fn first_odd(text: &[u8], start: usize) -> usize {
+    let mut at = start;
+    while text.get(at - 1..at + STRIDE).is_some_and(is_plain) {
+        at += STRIDE;
+    }
+    while let Some(nine) = text.get(at - 1..).and_then(|rest| rest.first_chunk()) {
+        match odd_of_eight(*nine) {
+            0 => at += 8,
+            odd => return at + odd.trailing_zeros() as usize / 8,
+        }
+    }
+    while text.get(at).is_some_and(|byte| !is_odd(text[at - 1], *byte)) {
+        at += 1;
+    }
+    at
+}
+
+/// Whether a byte is neither of a word nor a single space, or may not be.
+fn is_odd(before: u8, byte: u8) -> bool {
+    (byte < b' ') | (byte == 0xC2) | ((byte == b' ') & (before == b' '))
+}
+
+/// Whether no byte after the first is odd. Without a branch, so that it is done for all at once.
+fn is_plain(window: &[u8]) -> bool {
+    let pairs = window.iter().zip(&window[1..]);
+    !pairs.fold(false, |odd, (before, byte)| odd | is_odd(*before, *byte))
+}
+
+/// The highest bit of each of the last eight bytes that is odd, and by borrowing of a few that are not.
+fn odd_of_eight([before, eight @ ..]: [u8; 9]) -> u64 {
+    const LOWEST: u64 = 0x0101_0101_0101_0101;
+    const HIGHEST: u64 = 0x80 * LOWEST;
+    let eight = u64::from_le_bytes(eight);
+    let less = |bytes: u64, than: u64| bytes.wrapping_sub(LOWEST * than) & !bytes & HIGHEST;
+    let same = |byte: u8| less(eight ^ (LOWEST * u64::from(byte)), 1);
+    let spaces = same(b' ');
+    let after_space = spaces << 8 | u64::from(before == b' ') << 7;
+    less(eight, 0x20) | same(0xC2) | spaces & after_space
 }
 
 /// Bytes of the space at the start; none if a word stands there.

@@ -6,48 +6,47 @@
 //! # Promises
 //! - The hashes are the xxh3 of what stands between spaces and line ends, in the order of the text.
 
+use std::ops::Range;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes in which the ends of words are found at a time: one bit of a word for each.
 const ROW: usize = 64;
 /// Words that are hashed at a time.
-const WORDS: usize = 256;
+pub(super) const WORDS: usize = 256;
 /// Kinds of lengths that xxh3 tells apart: up to 3, 8 and 16 bytes, and longer.
 const KINDS: usize = 4;
 /// The kind of each length up to 17.
 const KIND: [u8; 18] = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3];
 
-/// Gives the hash of each word.
-pub(super) fn each_word_hash(text: &[u8], mut give: impl FnMut(u64)) {
+/// Gives the hashes of the words of these parts of a text, in order, up to [`WORDS`] at a time. A word ends where its part ends.
+pub(super) fn each_word_hashes(
+    text: &[u8],
+    parts: impl IntoIterator<Item = Range<usize>>,
+    mut give: impl FnMut(&[u64]),
+) {
     let mut words = Words::new();
-    each_word(text, |start, end| {
-        words.push(start, end);
-        if words.is_full() {
-            words.hashes(text).iter().for_each(|hash| give(*hash));
-        }
-    });
-    words.hashes(text).iter().for_each(|hash| give(*hash));
+    for part in parts {
+        each_word(text, part, |start, end| {
+            words.push(start, end);
+            if words.is_full() {
+                give(words.hashes(text));
+            }
+        });
+    }
+    give(words.hashes(text));
 }
 
 /// Words that wait to be hashed.
 struct Words {
     places: [(usize, usize); WORDS],
     count: usize,
-    /// Which of them are of each kind.
-    of_kind: [[u8; WORDS]; KINDS],
-    count_of_kind: [usize; KINDS],
     hashes: [u64; WORDS],
 }
 
 impl Words {
     fn new() -> Self {
-        Self {
-            places: [(0, 0); WORDS],
-            count: 0,
-            of_kind: [[0; WORDS]; KINDS],
-            count_of_kind: [0; KINDS],
-            hashes: [0; WORDS],
-        }
+        Self { places: [(0, 0); WORDS], count: 0, hashes: [0; WORDS] }
     }
 
     fn is_full(&self) -> bool {
@@ -56,45 +55,58 @@ impl Words {
 
     fn push(&mut self, start: usize, end: usize) {
         self.places[self.count] = (start, end);
-        let kind = usize::from(KIND[(end - start).min(KIND.len() - 1)]);
-        self.of_kind[kind][self.count_of_kind[kind]] = self.count as u8;
-        self.count_of_kind[kind] += 1;
         self.count += 1;
     }
 
     /// The hashes of the words that wait, in their order; none wait any longer.
     fn hashes(&mut self, text: &[u8]) -> &[u64] {
-        for (words, count) in self.of_kind.iter().zip(self.count_of_kind) {
+        let count = std::mem::take(&mut self.count);
+        let (of_kind, count_of_kind) = by_kind(&self.places[..count]);
+        for (words, count) in of_kind.iter().zip(count_of_kind) {
             for word in &words[..count] {
                 let (start, end) = self.places[usize::from(*word)];
                 self.hashes[usize::from(*word)] = xxh3_64(&text[start..end]);
             }
         }
-        self.count_of_kind = [0; KINDS];
-        &self.hashes[..std::mem::take(&mut self.count)]
+        &self.hashes[..count]
     }
 }
 
-/// Gives where each word begins and ends.
-fn each_word(text: &[u8], mut give: impl FnMut(usize, usize)) {
-    let mut start = 0;
+/// Which of the words are of each kind, and how many.
+fn by_kind(places: &[(usize, usize)]) -> ([[u8; WORDS]; KINDS], [usize; KINDS]) {
+    let mut of_kind = [[0; WORDS]; KINDS];
+    let mut counts = [0; KINDS];
+    for (word, (start, end)) in places.iter().enumerate() {
+        let kind = KIND[(end - start).min(KIND.len() - 1)];
+        // Written to every list and counted in one: the counts then stay in registers.
+        for (number, (words, count)) in of_kind.iter_mut().zip(&mut counts).enumerate() {
+            words[*count % WORDS] = word as u8;
+            *count += usize::from(usize::from(kind) == number);
+        }
+    }
+    (of_kind, counts)
+}
+
+/// Gives where each word of a part of the text begins and ends.
+fn each_word(text: &[u8], part: Range<usize>, mut give: impl FnMut(usize, usize)) {
+    let mut start = part.start;
     let mut end_at = |end: usize| {
         if start < end {
             give(start, end);
         }
         start = end + 1;
     };
-    let (rows, rest) = text.as_chunks::<ROW>();
+    let (rows, rest) = text[part.clone()].as_chunks::<ROW>();
     for (number, row) in rows.iter().enumerate() {
         let mut ends = ends(row);
         while ends != 0 {
-            end_at(number * ROW + ends.trailing_zeros() as usize);
+            end_at(part.start + number * ROW + ends.trailing_zeros() as usize);
             ends &= ends - 1;
         }
     }
-    let first = text.len() - rest.len();
+    let first = part.end - rest.len();
     rest.iter().enumerate().filter(|(_, byte)| is_end(**byte)).for_each(|(at, _)| end_at(first + at));
-    end_at(text.len());
+    end_at(part.end);
 }
 
 fn is_end(byte: u8) -> bool {
@@ -103,33 +115,36 @@ fn is_end(byte: u8) -> bool {
 
 /// Which bytes end a word: a bit for each, the first the lowest.
 fn ends(row: &[u8; ROW]) -> u64 {
-    let eights = row.as_chunks::<8>().0.iter().enumerate();
-    eights.fold(0, |ends, (number, eight)| {
-        let eight = u64::from_le_bytes(*eight);
-        let found = same(eight, b' ') | same(eight, b'\n');
-        // The product brings the lowest bits of the eight bytes together in the highest byte.
-        ends | (found >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56 << (8 * number)
-    })
+    // All bits of each byte that ends a word; the compiler compares many bytes at once.
+    let found = row.map(|byte| if is_end(byte) { 0xFF } else { 0 });
+    // Of the eighth number n of the row the n-th bit of each byte is kept: all eights then find room in one word.
+    let eights = found.as_chunks::<8>().0.iter().enumerate();
+    let mixed = eights.fold(0, |mixed, (number, eight)| {
+        mixed | u64::from_le_bytes(*eight) & (0x0101_0101_0101_0101 << number)
+    });
+    transposed(mixed)
 }
 
-/// The highest bit of each byte that is `byte`, and no other bit.
-fn same(eight: u64, byte: u8) -> u64 {
-    const LOWEST: u64 = 0x0101_0101_0101_0101;
-    const HIGHEST: u64 = 0x80 * LOWEST;
-    let differs = eight ^ (LOWEST * u64::from(byte));
-    // A byte that differs below its highest bit overflows into it.
-    !(((differs & !HIGHEST) + !HIGHEST) | differs) & HIGHEST
+/// Eight rows of eight bits with rows and columns exchanged (Warren, "Hacker's Delight", section 7-3).
+fn transposed(bits: u64) -> u64 {
+    let steps = [(7, 0x00AA_00AA_00AA_00AA), (14, 0x0000_CCCC_0000_CCCC), (28, 0x0000_0000_F0F0_F0F0)];
+    steps.into_iter().fold(bits, |bits, (shift, places)| {
+        let differ = (bits ^ (bits >> shift)) & places;
+        bits ^ differ ^ (differ << shift)
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::iter;
+
     use proptest::prelude::*;
 
     use super::*;
 
     fn hashes(text: &[u8]) -> Vec<u64> {
         let mut hashes = Vec::new();
-        each_word_hash(text, |hash| hashes.push(hash));
+        each_word_hashes(text, iter::once(0..text.len()), |some| hashes.extend_from_slice(some));
         hashes
     }
 
@@ -148,6 +163,15 @@ mod tests {
         fn the_words_are_what_stands_between_spaces(text in "[ab\\n\u{a0}ü!\u{8}\u{20ac} ]{0,300}", bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             prop_assert_eq!(hashes(text.as_bytes()), slowly(text.as_bytes()));
             prop_assert_eq!(hashes(&bytes), slowly(&bytes));
+        }
+
+        #[test]
+        fn the_words_of_parts_are_those_of_each(one in "[ab\\n ]{0,150}", left_out in "[a ]{0,9}", other in "[ab ]{0,150}") {
+            let text = [one.as_str(), &left_out, &other].concat();
+            let parts = [0..one.len(), one.len() + left_out.len()..text.len()];
+            let mut hashes = Vec::new();
+            each_word_hashes(text.as_bytes(), parts, |some| hashes.extend_from_slice(some));
+            prop_assert_eq!(hashes, [slowly(one.as_bytes()), slowly(other.as_bytes())].concat());
         }
     }
 }

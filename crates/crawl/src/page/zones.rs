@@ -14,54 +14,6 @@
 //! How dense the links of a part are does not count, as it does in most removers of boilerplate: a list of links is what a hub is about, and that
 //! it changed is what a crawler most wants to know.
 
-/// Classes and ids of what surrounds the main text.
-const SURROUNDING_NAMES: [&[u8]; 19] = [
-    b"banner",
-    b"breadcrumb",
-    b"breadcrumbs",
-    b"footer",
-    b"global-footer",
-    b"global-header",
-    b"header",
-    b"masthead",
-    b"menu",
-    b"nav",
-    b"navbar",
-    b"navigation",
-    b"page-footer",
-    b"site-footer",
-    b"site-header",
-    b"site-nav",
-    b"skip-link",
-    b"toolbar",
-    b"topbar",
-];
-
-/// Classes and ids of what is no part of the main text even within it.
-const BESIDE_NAMES: [&[u8]; 21] = [
-    b"ad",
-    b"ads",
-    b"advert",
-    b"adverts",
-    b"advertisement",
-    b"advertisements",
-    b"cookie-banner",
-    b"cookie-notice",
-    b"newsletter",
-    b"promo",
-    b"recommended",
-    b"related",
-    b"related-posts",
-    b"share",
-    b"share-buttons",
-    b"sharing",
-    b"sidebar",
-    b"sidebar-left",
-    b"sidebar-right",
-    b"social",
-    b"sponsored",
-];
-
 /// Where on a page an element stands.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Zone {
@@ -98,7 +50,9 @@ impl Zone {
                 let is_inside = self.in_main || self.in_article;
                 let mut names = class.split(u8::is_ascii_whitespace).chain([id]);
                 zone.surrounds |= names.any(|name| {
-                    is_named(&BESIDE_NAMES, name) || !is_inside && is_named(&SURROUNDING_NAMES, name)
+                    let mut buffer = [0; NAME_BYTES_MAX];
+                    let name = in_small_letters(name, &mut buffer);
+                    is_beside(name) || !is_inside && is_surrounding(name)
                 });
             }
         }
@@ -106,8 +60,69 @@ impl Zone {
     }
 }
 
-fn is_named(names: &[&[u8]], name: &[u8]) -> bool {
-    !name.is_empty() && name.len() <= 16 && names.iter().any(|known| known.eq_ignore_ascii_case(name))
+/// The longest name that is looked for, in bytes.
+const NAME_BYTES_MAX: usize = 16;
+
+/// A class or an id in small letters; nothing of one that is longer than those that are looked for.
+fn in_small_letters<'a>(name: &[u8], buffer: &'a mut [u8; NAME_BYTES_MAX]) -> &'a [u8] {
+    let Some(letters) = buffer.get_mut(..name.len()) else { return b"" };
+    letters.copy_from_slice(name);
+    letters.make_ascii_lowercase();
+    letters
+}
+
+/// Classes and ids of what surrounds the main text.
+fn is_surrounding(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"banner"
+            | b"breadcrumb"
+            | b"breadcrumbs"
+            | b"footer"
+            | b"global-footer"
+            | b"global-header"
+            | b"header"
+            | b"masthead"
+            | b"menu"
+            | b"nav"
+            | b"navbar"
+            | b"navigation"
+            | b"page-footer"
+            | b"site-footer"
+            | b"site-header"
+            | b"site-nav"
+            | b"skip-link"
+            | b"toolbar"
+            | b"topbar"
+    )
+}
+
+/// Classes and ids of what is no part of the main text even within it.
+fn is_beside(name: &[u8]) -> bool {
+    matches!(
+        name,
+        b"ad"
+            | b"ads"
+            | b"advert"
+            | b"adverts"
+            | b"advertisement"
+            | b"advertisements"
+            | b"cookie-banner"
+            | b"cookie-notice"
+            | b"newsletter"
+            | b"promo"
+            | b"recommended"
+            | b"related"
+            | b"related-posts"
+            | b"share"
+            | b"share-buttons"
+            | b"sharing"
+            | b"sidebar"
+            | b"sidebar-left"
+            | b"sidebar-right"
+            | b"social"
+            | b"sponsored"
+    )
 }
 
 #[cfg(test)]
