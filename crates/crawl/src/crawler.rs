@@ -43,6 +43,10 @@ use crate::web::{Experience, Fetch};
 const VISITS_MAX: usize = 256;
 /// Visits that are committed in one step at most.
 const COMMIT_MAX: usize = 512;
+/// Visits that are worth a commit at once.
+const COMMIT_SOON: usize = 64;
+/// How long others are waited for where fewer have come: a commit costs much the same for one visit as for many, and so does waking who commits.
+const GATHER_FOR: Duration = Duration::from_millis(4);
 /// News that the UpdateModule hears in one go.
 const HEARD_AT_ONCE: usize = 1_000;
 /// How often what was committed is made to survive a loss of power.
@@ -280,6 +284,9 @@ impl Crawler {
         self.spread(news, &keeper);
         let mut has_ended = false;
         while let Some(first) = messages.blocking_recv() {
+            if messages.len() < COMMIT_SOON {
+                std::thread::sleep(GATHER_FOR);
+            }
             let rest = std::iter::from_fn(|| messages.try_recv().ok()).take(COMMIT_MAX - 1);
             let mut visits = 0;
             for message in std::iter::once(first).chain(rest) {
