@@ -146,7 +146,7 @@ impl CrawlModule {
             return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
         }
         let judgement = self.compare(&record, &url, validators.is_some(), &fetch, reading.as_ref())?;
-        if let Some(response) = whole_response(&fetch).filter(|_| validators.is_none()) {
+        if let Some(response) = whole_response(&fetch) {
             self.trust.learn(site, &record, response, &judgement.finding);
         }
         let may_hold = || too_late < TOO_LATE_MAX && self.held.has_room(time, self.look_within());

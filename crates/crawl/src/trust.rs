@@ -2,7 +2,8 @@
 //!
 //! A server that answers "not modified" saves us the download; one that says so wrongly hides changes from us. So now and then the whole page is asked
 //! for although the server could have said that nothing changed. Each time its word would have been true makes this rarer on its site, down to one
-//! visit in 128; a lie makes it one in eight again, and the page that it was told of is never believed again.
+//! visit in 128, and a change that it owns up to counts for several; a lie makes it one in eight again, and the page that it was told of is never
+//! believed again.
 //!
 //! # Promises
 //! - No site is believed for ever without being put to the test.
@@ -23,6 +24,9 @@ const TEST_EVERY_MIN: u32 = 8;
 /// One visit in so many does on a site that always told the truth.
 const TEST_EVERY_MAX: u32 = 128;
 
+/// A change that a site owns up to counts for so many pages that are found as it said: of most of these there was nothing to lie about.
+const OWNED_UP: u32 = 8;
+
 /// How often each site told the truth since its last lie.
 #[derive(Debug, Default)]
 pub(crate) struct Trust(Mutex<HashMap<SiteNumber, u32>>);
@@ -41,7 +45,7 @@ impl Trust {
         (is_trusted && !is_tested && has_any).then_some(validators)
     }
 
-    /// What a whole page was found to be, though the server could have said that nothing changed.
+    /// What a whole page was found to be: asked for though the server could have said that nothing changed, or sent because it had.
     pub(crate) fn learn(
         &self,
         site: SiteNumber,
@@ -49,15 +53,15 @@ impl Trust {
         response: &Response,
         finding: &Finding,
     ) {
-        if record.validators_lied > 0 || !has_same_validators(record, response) {
+        let has_any = record.etag.is_some() || record.last_modified.is_some();
+        if record.validators_lied > 0 || !has_any {
             return;
         }
         let mut truths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match finding {
-            Finding::Unchanged => *truths.entry(site).or_default() += 1,
-            Finding::Changed(_) => {
-                truths.remove(&site);
-            }
+        match (finding, has_same_validators(record, response)) {
+            (Finding::Unchanged, true) => *truths.entry(site).or_default() += 1,
+            (Finding::Changed(_), true) => _ = truths.remove(&site),
+            (Finding::Changed(_), false) => *truths.entry(site).or_default() += OWNED_UP,
             _ => {}
         }
     }
@@ -121,11 +125,24 @@ mod tests {
             trust.learn(SITE, &page(1), &response("\"a\""), &Finding::Unchanged);
         }
         assert_eq!(tested(&trust), 8);
-        // A change that the server owned up to is no lie.
-        trust.learn(SITE, &page(1), &response("\"b\""), &changed);
-        assert_eq!(tested(&trust), 8);
         trust.learn(SITE, &page(1), &response("\"a\""), &changed);
         assert_eq!(tested(&trust), 128);
+    }
+
+    #[test]
+    fn a_change_that_the_server_owns_up_to_counts_for_several_truths() {
+        let trust = Trust::default();
+        let changed = Finding::Changed(Change { size: 1.0, kinds: Kinds::TEXT });
+        trust.learn(SITE, &page(1), &response("\"b\""), &changed);
+        assert_eq!(tested(&trust), 64);
+        trust.learn(SITE, &page(1), &response("\"b\""), &changed);
+        assert_eq!(tested(&trust), 32);
+        // Another name for the same page is neither.
+        trust.learn(SITE, &page(1), &response("\"c\""), &Finding::Unchanged);
+        assert_eq!(tested(&trust), 32);
+        // A page that came without a validator says nothing of those.
+        trust.learn(SITE, &PageRecord { etag: None, ..page(1) }, &response("\"b\""), &changed);
+        assert_eq!(tested(&trust), 32);
     }
 
     #[test]
