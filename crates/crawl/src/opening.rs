@@ -22,6 +22,7 @@ use crate::clock::{Clock, Pace};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer};
+use crate::keep::rhythm::Rhythms;
 use crate::keep::{Admission, Keeper, News};
 use crate::notes::{self, LastRun};
 use crate::page::reading::Limits;
@@ -48,8 +49,10 @@ const CYCLE_MIN: f64 = 1.0 / 24.0;
 const CYCLE_MAX: f64 = 14.0;
 /// Short cycles in a cycle, for policies that visit steadily.
 const STEADY_STEPS: i64 = 28;
-/// Pages that a crawl is expected to have when it begins and may keep any number.
-const PAGES_EXPECTED: usize = 10_000;
+/// Days in which the budget of a crawl that begins is expected to visit every page once.
+const DAYS_EXPECTED: f64 = 7.0;
+/// Visits per page from which on the pages that are known are taken for all.
+const VISITS_TO_KNOW: u64 = 2;
 /// Visits per day that stand for a budget without limit.
 const UNLIMITED_PER_DAY: f64 = 10_000_000.0;
 /// Orders that are kept ready for each connection.
@@ -289,14 +292,14 @@ fn checked_seed(web: &Web, canonical: &Canonical, seed: &str) -> Result<PageUrl,
 
 fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<UpdateModule, CrawlError> {
     let now = clock.now();
-    let kept = reader.counters()?.kept as usize;
-    let pages = if kept > 0 { kept } else { settings.pages_max.min(PAGES_EXPECTED) };
+    let counters = reader.counters()?;
     let per_day = settings.visits_per_day.unwrap_or(UNLIMITED_PER_DAY);
+    let pages = pages_expected(counters.kept, counters.visits, settings.visits_per_day, settings.pages_max);
     let cycle = match settings.cycle {
         Some(cycle) => cycle.get(),
-        None => (SHARE * pages as f64 / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX),
+        None => (SHARE * pages / per_day.max(1e-9)).clamp(CYCLE_MIN, CYCLE_MAX),
     };
-    let share = (per_day * cycle / pages as f64).clamp(1e-6, 1.0);
+    let share = (per_day * cycle / pages).clamp(1e-6, 1.0);
     let setting = Setting { cycle: Days::new(cycle), budget_share: share, seed: settings.seed };
     let form = if settings.mode == Mode::Batch { Form::Cycle } else { Form::Steady };
     let policy = settings.policy.clone().settled(form);
@@ -351,6 +354,14 @@ fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<
     ))
 }
 
+/// Pages for which the cycle of the policy is made. A crawl that begins knows its seeds alone, and a cycle made for these would be over within the hour, and all that was
+/// learned forgotten within days.
+/// Without a budget nothing is to be expected.
+fn pages_expected(kept: u64, visits: u64, per_day: Option<f64>, pages_max: usize) -> f64 {
+    let per_day = per_day.filter(|_| visits < VISITS_TO_KNOW * kept).unwrap_or(0.0);
+    (DAYS_EXPECTED * per_day).min(pages_max as f64).max(kept as f64).max(1.0)
+}
+
 /// Tells the module all that the stores hold, as it was told when it happened.
 fn remember(
     module: &mut UpdateModule,
@@ -362,8 +373,10 @@ fn remember(
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
+    let mut rhythms = Rhythms::default();
     for PastVisit { time, page, kind, prompted, date, bytes_expected, kinds, .. } in visits {
         module.let_pass(time);
+        rhythms.hear(page, time, kind == VisitKind::Changed, date);
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
                 copies.copied(page, time).into_iter().for_each(|news| module.hear(news, now));
@@ -374,7 +387,15 @@ fn remember(
             VisitKind::Gone => Outcome::Gone,
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
+        // How often sitemaps said that the page had not changed is not kept. Without that it seems to have waited for far longer than it had, which
+        // would teach the policy something false of all the pages of which nothing is told.
+        let prompted = prompted || copies.is_told(page);
         module.hear(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
+    }
+    for (page, change) in rhythms.expected() {
+        if let Some(site) = copies.site(page) {
+            module.hear(News::Expected { page, site, change }, now);
+        }
     }
     Ok(())
 }
@@ -409,4 +430,22 @@ impl PastVisit {
 /// Whether a directory holds a crawl.
 pub fn is_crawl(directory: &Path) -> bool {
     directory.join("state").is_dir()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seeds_of_a_crawl_that_begins_are_not_all_of_its_pages() {
+        let (unlimited, budget) = (usize::MAX, Some(1_000.0));
+        assert_eq!(pages_expected(200, 0, budget, unlimited), 7_000.0);
+        assert_eq!(pages_expected(200, 0, budget, 500), 500.0);
+        assert_eq!(pages_expected(1, 0, Some(0.0), unlimited), 1.0);
+        assert_eq!(pages_expected(200, 0, None, unlimited), 200.0);
+        // Still growing, and grown.
+        assert_eq!(pages_expected(5_000, 6_000, budget, unlimited), 7_000.0);
+        assert_eq!(pages_expected(9_000, 6_000, budget, unlimited), 9_000.0);
+        assert_eq!(pages_expected(5_000, 10_000, budget, unlimited), 5_000.0);
+    }
 }

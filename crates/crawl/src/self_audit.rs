@@ -11,7 +11,7 @@ use crate::audit::{self, Audit};
 use crate::crawler::{Crawler, Message};
 
 /// The standard error up to which what audits say is sure enough.
-const SURE: f64 = 0.01;
+const SURE: f64 = 0.007;
 /// So many times as many audits are made until it is, at most.
 const UNSURE_TIMES: f64 = 3.0;
 /// Pages of one audit: few, so that the calibration follows the crawl.

@@ -199,3 +199,36 @@ fn dates_of_changes_tell_more_of_fast_pages_and_cost_no_freshness() {
         assert!(fresh[1] > fresh[0] - 0.003, "{policy}: {fresh:?}");
     }
 }
+
+/// What is believed of a hundred copies of a day ago, of which half are told to have changed after so many visits to pages of which the same was told: those that found it so, and
+/// those that did not.
+fn believed_when_told(right: usize, wrong: usize) -> f64 {
+    let name: PolicyName = "freshet:mix:steady".parse().expect("it is a policy");
+    let mut policy = name.build(&Setting { cycle: Days::new(1.0), budget_share: 0.1, seed: 1 });
+    let mut catalogue = Catalogue::new();
+    for page in 0..100 {
+        catalogue.add_page(SiteId(0), &format!("{page}"));
+    }
+    policy.discover(&catalogue, PageId(0), Days::ZERO);
+    policy.begin_cycle(&catalogue, Days::new(0.5), 10);
+    for visit in 0..right + wrong {
+        let page = PageId(99);
+        policy.tell_changed(&[page]);
+        let outcome = if visit < right { Outcome::Changed } else { Outcome::Unchanged };
+        let time = Days::new(0.5 + 0.001 * visit as f64);
+        policy.learn_prompted(&catalogue, &Observation { page, time, outcome });
+    }
+    let told: Vec<PageId> = (0..50).map(PageId).collect();
+    policy.tell_changed(&told);
+    believed(&*policy, &catalogue, 1.0)
+}
+
+#[test]
+fn what_is_told_of_pages_is_believed_as_far_as_it_has_proved_right() {
+    // Nobody has told anything of the other half.
+    let (unknown, right, wrong) =
+        (believed_when_told(0, 0), believed_when_told(100, 0), believed_when_told(0, 100));
+    assert!((0.7..0.75).contains(&unknown), "{unknown}");
+    assert!((0.45..0.52).contains(&right), "{right}");
+    assert!(0.9 < wrong, "{wrong}");
+}

@@ -462,7 +462,10 @@ impl Keeper {
             self.know_list(site, &list.url, false, now);
         }
         let urls_before = self.known.len();
-        let (mut told, mut unaltered, mut named) = (Vec::new(), Vec::new(), HashSet::new());
+        let (mut told, mut altered, mut unaltered) = (Vec::new(), Vec::new(), Vec::new());
+        let mut named = HashSet::new();
+        // What it told before the crawl was started again is not known any more: then all that it tells is news.
+        let is_known = self.dates.has_read(list.as_str());
         for listed in &reading.listed {
             let found =
                 Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
@@ -480,8 +483,9 @@ impl Keeper {
             match listed.modified {
                 Some(modified) if visited < modified => {
                     self.dates.say(page, Said::Changed);
+                    altered.push(page);
                     // Only a date that is newer than the last reading can tell something new.
-                    told.extend(before.filter(|before| *before < modified).map(|_| page));
+                    told.extend(before.filter(|before| !is_known || *before < modified).map(|_| page));
                 }
                 // A feed dates what is new in it, and says nothing of the rest.
                 Some(_) if !is_feed => {
@@ -494,6 +498,9 @@ impl Keeper {
         let record = &self.sites[site.index()];
         let (mut told, are_believed) = dates::heeded(record, told);
         let mut news = self.known.len() - urls_before + if are_believed { told.len() } else { 0 };
+        if dates::are_trusted(record) {
+            self.news.push(News::Altered { pages: altered });
+        }
         if dates::is_silence_believed(record) {
             self.news.push(News::Unaltered { pages: unaltered, time: now });
         }

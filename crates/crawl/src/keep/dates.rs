@@ -6,7 +6,7 @@
 //! sitemap is a visit to each of its pages that it does not tell of, at the cost of one.
 //!
 //! # Promises
-//! - Silence is believed only of a site whose sitemaps told nine in ten of the last changes that were found there, and some.
+//! - Silence is believed only of a site whose sitemaps told nine in ten of the last changes that were found there, and some, and do not tell of changes that there are not.
 //! - A change that may have come after the sitemap was read is judged by its next reading.
 //! - A sitemap that has lost most of its pages at once says nothing of those.
 
@@ -20,6 +20,8 @@ use freshet_store::time::Timestamp;
 const TOLD_MIN: f32 = 0.9;
 /// Changes told from which it is believed.
 const TOLD_SOME: f32 = 3.0;
+/// Dates that were right from which on others are taken for right.
+const RIGHT_SOME: u32 = 3;
 /// What each change found leaves of the count of those before: some fifty are remembered.
 const MEMORY: f32 = 0.98;
 /// Of what is not believed, one page in so many is visited all the same: trust can be won back.
@@ -94,6 +96,11 @@ impl Record {
     fn is_believed(self) -> bool {
         3 * u64::from(self.wrong) <= 2 * u64::from(self.right) + 5
     }
+
+    /// It was right nine times in ten, and some.
+    fn is_trusted(self) -> bool {
+        RIGHT_SOME <= self.right && 9 * u64::from(self.wrong) <= u64::from(self.right)
+    }
 }
 
 impl Dates {
@@ -130,6 +137,11 @@ impl Dates {
     pub(super) fn judge_late(&mut self, page: PageNumber, modified: Timestamp) -> Option<Verdict> {
         let before = self.untold.remove(&page)?;
         Some(if before < modified { Verdict::Right } else { Verdict::Untold })
+    }
+
+    /// Whether a list was read since the crawl was started.
+    pub(super) fn has_read(&self, list: &str) -> bool {
+        self.lists.contains_key(list)
     }
 
     /// A sitemap of a site names these pages now. Those that it named before and that are worth a look.
@@ -177,17 +189,28 @@ pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
 
 /// Those of the pages that the sitemaps of a site date as changed which are worth a visit for that, and whether the dates are believed.
 pub(super) fn heeded(record: &SiteRecord, mut told: Vec<PageNumber>) -> (Vec<PageNumber>, bool) {
-    let right = record.lists.iter().map(|list| list.dates_right).sum();
-    let wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
-    let are_believed = Record { right, wrong }.is_believed();
+    let are_believed = record_of(record).is_believed();
     told.retain(|page| are_believed || page.0.is_multiple_of(ASKED_AGAIN));
     (told, are_believed)
+}
+
+/// Whether pages that the sitemaps of a site date as changed can be taken for changed.
+pub(super) fn are_trusted(record: &SiteRecord) -> bool {
+    record_of(record).is_trusted()
+}
+
+/// How often the dates of a site's sitemaps were right.
+fn record_of(record: &SiteRecord) -> Record {
+    let right = record.lists.iter().map(|list| list.dates_right).sum();
+    let wrong = record.lists.iter().map(|list| list.dates_wrong).sum();
+    Record { right, wrong }
 }
 
 /// Whether a page of which the sitemaps of its site tell nothing can be taken for unchanged.
 pub(super) fn is_silence_believed(record: &SiteRecord) -> bool {
     let (told, untold) = (record.changes_told, record.changes_untold);
-    TOLD_SOME <= told && TOLD_MIN * (told + untold) <= told
+    // Who tells of changes that there are not has told of all those that there are, and says nothing of the others.
+    record_of(record).is_believed() && TOLD_SOME <= told && TOLD_MIN * (told + untold) <= told
 }
 
 fn interval_after(interval: i64, news: usize) -> i64 {
@@ -201,6 +224,8 @@ fn interval_after(interval: i64, news: usize) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use freshet_store::sites::ListCopy;
+
     use super::*;
 
     const SITE: SiteNumber = SiteNumber(1);
@@ -243,6 +268,29 @@ mod tests {
             assert_eq!(dates.judge((SITE, page), at(4), Found::Changed), None);
             assert_eq!(dates.judge_late(page, modified), Some(verdict));
             assert_eq!(dates.judge_late(page, modified), None);
+        }
+    }
+
+    #[test]
+    fn who_tells_of_changes_that_there_are_not_is_not_believed() {
+        let site = |right, wrong| SiteRecord {
+            lists: vec![ListCopy { dates_right: right, dates_wrong: wrong, ..ListCopy::default() }],
+            changes_told: 20.0,
+            ..SiteRecord::default()
+        };
+        for (right, wrong, is_trusted, is_silence_trusted) in [
+            (20, 0, true, true),
+            (18, 2, true, true),
+            (2, 0, false, true),
+            (17, 3, false, true),
+            (20, 40, false, false),
+        ] {
+            let site = site(right, wrong);
+            assert_eq!(
+                (are_trusted(&site), is_silence_believed(&site)),
+                (is_trusted, is_silence_trusted),
+                "{right} {wrong}"
+            );
         }
     }
 

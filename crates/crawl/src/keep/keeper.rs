@@ -157,6 +157,9 @@ impl Keeper {
         for (site, record) in self.sites.iter().enumerate() {
             let site = SiteNumber(site as u32);
             tell(News::Site { site, record: Box::new(record.clone()) });
+            if is_silence_believed(record) {
+                copies.believe(site);
+            }
             for list in &record.lists {
                 if let Some(url) = PageUrl::stored(&list.url) {
                     // What a sitemap that is believed said before is not known any more: it is read at once.

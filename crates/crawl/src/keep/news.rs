@@ -124,6 +124,11 @@ pub enum News {
         /// When it was read.
         time: Timestamp,
     },
+    /// A list that can be believed says that pages have changed since our copies, lately or long ago.
+    Altered {
+        /// The pages.
+        pages: Vec<PageNumber>,
+    },
     /// A site has a list of pages, to be read from time to time.
     List {
         /// The site.

@@ -6,7 +6,7 @@
 //! - The gist is believed only where it says what the records say: of every piece the last URL and the last page are looked up, and since numbers are given in one order, pieces whose
 //!   ends are right are.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -39,12 +39,19 @@ pub struct Copies {
     paths: Paths,
     /// Site and importance of each page; none if it is not kept any more.
     kept: Vec<Option<(SiteNumber, f32)>>,
+    /// Sites whose sitemaps tell of changes and are believed.
+    told: HashSet<SiteNumber>,
 }
 
 impl Copies {
     /// Pages with these paths, of which nothing else is known yet.
     pub(super) fn new(paths: Paths) -> Self {
-        Self { paths, kept: Vec::new() }
+        Self { paths, kept: Vec::new(), told: HashSet::new() }
+    }
+
+    /// The sitemaps of a site tell of changes and are believed.
+    pub(super) fn believe(&mut self, site: SiteNumber) {
+        self.told.insert(site);
     }
 
     /// A page is kept.
@@ -53,6 +60,16 @@ impl Copies {
             self.kept.resize(page.index() + 1, None);
         }
         self.kept[page.index()] = Some((site, importance));
+    }
+
+    /// The site of a page; none if it is not kept any more.
+    pub fn site(&self, page: PageNumber) -> Option<SiteNumber> {
+        self.kept.get(page.index())?.map(|(site, _)| site)
+    }
+
+    /// Whether sitemaps that are believed tell when a page changes.
+    pub fn is_told(&self, page: PageNumber) -> bool {
+        self.site(page).is_some_and(|site| self.told.contains(&site))
     }
 
     /// What is told of a page that was copied at a moment; nothing if it is not kept any more.

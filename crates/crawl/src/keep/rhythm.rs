@@ -4,11 +4,16 @@
 //! page is expected to change at the same hour again, and may be visited shortly after it. If it has changed by then, at its hour, the next change is
 //! expected in the same way; if not, nothing more is expected of it until two dates suggest a rhythm again. So a rhythm that was none costs one visit.
 //!
+//! What is expected is not kept: after a restart the visits of the past are told again, in their order, and lead to expect what they did.
+//!
 //! # Promises
 //! - A date is believed only if it lies between the last visit and this one, and not so close to this one that it may be the time of the answer.
 //! - What is expected lies in the future.
 
+use std::collections::BTreeMap;
+
 use freshet_store::coll_urls::PageRecord;
+use freshet_store::ids::PageNumber;
 use freshet_store::time::Timestamp;
 
 use crate::archived::response;
@@ -53,6 +58,40 @@ fn next_change(before: Timestamp, date: Timestamp, visited: Timestamp, now: Time
     Some(Expected { at: date.plus_millis((passed + 1) * period), period })
 }
 
+/// What the visits of the past lead to expect.
+#[derive(Debug, Default)]
+pub struct Rhythms(BTreeMap<PageNumber, Dated>);
+
+/// The last visit to a page that has told when it changed.
+#[derive(Debug)]
+struct Dated {
+    visited: Timestamp,
+    date: Timestamp,
+    expected: Option<Expected>,
+}
+
+impl Rhythms {
+    /// A page was visited after all visits that were told before, found changed or not, and said that it last changed at `date`.
+    pub fn hear(&mut self, page: PageNumber, time: Timestamp, changed: bool, date: Option<Timestamp>) {
+        let before = self.0.get(&page);
+        let expected = match (before, date) {
+            (Some(before), Some(date)) if changed => next_change(before.date, date, before.visited, time),
+            // Whoever comes before its hour finds nothing, and what is expected stays.
+            (Some(before), _) if !changed => before.expected.filter(|expected| time < expected.at),
+            _ => None,
+        };
+        match date.or(before.map(|before| before.date)) {
+            Some(date) => self.0.insert(page, Dated { visited: time, date, expected }),
+            None => None,
+        };
+    }
+
+    /// The changes that are expected, by page.
+    pub fn expected(self) -> impl Iterator<Item = (PageNumber, Expected)> {
+        self.0.into_iter().filter_map(|(page, dated)| Some((page, dated.expected?)))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +112,30 @@ mod tests {
         check(15 * DAY + HOUR, 29 * DAY + HOUR + 5 * MINUTE, Some((36 * DAY + HOUR + 5 * MINUTE, 7 * DAY)));
         check(25 * DAY, 28 * DAY, Some((31 * DAY, DAY)));
         check(25 * DAY, 27 * DAY, Some((31 * DAY, DAY)));
+    }
+
+    /// What is expected of a page after visits on these days, each with whether it had changed and the day that it said it had.
+    #[track_caller]
+    fn check_past(visits: &[(i64, bool, i64)], expected: Option<i64>) {
+        let (page, mut rhythms) = (PageNumber(3), Rhythms::default());
+        let at = |day: i64| Timestamp::from_millis(day * DAY);
+        for (day, changed, date) in visits {
+            rhythms.hear(page, at(*day), *changed, Some(at(*date)));
+        }
+        let found: Vec<_> = rhythms.expected().collect();
+        let expected = expected.map(|day| (page, Expected { at: at(day), period: 7 * DAY }));
+        assert_eq!(found, Vec::from_iter(expected));
+    }
+
+    #[test]
+    fn visits_of_the_past_lead_to_expect_what_they_did() {
+        check_past(&[(2, false, 1), (10, true, 8)], Some(15));
+        check_past(&[(2, false, 1), (10, true, 8), (12, false, 8)], Some(15));
+        check_past(&[(2, false, 1), (10, true, 8), (16, true, 15)], Some(22));
+        // Not at its hour any more, once, or at another.
+        check_past(&[(2, false, 1), (10, true, 8), (16, false, 8)], None);
+        check_past(&[(2, false, 1), (10, true, 8), (20, true, 18)], None);
+        check_past(&[(2, false, 1)], None);
     }
 
     #[test]

@@ -124,6 +124,10 @@ pub trait Policy: Send {
     /// Pages are known to be as our copies have them at a moment, without a visit. Policies of the texts and of peers know only visits.
     fn confirm(&mut self, _catalogue: &Catalogue, _pages: &[PageId], _time: Days) {}
 
+    /// Something that has proved right before says that pages have changed since our copies, which need not be reason enough to visit them. Policies of the texts
+    /// and of peers know only visits.
+    fn tell_changed(&mut self, _pages: &[PageId]) {}
+
     /// Whether a page that is known to have changed is worth a visit now, beside what is visited else. Policies of the texts and of peers
     /// know only visits.
     fn is_worth_if_changed(&self, _catalogue: &Catalogue, _page: PageId, _now: Days) -> bool {

@@ -339,6 +339,7 @@ impl UpdateModule {
                 }
             }
             News::Unaltered { pages, time } => self.refresh.confirm(&pages, time),
+            News::Altered { pages } => self.refresh.tell_changed(&pages),
             News::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
             News::Pinned { page, site, every, due } => {
                 self.page_wishes.pin(page, every as i64);

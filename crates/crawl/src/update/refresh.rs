@@ -94,6 +94,12 @@ impl Refresh {
         self.policy.confirm(&self.catalogue, &known, time);
     }
 
+    /// Pages are said to have changed since our copies.
+    pub fn tell_changed(&mut self, pages: &[PageNumber]) {
+        let known: Vec<PageId> = pages.iter().filter_map(|page| self.id(*page)).collect();
+        self.policy.tell_changed(&known);
+    }
+
     /// Whether a page that is known to have changed is worth a visit now.
     pub fn is_worth_if_changed(&self, page: PageNumber, now: Timestamp) -> bool {
         let now = self.days(now);

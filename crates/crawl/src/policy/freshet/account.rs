@@ -2,12 +2,13 @@
 //!
 //! The rate of a page is the mean of its gamma posterior; its interval comes from the cube-root approximation of Wilson and Hilferty
 //! to the quantiles of a gamma distribution. The next visit is where the index reaches the threshold when all clocks run
-//! as usual from now on. Of the copy a part of the pages is looked at; a page with the exposure L is up to date with
-//! probability e^-L, and its age after the time t is t (1 − (1 − e^-L)/L) on average (**thesis**, section 5.2).
+//! as usual from now on. Of the copy all pages are looked at, and if there are very many a part of them; a page with the exposure L is up to date with
+//! probability e^-L, and its age after the time t is t (1 − (1 − e^-L)/L) on average (**thesis**, section 5.2). What is said is calmer than what
+//! decides: it rests on the mean of the weights of many steps ([`super::calibration`]), and on what something has told of single pages.
 //!
 //! # Promises
 //! - The mean rate lies within its interval.
-//! - What is said of the copy costs the same however many pages there are.
+//! - What is said of the copy costs no more beyond a hundred thousand pages.
 
 use freshet_theory::units::{ChangesPerDay, Days};
 
@@ -24,8 +25,8 @@ const NORMAL_QUANTILE: f64 = 1.959_964;
 const NEXT_VISIT_TICKS: f32 = 100.0;
 /// Halvings with which it is looked for: to a ten-thousandth of a tick.
 const HALVINGS: usize = 20;
-/// Pages that are looked at for an estimate of the copy.
-const COPIES_LOOKED_AT: usize = 4096;
+/// Pages that are looked at for an estimate of the copy at most: some ten milliseconds of work.
+const COPIES_LOOKED_AT: usize = 100_000;
 
 /// Why a page is visited when it is visited.
 pub(super) fn explain(
@@ -47,7 +48,7 @@ pub(super) fn explain(
         change_rate: rate(mean),
         change_rate_low: rate(mean * gamma_quantile(shape, -NORMAL_QUANTILE).min(1.0)),
         change_rate_high: rate(mean * gamma_quantile(shape, NORMAL_QUANTILE).max(1.0)),
-        changed_probability: f64::from(changed_probability(standing.exposure)),
+        changed_probability: f64::from(changed_probability(model.exposure_to_tell(number, &view))),
         index: f64::from(model.index(&standing)),
         threshold: f64::from(threshold),
         directory_clock: f64::from(view.times.clock / view.times.wall),
@@ -94,12 +95,12 @@ fn ticks_until(
 /// How well the copy is believed to stand; none without copies.
 pub(super) fn copy_estimate(model: &Model, time: Moment, cycle: Days) -> Option<CopyEstimate> {
     let pages = model.records.len();
-    let step = (pages / COPIES_LOOKED_AT).max(1);
+    let step = pages.div_ceil(COPIES_LOOKED_AT).max(1);
     let (mut freshness, mut age) = (Sample::default(), Sample::default());
     // Every so many pages: they are numbered as they were discovered, which has nothing to do with how they stand.
     for page in (0..pages).step_by(step).filter(|page| model.records.place(*page) != Place::Gone) {
         let view = model.view(page, time);
-        let exposure = f64::from(model.calibration.exposure(&view.example));
+        let exposure = f64::from(model.exposure_to_tell(page, &view));
         let days = f64::from(view.times.wall) * cycle.get();
         let fresh = (-exposure).exp();
         // Of the age a page's own chance is counted in: it is spread over the whole interval.

@@ -36,6 +36,8 @@ const WALL_TIME_MIN: f32 = 1e-2;
 
 /// Discount of a page's statistics per tick.
 const DISCOUNT: f32 = 0.97;
+/// What each visit to a page of which something had told that it had changed leaves of the count of those before: some hundreds are remembered.
+const TOLD_MEMORY: f32 = 0.995;
 /// What the last visit counts in the average of what visits are good for.
 const FRESH_TIME_FOLLOWS: f32 = 0.002;
 
@@ -112,6 +114,8 @@ pub(super) struct Model {
     pub(super) now: Moment,
     /// Ticks for which a visit makes a copy fresh that would have been out of date, on average of the last.
     pub(super) fresh_time: f32,
+    /// Visits to pages of which something had told that they had changed, the newer ones counting more: those that found it so, and all.
+    told: (f32, f32),
     /// Whether exposures are drawn: not where sites are tiny.
     draws_thompson: bool,
     /// What visits are worth, by the size of groups.
@@ -134,6 +138,7 @@ impl Model {
             dates: Vec::new(),
             now: Moment::START,
             fresh_time: 0.0,
+            told: (0.0, 0.0),
             draws_thompson: true,
             valuation: Valuation::of_large_groups(objective),
         }
@@ -242,6 +247,25 @@ impl Model {
         ];
         let example = Example { base, features };
         View { example, times }
+    }
+
+    /// Changes to expect of a page since its last visit, as it is told: by the calm weights, and by what something has told of it as far as that has proved right.
+    /// Neither enters the index, which follows the last visits, and whether a page that is known to have changed is worth a visit is another question.
+    pub(super) fn exposure_to_tell(&self, page: usize, view: &View) -> f32 {
+        let exposure = self.calibration.calm_exposure(&view.example);
+        if !self.records.is_told(page) {
+            return exposure;
+        }
+        let (right, all) = self.told;
+        exposure.max(-(1.0 - (right + 1.0) / (all + 2.0)).ln())
+    }
+
+    /// A visit shows whether what was told of a page is right, which counts for all of which something is told.
+    pub(super) fn judge_told(&mut self, page: usize, changed: bool) {
+        if self.records.is_told(page) {
+            let (right, all) = self.told;
+            self.told = (TOLD_MEMORY * right + f32::from(u8::from(changed)), TOLD_MEMORY * all + 1.0);
+        }
     }
 
     /// What is known of a page for its index, given how it is seen.

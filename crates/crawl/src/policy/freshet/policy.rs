@@ -283,6 +283,7 @@ impl Freshet {
         if self.is_steady() {
             self.visits_of_site[self.model.site_of(number)] += 1;
         }
+        self.model.judge_told(number, changed);
         // A visit after no time says nothing.
         let last = self.model.records.last(number);
         if last < time && hint == Hint::Prompted {
@@ -416,6 +417,7 @@ impl Policy for Freshet {
             if matches!(place, Place::Queued | Place::Planned) && last < time {
                 self.take_out(page.0, &mut planned);
                 self.model.records.set_last(page.index(), time);
+                self.model.records.tell(page.index(), false);
                 self.told_until[self.model.site_of(page.index())] = time.after(TOLD_TICKS);
                 let (page, changed, gone, prompted, changed_at) = (page.0, false, false, true, Moment::START);
                 self.visits.push(Visit { page, last, time, changed, gone, prompted, changed_at });
@@ -426,6 +428,10 @@ impl Policy for Freshet {
         if !self.is_in_cycle {
             self.settle(catalogue);
         }
+    }
+
+    fn tell_changed(&mut self, pages: &[PageId]) {
+        pages.iter().for_each(|page| self.model.records.tell(page.index(), true));
     }
 
     fn is_worth_if_changed(&self, _catalogue: &Catalogue, page: PageId, now: Days) -> bool {

@@ -35,7 +35,7 @@ struct Record {
     residual_fast: i16,
     residual_slow: i16,
     visits: u8,
-    /// The place, and [`LAST_CHANGED`].
+    /// The place, [`LAST_CHANGED`] and [`TOLD`].
     marks: u8,
 }
 
@@ -43,6 +43,8 @@ struct Record {
 const PLACE: u8 = 3;
 /// The mark of a page whose last visit found a change.
 const LAST_CHANGED: u8 = 4;
+/// The mark of a page of which something has told that it has changed since its last visit.
+const TOLD: u8 = 8;
 
 impl Place {
     const ALL: [Self; 4] = [Self::Queued, Self::Planned, Self::Out, Self::Gone];
@@ -130,6 +132,18 @@ impl Records {
         (self.0[page].visits > 0).then_some(self.0[page].marks & LAST_CHANGED != 0)
     }
 
+    /// Whether something has told that the page has changed since its last visit.
+    #[inline]
+    pub(super) fn is_told(&self, page: usize) -> bool {
+        self.0[page].marks & TOLD != 0
+    }
+
+    /// Something has told that the page has changed, or that it has not.
+    pub(super) fn tell(&mut self, page: usize, changed: bool) {
+        let marks = self.0[page].marks & !TOLD;
+        self.0[page].marks = marks | if changed { TOLD } else { 0 };
+    }
+
     /// Averages of what the last visits found beyond what was predicted: one of few visits, one of many.
     #[inline]
     pub(super) fn residuals(&self, page: usize) -> (f32, f32) {
@@ -147,7 +161,7 @@ impl Records {
         record.residual_fast = ((0.6 * fast + 0.4 * residual) * RESIDUAL_ONE).round() as i16;
         record.residual_slow = ((0.9 * slow + 0.1 * residual) * RESIDUAL_ONE).round() as i16;
         record.visits = record.visits.saturating_add(1);
-        record.marks = record.marks & !LAST_CHANGED | if changed { LAST_CHANGED } else { 0 };
+        record.marks = record.marks & !(LAST_CHANGED | TOLD) | if changed { LAST_CHANGED } else { 0 };
     }
 }
 
@@ -169,13 +183,20 @@ mod tests {
     }
 
     #[test]
-    fn place_and_last_change_are_kept_apart() {
+    fn place_last_change_and_what_was_told_are_kept_apart() {
         let mut records = Records::default();
         records.push(0, Moment::START);
         for (changed, place) in [(true, Place::Queued), (false, Place::Gone), (true, Place::Planned)] {
             records.visit(0, changed, 0.5);
             records.set_place(0, place);
             assert_eq!((records.last_changed(0), records.place(0)), (Some(changed), place));
+            for told in [true, false, true] {
+                records.tell(0, told);
+                let marks = (records.last_changed(0), records.place(0), records.is_told(0));
+                assert_eq!(marks, (Some(changed), place, told));
+            }
         }
+        records.visit(0, true, 0.5);
+        assert!(!records.is_told(0), "what is told holds until the next visit");
     }
 }
