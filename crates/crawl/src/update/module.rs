@@ -43,6 +43,8 @@ const SIGNALS_OWED_MAX: f64 = 100.0;
 const FILLED_IN: usize = 8;
 /// Milliseconds after the hour of a page that has a rhythm until it is visited: not all are on time.
 const AFTER_ITS_HOUR: i64 = 15 * 60_000;
+/// Milliseconds after which queues that could not be filled are looked at again, at the latest: their sites have taken some orders by then.
+const LOOK_AGAIN: i64 = 60_000;
 /// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
 const SIGNALS_MAX: usize = 100_000;
 
@@ -129,6 +131,8 @@ pub struct UpdateModule {
     bytes_mean: f64,
     /// The part of a visit that is owed to pages visited before.
     refresh_owed: f64,
+    /// The part of a first turn at the queues that is owed to pages visited before.
+    first_turns_owed: f64,
     /// Visits that signals may claim.
     signals_owed: f64,
 }
@@ -169,6 +173,7 @@ impl UpdateModule {
             uncommitted: 0,
             bytes_mean: 10_000.0,
             refresh_owed: 0.0,
+            first_turns_owed: 0.0,
             signals_owed: 0.0,
         }
     }
@@ -434,7 +439,10 @@ impl UpdateModule {
         let left = |module: &Self| wanted.saturating_sub(module.queued - before);
         if self.settings.refresh && self.discovery.pages() > 0 {
             let share = self.refresh_share(wanted);
-            self.fill_with_refresh(now, share);
+            if !self.has_refresh_first_turn() {
+                self.fill_with_discovery(now, wanted - share);
+            }
+            self.fill_with_refresh(now, share.min(left(self)));
         }
         self.fill_with_discovery(now, left(self));
         if self.settings.refresh {
@@ -449,6 +457,15 @@ impl UpdateModule {
         let quota = self.refresh_owed as usize;
         self.refresh_owed -= quota as f64;
         quota.min(wanted)
+    }
+
+    /// Whether pages visited before are the first to be put into the queues, while others wait for their first visit. A slow site has room for few orders, and whoever
+    /// comes first takes it: so the turns are shared as the visits are, and no site is visited again and again while pages of it have never been seen.
+    fn has_refresh_first_turn(&mut self) -> bool {
+        self.first_turns_owed += 1.0 - self.settings.discovery_share;
+        let is_owed = self.first_turns_owed >= 1.0;
+        self.first_turns_owed -= f64::from(u8::from(is_owed));
+        is_owed
     }
 
     fn fill_with_discovery(&mut self, now: Timestamp, wanted: usize) {
@@ -632,7 +649,7 @@ impl UpdateModule {
         let budget =
             has_pages.then(|| Some(self.visits.ready_at(1.0)?.max(self.bytes.ready_at(0.0)?))).flatten();
         // Queues that are full, or a tick that is spent: look again soon.
-        budget.map(|at| at.max(now.plus_millis(self.refresh.tick_millis() / 4 + 1)))
+        budget.map(|at| at.max(now.plus_millis((self.refresh.tick_millis() / 4 + 1).min(LOOK_AGAIN))))
     }
 
     /// How a site is to be treated, as the stores keep it.
