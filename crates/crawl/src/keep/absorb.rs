@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use freshet_store::all_urls::{Reason, Source, Standing};
 use freshet_store::codec::Opaque;
 use freshet_store::coll_urls::PageRecord;
-use freshet_store::collection::ExchangeKind;
+use freshet_store::collection::{Exchange, ExchangeKind};
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
-use freshet_store::reader::Reader;
 use freshet_store::sites::{ListCopy, RobotsCopy};
 use freshet_store::time::Timestamp;
 
@@ -207,7 +206,7 @@ impl Keeper {
                 continue;
             };
             let Some(url) = self.url(other.url)? else { continue };
-            let copy = PageUrl::stored(&url.url).and_then(|url| copy(&self.reader(), &other, &url));
+            let copy = PageUrl::stored(&url.url).and_then(|url| self.copy(page, &other, &url));
             if copy.is_some_and(|copy| change_size(&copy.main_text(), &text) <= DUPLICATE_DIFFERS) {
                 let detail = format!("it says the same as {}", url.url);
                 let standing = Standing::Discarded(Reason::Duplicate);
@@ -215,6 +214,21 @@ impl Keeper {
             }
         }
         Ok(())
+    }
+
+    /// Our copy of a page, if it can be read: from the Collection, or from what is about to be part of it.
+    fn copy(&self, page: PageNumber, record: &PageRecord, url: &PageUrl) -> Option<Reading> {
+        let is_copy =
+            |exchange: &&Exchange| exchange.page == Some(page) && exchange.kind == ExchangeKind::Full;
+        let body = match self.changes.exchanges.iter().rev().find(is_copy) {
+            Some(waiting) => web::decoded(waiting.header("content-encoding"), waiting.body.to_vec()),
+            None => {
+                let stored = record.place.and_then(|place| self.reader().read_version(place).ok())?;
+                web::decoded(stored.header("content-encoding"), stored.body.clone())
+            }
+        };
+        let (content_type, canonical) = (Some(record.content_type.as_str()), Canonical::default());
+        Some(read(url, content_type, &[], &[], &body, &canonical, &Limits::default()))
     }
 
     /// The page says that another URL of its site is its own name: that one is kept instead.
@@ -550,14 +564,6 @@ const USUAL_SITEMAP: &str = "/sitemap.xml";
 const DUPLICATE_BYTES: usize = 600;
 /// The share of their shingles in which duplicates differ at most: a counter, a date.
 const DUPLICATE_DIFFERS: f32 = 0.03;
-
-/// Our copy of a page, if it can be read.
-fn copy(reader: &Reader, record: &PageRecord, url: &PageUrl) -> Option<Reading> {
-    let stored = record.place.and_then(|place| reader.read_version(place).ok())?;
-    let body = web::decoded(stored.header("content-encoding"), stored.body.clone());
-    let (content_type, canonical) = (Some(record.content_type.as_str()), Canonical::default());
-    Some(read(url, content_type, &[], &[], &body, &canonical, &Limits::default()))
-}
 
 /// Lists of one site that are read.
 const LISTS_MAX: usize = 1_000;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use crate::coll_urls::Digest;
 use crate::collection::folding::Folded;
+use crate::collection::http_head;
 use crate::ids::PageNumber;
 use crate::time::Timestamp;
 
@@ -85,4 +86,11 @@ pub struct Exchange {
     pub simhash: Option<u64>,
     /// The records of the whole response, if they were made before.
     pub folded: Option<Folded>,
+}
+
+impl Exchange {
+    /// The value of a header of the response.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        http_head::value(&self.response_head, name)
+    }
 }
