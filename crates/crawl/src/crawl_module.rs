@@ -114,6 +114,8 @@ impl CrawlModule {
         let time = self.clock.now();
         let first = self.held.take(page);
         let reason = first.as_ref().map_or(reason, |first| first.reason);
+        let too_late = first.as_ref().map_or(0, |first| first.too_late + 1);
+        let first = first.filter(|first| time.millis_since(first.latest()) <= self.look_within());
         let visit = |time, judgement: Judgement, fetch, reading, second| {
             let Judgement { finding, lesson, .. } = judgement;
             let lesson = Some(lesson).filter(|lesson| !lesson.is_empty());
@@ -126,18 +128,24 @@ impl CrawlModule {
         if let Some(rule) = rules.and_then(|rules| forbids(rules, &url)) {
             return visit(time, Finding::Refused(format!("robots.txt: {rule}")).into(), None, None, None);
         }
-        let is_whole = first.is_some() || reason == Reason::Audit;
-        let validators = if is_whole { None } else { self.trust.validators(site, &record) };
+        let validators = match &first {
+            Some(first) if first.second.is_none() => whole_response(&first.fetch)
+                .and_then(|response| self.trust.validators_of_look(site, &record, response)),
+            Some(_) => None,
+            None if reason == Reason::Audit => None,
+            None => self.trust.validators(site, &record),
+        };
         let fetch = self.web.fetch(&request(&url, time, validators.clone(), Accept::Page)).await;
         let reading = whole_response(&fetch).map(|response| self.read(&url, response));
-        let too_late = first.as_ref().map_or(0, |first| first.too_late + 1);
         let hold = |first: FirstLook, experience, bytes, after| {
             self.held.put(page, first);
             Ok(Visit::Held { page, site, again: time.plus_millis(after), experience, bytes })
         };
         let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
-        let is_in_time = |first: &FirstLook| time.millis_since(first.latest()) <= self.look_within();
-        if let Some(mut first) = first.filter(is_in_time) {
+        if let Some(mut first) = first {
+            // Whoever says that nothing has changed since the first look would have sent the same once more.
+            let is_same = validators.is_some() && is_not_modified(&fetch);
+            let reading = if is_same { Some(first.reading.clone()) } else { reading };
             let lesson = match self.learn(&record, &url, &mut first, reading, time)? {
                 Some(lesson) => lesson,
                 None => return hold(first, experience, bytes, look::SOON),
@@ -372,6 +380,11 @@ fn whole_response(fetch: &Fetch) -> Option<&Response> {
         Answer::Response(response) if (200..300).contains(&response.status) => Some(response),
         _ => None,
     }
+}
+
+/// Whether the server says that the page is as it was.
+fn is_not_modified(fetch: &Fetch) -> bool {
+    matches!(&fetch.answer, Answer::Response(response) if response.status == 304)
 }
 
 /// Where a response sends us.

@@ -2,11 +2,15 @@
 //!
 //! A server that answers "not modified" saves us the download; one that says so wrongly hides changes from us. So now and then the whole page is asked
 //! for although the server could have said that nothing changed. Each time its word would have been true makes this rarer on its site, down to one
-//! visit in 128, and a change that it owns up to counts for several; a lie makes it one in eight again, and the page that it was told of is never
+//! visit in 512, and a change that it owns up to counts for several; a lie makes it one in eight again, and the page that it was told of is never
 //! believed again.
+//!
+//! Most servers are honest, so what was found at other sites counts too, up to a point: where many were put to the test and none lied, one of which nothing
+//! is known is tested in one visit of 64. Audits ask for whole pages too, and are tests beside these.
 //!
 //! # Promises
 //! - No site is believed for ever without being put to the test.
+//! - What others are worth does not help a site that has lied.
 //! - What was found out is of this run: a crawl that begins again asks again.
 
 use std::collections::HashMap;
@@ -22,27 +26,104 @@ use crate::web::{Response, Validators};
 /// One visit in so many asks for the whole page, on a site of which little is known.
 const TEST_EVERY_MIN: u32 = 8;
 /// One visit in so many does on a site that always told the truth.
-const TEST_EVERY_MAX: u32 = 128;
+const TEST_EVERY_MAX: u32 = 512;
 
 /// A change that a site owns up to counts for so many pages that are found as it said: of most of these there was nothing to lie about.
 const OWNED_UP: u32 = 8;
 
-/// How often each site told the truth since its last lie.
+/// Tests of a site that count for others, at most: many small sites say more of servers than a large one.
+const LENT_BY_SITE: u32 = 4;
+/// What the tests of other sites count for a site, at most.
+const BORROWED_MAX: u32 = 32;
+/// A site that lied takes away what so many tests elsewhere were worth.
+const LIE_COSTS: u32 = 16;
+/// Tests from which on a site's word is good enough for a second look.
+const PROVED: u32 = 2;
+
+/// What is known of the word of each site, and of all.
 #[derive(Debug, Default)]
-pub(crate) struct Trust(Mutex<HashMap<SiteNumber, u32>>);
+pub(crate) struct Trust(Mutex<Words>);
+
+#[derive(Debug, Default)]
+struct Words {
+    sites: HashMap<SiteNumber, Word>,
+    /// Tests that were passed and count for all sites.
+    lent: u32,
+    /// Sites that lied.
+    liars: u32,
+}
+
+/// What is known of the word of a site.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    /// What speaks for it since its last lie.
+    truths: u32,
+    /// Tests that it passed since then.
+    tests: u32,
+    has_lied: bool,
+}
+
+impl Words {
+    /// One visit to the site in so many puts it to the test.
+    fn test_every(&self, site: SiteNumber) -> u32 {
+        let word = self.sites.get(&site).copied().unwrap_or_default();
+        let by_others = self.lent - if word.has_lied { 0 } else { word.tests.min(LENT_BY_SITE) };
+        let lent = by_others.saturating_sub(LIE_COSTS.saturating_mul(self.liars));
+        let borrowed = if word.has_lied { 0 } else { lent.min(BORROWED_MAX) };
+        let known = (word.truths + borrowed).min(TEST_EVERY_MAX);
+        (2 * known).next_power_of_two().clamp(TEST_EVERY_MIN, TEST_EVERY_MAX)
+    }
+
+    fn pass(&mut self, site: SiteNumber) {
+        let word = self.sites.entry(site).or_default();
+        word.truths = word.truths.saturating_add(1);
+        word.tests = word.tests.saturating_add(1);
+        if word.tests <= LENT_BY_SITE && !word.has_lied {
+            self.lent += 1;
+        }
+    }
+
+    fn own_up(&mut self, site: SiteNumber) {
+        let word = self.sites.entry(site).or_default();
+        word.truths = word.truths.saturating_add(OWNED_UP);
+    }
+
+    fn lie(&mut self, site: SiteNumber) {
+        let word = self.sites.entry(site).or_default();
+        if !word.has_lied {
+            self.liars += 1;
+            self.lent -= word.tests.min(LENT_BY_SITE);
+        }
+        *word = Word { has_lied: true, ..Word::default() };
+    }
+}
 
 impl Trust {
     /// What the server said of our copy, to be sent back to it: unless there is none, or it lied of this page, or it is put to the test.
     pub(crate) fn validators(&self, site: SiteNumber, record: &PageRecord) -> Option<Validators> {
-        let truths = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&site).copied().unwrap_or(0);
-        let every =
-            (2 * truths.min(TEST_EVERY_MAX)).next_power_of_two().clamp(TEST_EVERY_MIN, TEST_EVERY_MAX);
+        let every = self.0.lock().unwrap_or_else(PoisonError::into_inner).test_every(site);
         let is_tested = record.visits.wrapping_add(record.url.0).is_multiple_of(every);
         let is_trusted = record.validators_lied == 0 && !record.gone && record.text_digest.is_some();
         let validators =
             Validators { etag: record.etag.clone(), last_modified: record.last_modified.clone() };
         let has_any = validators.etag.is_some() || validators.last_modified.is_some();
         (is_trusted && !is_tested && has_any).then_some(validators)
+    }
+
+    /// What the server said of a page that is about to be looked at a second time: if it says that nothing has changed since, the look is saved. Only
+    /// where whole pages have shown that its word covers all of a page, what never lasts in it too.
+    pub(crate) fn validators_of_look(
+        &self,
+        site: SiteNumber,
+        record: &PageRecord,
+        first: &Response,
+    ) -> Option<Validators> {
+        let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_proved = words.sites.get(&site).is_some_and(|word| PROVED <= word.tests);
+        let text = |name| first.header(name).map(ToOwned::to_owned);
+        // A date counts seconds, and a look may come within the same one.
+        let validators = Validators { etag: Some(text(&ETAG)?), last_modified: text(&LAST_MODIFIED) };
+        (is_proved && record.validators_lied == 0).then_some(validators)
     }
 
     /// What a whole page was found to be: asked for though the server could have said that nothing changed, or sent because it had.
@@ -57,11 +138,11 @@ impl Trust {
         if record.validators_lied > 0 || !has_any {
             return;
         }
-        let mut truths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match (finding, has_same_validators(record, response)) {
-            (Finding::Unchanged, true) => *truths.entry(site).or_default() += 1,
-            (Finding::Changed(_), true) => _ = truths.remove(&site),
-            (Finding::Changed(_), false) => *truths.entry(site).or_default() += OWNED_UP,
+            (Finding::Unchanged, true) => words.pass(site),
+            (Finding::Changed(_), true) => words.lie(site),
+            (Finding::Changed(_), false) => words.own_up(site),
             _ => {}
         }
     }
@@ -124,7 +205,7 @@ mod tests {
         for _ in 0..10_000 {
             trust.learn(SITE, &page(1), &response("\"a\""), &Finding::Unchanged);
         }
-        assert_eq!(tested(&trust), 8);
+        assert_eq!(tested(&trust), 2);
         trust.learn(SITE, &page(1), &response("\"a\""), &changed);
         assert_eq!(tested(&trust), 128);
     }
@@ -143,6 +224,52 @@ mod tests {
         // A page that came without a validator says nothing of those.
         trust.learn(SITE, &PageRecord { etag: None, ..page(1) }, &response("\"b\""), &changed);
         assert_eq!(tested(&trust), 32);
+    }
+
+    #[test]
+    fn honest_sites_speak_for_one_of_which_nothing_is_known_up_to_a_point() {
+        let trust = Trust::default();
+        let pass = |site, times| {
+            (0..times).for_each(|_| {
+                trust.learn(SiteNumber(site), &page(1), &response("\"a\""), &Finding::Unchanged)
+            });
+        };
+        pass(100, 1000);
+        assert_eq!(tested(&trust), 128, "one large site is one site");
+        (101..140).for_each(|site| pass(site, 1));
+        assert_eq!(tested(&trust), 16);
+        (140..200).for_each(|site| pass(site, 3));
+        assert_eq!(tested(&trust), 16);
+        let changed = Finding::Changed(Change { size: 1.0, kinds: Kinds::TEXT });
+        (140..160).for_each(|site| trust.learn(SiteNumber(site), &page(1), &response("\"a\""), &changed));
+        assert_eq!(tested(&trust), 128, "where there are liars everybody is put to the test");
+    }
+
+    #[test]
+    fn a_site_that_lied_borrows_nothing() {
+        let trust = Trust::default();
+        for site in 100..200 {
+            trust.learn(SiteNumber(site), &page(1), &response("\"a\""), &Finding::Unchanged);
+        }
+        assert_eq!(tested(&trust), 16);
+        let changed = Finding::Changed(Change { size: 1.0, kinds: Kinds::TEXT });
+        trust.learn(SITE, &page(1), &response("\"a\""), &changed);
+        assert_eq!(tested(&trust), 128);
+    }
+
+    #[test]
+    fn a_second_look_believes_a_site_that_was_put_to_the_test() {
+        let trust = Trust::default();
+        let look = |record: &PageRecord| {
+            trust.validators_of_look(SITE, record, &response("\"b\"")).and_then(|validators| validators.etag)
+        };
+        let changed = Finding::Changed(Change { size: 1.0, kinds: Kinds::TEXT });
+        // That it owned up to changes does not say that it knows of everything in a page.
+        (0..9).for_each(|_| trust.learn(SITE, &page(1), &response("\"b\""), &changed));
+        assert_eq!(look(&page(1)), None);
+        (0..2).for_each(|_| trust.learn(SITE, &page(1), &response("\"a\""), &Finding::Unchanged));
+        assert_eq!(look(&page(1)).as_deref(), Some("\"b\""));
+        assert_eq!(look(&PageRecord { validators_lied: 1, ..page(1) }), None);
     }
 
     #[test]

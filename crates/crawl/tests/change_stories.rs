@@ -2,6 +2,7 @@
 //! loopback, whose pages a test can replace, on a clock that runs fast.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -26,23 +27,28 @@ const SPEED: f64 = 500.0;
 /// How long a test waits for something to happen.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A site whose pages can be replaced. In them, `{n}` is the number of the request.
+/// A site whose pages can be replaced. In them, `{n}` is the number of the request. It tells which version of a page it sends, and that it is still the same.
 struct Site {
     origin: String,
     pages: Arc<Mutex<HashMap<String, String>>>,
+    /// What was answered, in order: the path, the status and the version.
+    log: Log,
 }
+
+type Log = Arc<Mutex<Vec<(String, u16, String)>>>;
 
 impl Site {
     fn new(pages: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a socket");
         let origin = format!("http://{}", listener.local_addr().expect("an address"));
         let pages = pages.iter().map(|(path, html)| ((*path).to_owned(), (*html).to_owned())).collect();
-        let site = Self { origin, pages: Arc::new(Mutex::new(pages)) };
-        let (pages, requests) = (Arc::clone(&site.pages), Arc::new(AtomicU64::new(1)));
+        let site = Self { origin, pages: Arc::new(Mutex::new(pages)), log: Log::default() };
+        let (pages, log) = (Arc::clone(&site.pages), Arc::clone(&site.log));
+        let requests = Arc::new(AtomicU64::new(1));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (pages, requests) = (Arc::clone(&pages), Arc::clone(&requests));
-                std::thread::spawn(move || serve(stream, &pages, &requests));
+                let (pages, log, requests) = (Arc::clone(&pages), Arc::clone(&log), Arc::clone(&requests));
+                std::thread::spawn(move || serve(stream, &pages, &log, &requests));
             }
         });
         site
@@ -57,7 +63,12 @@ impl Site {
     }
 }
 
-fn serve(mut stream: TcpStream, pages: &Mutex<HashMap<String, String>>, requests: &AtomicU64) -> Option<()> {
+fn serve(
+    mut stream: TcpStream,
+    pages: &Mutex<HashMap<String, String>>,
+    log: &Log,
+    requests: &AtomicU64,
+) -> Option<()> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
         let mut byte = [0];
@@ -68,14 +79,30 @@ fn serve(mut stream: TcpStream, pages: &Mutex<HashMap<String, String>>, requests
     let path = head.split(' ').nth(1)?;
     let page = pages.lock().ok()?.get(path).cloned();
     let number = requests.fetch_add(1, Ordering::Relaxed);
-    let status = if page.is_some() { "200 OK" } else { "404 Not Found" };
-    let body = page.unwrap_or_default().replace("{n}", &number.to_string());
+    // A page that is another at every request has no version.
+    let version = page.as_ref().filter(|page| !page.contains("{n}")).map_or_else(String::new, tag);
+    let is_same = !version.is_empty() && head.lines().any(|line| line.ends_with(version.as_str()));
+    let (status, words) = match page {
+        None => (404, "Not Found"),
+        Some(_) if is_same => (304, "Not Modified"),
+        Some(_) => (200, "OK"),
+    };
+    log.lock().ok()?.push((path.to_owned(), status, version.clone()));
+    let body = page.filter(|_| !is_same).unwrap_or_default().replace("{n}", &number.to_string());
+    let validator = if version.is_empty() { String::new() } else { format!("ETag: {version}\r\n") };
     let length = body.len();
     write!(
         stream,
-        "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status} {words}\r\nContent-Type: text/html\r\n{validator}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     )
     .ok()
+}
+
+/// What a page is called in this version.
+fn tag(page: &String) -> String {
+    let mut hasher = DefaultHasher::new();
+    page.hash(&mut hasher);
+    format!("\"{:x}\"", hasher.finish())
 }
 
 fn settings(directory: &Path, site: &Site, definition: Definition) -> Settings {
@@ -182,6 +209,28 @@ fn what_never_lasts_is_no_change_and_what_changed_is_one() {
         assert_eq!(changed, 1);
         true
     });
+}
+
+#[test]
+fn a_second_look_downloads_nothing_where_the_server_has_proved_honest() {
+    let place = tempfile::tempdir().expect("a place");
+    let page = |text: &str| format!("<main><h1>Title</h1><p>{}</p><p>{text}</p></main>", prose(1, 50));
+    let site = Site::new(&[("/", &page("old"))]);
+    let url = site.url("/");
+    // One visit in eight puts the server to the test, at first.
+    run_until(settings(place.path(), &site, Definition::default()), "a change", |crawler| {
+        pin(crawler, &url);
+        if kinds(crawler, &url).len() >= 40 {
+            site.put("/", &page("new"));
+        }
+        explain(crawler, &url).changes >= 1
+    });
+    let (log, new) = (site.log.lock().expect("the log"), tag(&page("new")));
+    let statuses: Vec<u16> =
+        log.iter().filter(|(path, _, version)| path == "/" && *version == new).map(|line| line.1).collect();
+    assert_eq!(statuses[..2], [200, 304]);
+    let tests = log.iter().filter(|(path, status, version)| path == "/" && *status == 200 && *version != new);
+    assert!((3..20).contains(&tests.count()), "{log:?}");
 }
 
 #[test]
