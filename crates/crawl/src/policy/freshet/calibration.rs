@@ -7,8 +7,7 @@
 //!
 //! The weights follow the last visits closely, which find what is worth a visit next. Of pages that are seldom visited they say one thing today and
 //! another tomorrow: a step is taken by what few visits found, and eleven weights that are right together where pages are visited may be wrong together
-//! where they are not. What is told of the copy therefore rests on the mean of the weights over many steps (Polyak and Juditsky, "Acceleration of stochastic
-//! approximation by averaging").
+//! where they are not. What is told of the copy therefore has weights of its own ([`super::telling`]).
 //!
 //! # Promises
 //! - On the first day β = 0, so that the pure model decides.
@@ -22,11 +21,8 @@ pub(super) const FEATURES: usize = 11;
 /// Step of AdaGrad; the accumulators begin at one.
 const LEARNING_RATE: f64 = 0.2;
 
-/// What the last step counts in the mean of the weights: a hundred are remembered, eight cycles.
-const MEAN_FOLLOWS: f32 = 1.0 / 100.0;
-
 /// Limits of ln L: below, nothing is expected for longer than any crawl; above, a change is certain.
-const LOG_EXPOSURE: (f32, f32) = (-16.0, 3.0);
+pub(super) const LOG_EXPOSURE: (f32, f32) = (-16.0, 3.0);
 
 /// A page's features, with the model's own word.
 #[derive(Clone, Copy, Debug)]
@@ -41,8 +37,6 @@ pub(super) struct Example {
 #[derive(Clone, Debug)]
 pub(super) struct Calibration {
     weights: [f32; FEATURES],
-    /// Their mean over many steps.
-    means: [f32; FEATURES],
     squares: [f64; FEATURES],
     /// Sum of the gradients of the examples that were heard since the last step.
     gradient: [f64; FEATURES],
@@ -53,24 +47,19 @@ pub(super) struct Calibration {
 impl Calibration {
     /// No correction yet.
     pub(super) fn new() -> Self {
-        Self {
-            weights: [0.0; FEATURES],
-            means: [0.0; FEATURES],
-            squares: [1.0; FEATURES],
-            gradient: [0.0; FEATURES],
-            heard: 0,
-        }
+        Self { weights: [0.0; FEATURES], squares: [1.0; FEATURES], gradient: [0.0; FEATURES], heard: 0 }
     }
 
     /// The calibrated exposure L: the changes to expect since the last visit.
     #[inline]
     pub(super) fn exposure(&self, example: &Example) -> f32 {
-        corrected(example, &self.weights)
-    }
-
-    /// The same by the mean of the weights: what is told.
-    pub(super) fn calm_exposure(&self, example: &Example) -> f32 {
-        corrected(example, &self.means)
+        // Four sums at once: one after another they would wait for each other.
+        let mut sums = [0.0; 4];
+        for (place, (weight, feature)) in self.weights.iter().zip(&example.features).enumerate() {
+            sums[place % 4] += weight * feature;
+        }
+        let correction = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+        exp((example.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
     }
 
     /// The weight of a feature.
@@ -99,26 +88,11 @@ impl Calibration {
             *square += slope * slope;
             *weight += (LEARNING_RATE * slope / square.sqrt()) as f32;
         }
-        for (mean, weight) in self.means.iter_mut().zip(&self.weights) {
-            *mean += MEAN_FOLLOWS * (weight - *mean);
-        }
     }
-}
-
-/// The exposure of an example, corrected by weights.
-#[inline]
-fn corrected(example: &Example, weights: &[f32; FEATURES]) -> f32 {
-    // Four sums at once: one after another they would wait for each other.
-    let mut sums = [0.0; 4];
-    for (place, (weight, feature)) in weights.iter().zip(&example.features).enumerate() {
-        sums[place % 4] += weight * feature;
-    }
-    let correction = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    exp((example.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
 }
 
 /// d/d(ln L) of the log likelihood of one visit: L/(e^L − 1) after a change, −L without.
-fn log_likelihood_slope(exposure: f32, changed: bool) -> f32 {
+pub(super) fn log_likelihood_slope(exposure: f32, changed: bool) -> f32 {
     if changed { exposure / exposure.exp_m1().max(1e-9) } else { -exposure }
 }
 
@@ -149,29 +123,6 @@ mod tests {
         }
         let changed = 1.0 - (-calibration.exposure(&example)).exp();
         assert!((changed - 0.18).abs() < 0.005, "{changed}");
-    }
-
-    #[test]
-    fn what_is_told_is_calmer_than_what_decides_and_as_right() {
-        let mut calibration = Calibration::new();
-        let example = example(0.1f32.ln());
-        let (mut told, mut decides) = (Vec::new(), Vec::new());
-        for step in 0..3000 {
-            let exposure = calibration.exposure(&example);
-            // Twenty in a hundred, now a few more and now a few less.
-            let changed = 20 + [8, -8, 3, -3, 0, 5, -5][step % 7];
-            (0..100).for_each(|visit| calibration.hear(&example, exposure, visit < changed));
-            calibration.follow();
-            told.push(calibration.calm_exposure(&example));
-            decides.push(exposure);
-        }
-        let spread = |values: &[f32]| {
-            let last = &values[2900..];
-            last.iter().fold(f32::MIN, |a, b| a.max(*b)) - last.iter().fold(f32::MAX, |a, b| a.min(*b))
-        };
-        let changed = 1.0 - (-told[2999]).exp();
-        assert!((changed - 0.2).abs() < 0.005, "{changed}");
-        assert!(10.0 * spread(&told) < spread(&decides), "{} {}", spread(&told), spread(&decides));
     }
 
     #[test]

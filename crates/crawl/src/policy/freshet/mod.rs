@@ -8,6 +8,7 @@
 //! - `posterior`: the history part, page by page and group by group;
 //! - `dates`: of which sites the dates of changes are believed;
 //! - `calibration`: what the model gets wrong;
+//! - `telling`: the same for what is told of the copy;
 //! - `groups`: which directories are a group of their own;
 //! - `compact`: numbers in sixteen bits;
 //! - `logarithms`: fast logarithms and exponentials;
@@ -38,6 +39,7 @@ mod plan;
 mod policy;
 mod posterior;
 mod records;
+mod telling;
 mod thompson;
 
 pub use index::Objective;

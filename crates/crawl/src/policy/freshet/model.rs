@@ -12,6 +12,7 @@ use super::logarithms::ln;
 use super::moments::Moment;
 use super::posterior::{Finding, GroupRates, PagePosterior, after_visit};
 use super::records::Records;
+use super::telling::Telling;
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId};
 
@@ -107,6 +108,7 @@ pub(super) struct Model {
     pub(super) clocks: Clocks,
     pub(super) rates: GroupRates,
     pub(super) calibration: Calibration,
+    telling: Telling,
     pub(super) pages_of_site: Vec<u32>,
     pub(super) pages_alive: usize,
     /// Of each site, whether its dates are believed.
@@ -133,6 +135,7 @@ impl Model {
             clocks: Clocks::new(window),
             rates: GroupRates::default(),
             calibration: Calibration::new(),
+            telling: Telling::new(),
             pages_of_site: Vec::new(),
             pages_alive: 0,
             dates: Vec::new(),
@@ -169,6 +172,7 @@ impl Model {
         self.clocks.advance(self.now.tick());
         let is_new = before < self.now.tick();
         if is_new {
+            self.telling.let_pass(self.now.tick() - before);
             self.take_measure();
         }
         is_new
@@ -249,10 +253,15 @@ impl Model {
         View { example, times }
     }
 
-    /// Changes to expect of a page since its last visit, as it is told: by the calm weights, and by what something has told of it as far as that has proved right.
+    /// Changes to expect of a page since its last visit, as it is told: by weights of its own, and by what something has told of it as far as that has proved right.
     /// Neither enters the index, which follows the last visits, and whether a page that is known to have changed is worth a visit is another question.
     pub(super) fn exposure_to_tell(&self, page: usize, view: &View) -> f32 {
-        let exposure = self.calibration.calm_exposure(&view.example);
+        let exposure = if self.records.is_confirmed(page) {
+            // Who knows how its pages stand leaves little to correct, and is known by other waits than those that visits end.
+            view.example.base.exp()
+        } else {
+            self.telling.exposure(&view.example)
+        };
         if !self.records.is_told(page) {
             return exposure;
         }
@@ -341,6 +350,9 @@ impl Model {
         let View { example, times } = self.view(number, time);
         let exposure = self.calibration.exposure(&example);
         self.calibration.hear(&example, exposure, changed);
+        if !self.records.is_told(number) && !self.records.is_confirmed(number) {
+            self.telling.hear(&example, changed);
+        }
         let fresh_time = fresh_time_expected(exposure, times.clock);
         self.fresh_time += FRESH_TIME_FOLLOWS * (fresh_time - self.fresh_time);
         let (group, site) = (self.group_of(number), self.site_of(number));

@@ -416,8 +416,7 @@ impl Policy for Freshet {
             let place = self.model.records.place(page.index());
             if matches!(place, Place::Queued | Place::Planned) && last < time {
                 self.take_out(page.0, &mut planned);
-                self.model.records.set_last(page.index(), time);
-                self.model.records.tell(page.index(), false);
+                self.model.records.confirm(page.index(), time);
                 self.told_until[self.model.site_of(page.index())] = time.after(TOLD_TICKS);
                 let (page, changed, gone, prompted, changed_at) = (page.0, false, false, true, Moment::START);
                 self.visits.push(Visit { page, last, time, changed, gone, prompted, changed_at });

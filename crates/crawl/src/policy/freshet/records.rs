@@ -35,7 +35,7 @@ struct Record {
     residual_fast: i16,
     residual_slow: i16,
     visits: u8,
-    /// The place, [`LAST_CHANGED`] and [`TOLD`].
+    /// The place, [`LAST_CHANGED`], [`TOLD`] and [`CONFIRMED`].
     marks: u8,
 }
 
@@ -45,6 +45,8 @@ const PLACE: u8 = 3;
 const LAST_CHANGED: u8 = 4;
 /// The mark of a page of which something has told that it has changed since its last visit.
 const TOLD: u8 = 8;
+/// The mark of a page that is known to have been as our copy after its last visit.
+const CONFIRMED: u8 = 16;
 
 impl Place {
     const ALL: [Self; 4] = [Self::Queued, Self::Planned, Self::Out, Self::Gone];
@@ -144,6 +146,19 @@ impl Records {
         self.0[page].marks = marks | if changed { TOLD } else { 0 };
     }
 
+    /// Whether the page is known to have been as our copy after its last visit.
+    #[inline]
+    pub(super) fn is_confirmed(&self, page: usize) -> bool {
+        self.0[page].marks & CONFIRMED != 0
+    }
+
+    /// The page is known to be as our copy at this moment, without a visit.
+    pub(super) fn confirm(&mut self, page: usize, time: Moment) {
+        self.set_last(page, time);
+        self.tell(page, false);
+        self.0[page].marks |= CONFIRMED;
+    }
+
     /// Averages of what the last visits found beyond what was predicted: one of few visits, one of many.
     #[inline]
     pub(super) fn residuals(&self, page: usize) -> (f32, f32) {
@@ -161,7 +176,8 @@ impl Records {
         record.residual_fast = ((0.6 * fast + 0.4 * residual) * RESIDUAL_ONE).round() as i16;
         record.residual_slow = ((0.9 * slow + 0.1 * residual) * RESIDUAL_ONE).round() as i16;
         record.visits = record.visits.saturating_add(1);
-        record.marks = record.marks & !(LAST_CHANGED | TOLD) | if changed { LAST_CHANGED } else { 0 };
+        record.marks =
+            record.marks & !(LAST_CHANGED | TOLD | CONFIRMED) | if changed { LAST_CHANGED } else { 0 };
     }
 }
 
@@ -196,7 +212,11 @@ mod tests {
                 assert_eq!(marks, (Some(changed), place, told));
             }
         }
+        records.confirm(0, Moment::end_of(3));
+        assert_eq!((records.is_confirmed(0), records.is_told(0)), (true, false));
+        assert_eq!((records.last_changed(0), records.last(0)), (Some(true), Moment::end_of(3)));
+        records.tell(0, true);
         records.visit(0, true, 0.5);
-        assert!(!records.is_told(0), "what is told holds until the next visit");
+        assert!(!records.is_told(0) && !records.is_confirmed(0), "what is told holds until the next visit");
     }
 }
