@@ -7,11 +7,13 @@
 //! Past audits calibrate the estimate: on the scale of log odds it is moved by the distance between what audits found and what had been believed of the
 //! very pages that they visited, as far as there were enough of them. So it does not matter which pages chance drew: what is known of them is taken
 //! off. The newer ones count more, and the more so the younger the crawl is: while it learns what it estimates changes fast, and how wrong it is too.
+//! A policy that learns from all visits knows more than the few that are drawn in a week: what these find moves the estimate as far as the policy's error is beside theirs,
+//! which is little, unless it contradicts the policy beyond chance; then it moves it nearly all the way.
 //!
 //! # Promises
 //! - The measured freshness comes with Wilson's 95% interval.
 //! - Without audits the estimate is as the policy makes it, and a few visits move it little.
-//! - The error of a calibrated estimate contains that of the audits.
+//! - The error of a calibrated estimate contains what audits leave open, and what no audit can follow.
 //! - A page that could not be visited is not judged.
 
 use std::collections::HashMap;
@@ -34,8 +36,14 @@ use crate::web::dates::YOUNG;
 pub const NOTES: &str = "audit ";
 /// The most pages of an audit.
 pub const SAMPLE_MAX: usize = 100_000;
-/// Visits of audits that weigh as much as the estimate itself.
-const BELIEF: f64 = 50.0;
+/// Visits of audits that count half, however sure they are of what they found.
+const FEW: f64 = 50.0;
+/// By how much the policy alone is off for weeks, as a standard deviation, unless audits show that it is by more.
+const LASTING_ERROR: f64 = 0.005;
+/// They show it where what they find is off by so many times their own error.
+const SHOWN: f64 = 4.0;
+/// By how much it is off from one week to the next, as a standard deviation: audits that are made in so short a time cannot tell.
+const PASSING_ERROR: f64 = 0.008;
 /// The part of the time since the first audit after which an audit counts half.
 const HALF_LIFE: f64 = 0.15;
 /// Days after which an audit counts half at least, and at most.
@@ -226,10 +234,10 @@ pub fn calibrated((estimate, error): (f64, f64), audits: &[AuditReport], now: Ti
     // Half a page more of each kind keeps the odds finite.
     let distance =
         log_odds((found.fresh + 0.5) / (found.weight + 1.0)) - log_odds(found.estimated / found.weight);
-    let belief = found.weight / (found.weight + BELIEF);
-    let odds = (log_odds(estimate) + belief * distance).exp();
+    let odds = (log_odds(estimate) + found.belief() * distance).exp();
     let moved = odds / (1.0 + odds);
-    (moved, error.hypot(belief * found.error()))
+    let lasting = found.belief().sqrt() * found.error();
+    (moved, error.hypot(lasting).hypot(PASSING_ERROR))
 }
 
 /// The standard error of what audits say of the estimate; infinite without audits.
@@ -269,6 +277,13 @@ impl Findings {
         found
     }
 
+    /// How far the estimate follows what was found, from 0 to 1: the error of the policy beside that of the audits.
+    fn belief(&self) -> f64 {
+        let (error, off) = (self.error().powi(2), (self.fresh - self.estimated) / self.weight);
+        let of_policy = LASTING_ERROR.powi(2).max(off.powi(2) - SHOWN.powi(2) * error);
+        of_policy / (of_policy + error) * self.weight / (self.weight + FEW)
+    }
+
     fn error(&self) -> f64 {
         if self.weight > 0.0 { self.variance.sqrt() / self.weight } else { f64::INFINITY }
     }
@@ -304,6 +319,13 @@ mod tests {
     }
 
     #[test]
+    fn the_policy_is_believed_unless_audits_contradict_it_beyond_chance() {
+        // Three points: twice the error of the audits, and six times.
+        check(&[audit(600, 462, 0.8)], 0.796, 0.799);
+        check(&[audit(6_000, 4_620, 0.8)], 0.77, 0.775);
+    }
+
+    #[test]
     fn what_is_known_of_the_pages_that_were_drawn_is_no_error() {
         let drawn = |believed_fresh| Drawn {
             page: PageNumber(1),
@@ -319,7 +341,7 @@ mod tests {
         assert_eq!(beliefs(&[]), None);
         let error = |surprise| {
             let audits = [AuditReport { surprise, ..audit(400, 320, 0.8) }];
-            calibrated((0.8, 0.0), &audits, Timestamp::from_millis(0)).1
+            error_of(&audits, Timestamp::from_millis(0))
         };
         assert!(error(Some(0.04)) < 0.6 * error(None));
     }
@@ -342,8 +364,8 @@ mod tests {
         let moved = |now: i64, audits| calibrated((0.7, 0.0), audits, Timestamp::from_millis(day(now)));
         let ((soon, _), (late, error)) = (moved(1, &audits[..1]), moved(30, &audits[..]));
         assert!(soon > 0.77 && late < 0.73, "{soon} {late}");
-        // Of 200 visits and a little: 3 points, eight tenths of them believed.
-        assert!((0.02..0.03).contains(&error), "{error}");
+        // What lasts, of which 200 visits say little, and what passes.
+        assert!((0.009..0.01).contains(&error), "{error}");
     }
 
     #[test]
