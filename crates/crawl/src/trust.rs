@@ -231,7 +231,7 @@ mod tests {
         let trust = Trust::default();
         let pass = |site, times| {
             (0..times).for_each(|_| {
-                trust.learn(SiteNumber(site), &page(1), &response("\"a\""), &Finding::Unchanged)
+                trust.learn(SiteNumber(site), &page(1), &response("\"a\""), &Finding::Unchanged);
             });
         };
         pass(100, 1000);
