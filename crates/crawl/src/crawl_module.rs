@@ -143,13 +143,13 @@ impl CrawlModule {
         };
         let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
         if let Some(mut first) = first {
-            // Whoever says that nothing has changed since the first look would have sent the same once more.
-            let is_same = validators.is_some() && is_not_modified(&fetch);
-            let reading = if is_same { Some(first.reading.clone()) } else { reading };
-            let lesson = match self.learn(&record, &url, &mut first, reading, time)? {
-                Some(lesson) => lesson,
-                None => return hold(first, experience, bytes, look::SOON),
+            let lesson = if validators.is_some() && is_not_modified(&fetch) {
+                // Whoever says that nothing has changed since the first look would have sent the same once more.
+                Some(Lesson::of_looks(&first.reading, &first.reading))
+            } else {
+                self.learn(&record, &url, &mut first, reading, time)?
             };
+            let Some(lesson) = lesson else { return hold(first, experience, bytes, look::SOON) };
             let judgement = self.compare_text(&record, &url, &first.reading, lesson)?;
             return visit(first.time, judgement, Some(first.fetch), Some(first.reading), Some(fetch));
         }

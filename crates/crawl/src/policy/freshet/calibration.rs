@@ -22,7 +22,7 @@ pub(super) const FEATURES: usize = 11;
 const LEARNING_RATE: f64 = 0.2;
 
 /// Limits of ln L: below, nothing is expected for longer than any crawl; above, a change is certain.
-pub(super) const LOG_EXPOSURE: (f32, f32) = (-16.0, 3.0);
+const LOG_EXPOSURE: (f32, f32) = (-16.0, 3.0);
 
 /// A page's features, with the model's own word.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,14 @@ pub(super) struct Example {
     pub(super) base: f32,
     /// The features φ.
     pub(super) features: [f32; FEATURES],
+}
+
+impl Example {
+    /// The exposure L, with its logarithm corrected by so much.
+    #[inline]
+    pub(super) fn exposure(&self, correction: f32) -> f32 {
+        exp((self.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
+    }
 }
 
 /// The learned weights β.
@@ -59,7 +67,7 @@ impl Calibration {
             sums[place % 4] += weight * feature;
         }
         let correction = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-        exp((example.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
+        example.exposure(correction)
     }
 
     /// The weight of a feature.

@@ -258,7 +258,7 @@ impl Model {
     pub(super) fn exposure_to_tell(&self, page: usize, view: &View) -> f32 {
         let exposure = if self.records.is_confirmed(page) {
             // Who knows how its pages stand leaves little to correct, and is known by other waits than those that visits end.
-            view.example.base.exp()
+            view.example.exposure(0.0)
         } else {
             self.telling.exposure(&view.example)
         };

@@ -13,8 +13,7 @@
 //! - Before the first visit nothing is corrected.
 //! - The weights stay finite, whatever was observed.
 
-use super::calibration::{Example, FEATURES, LOG_EXPOSURE, log_likelihood_slope};
-use super::logarithms::exp;
+use super::calibration::{Example, FEATURES, log_likelihood_slope};
 
 /// Number of weights.
 const WEIGHTS: usize = 4;
@@ -48,7 +47,7 @@ impl Telling {
             .zip(counting(&example.features))
             .map(|(weight, feature)| weight * feature)
             .sum();
-        exp((example.base + correction as f32).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
+        example.exposure(correction as f32)
     }
 
     /// A visit found a change, or none.
