@@ -4,14 +4,14 @@
 //! - A block is never larger than the stored bytes and five more.
 //! - It is written in one go: how many bits it takes is known before.
 
-use super::copies::Found;
+use super::items::{BITS_ITEMS, Counts, DISTANCE_ITEMS, Items, KINDS, LENGTH_ITEMS};
 use super::prefix_code::PrefixCode;
 use super::symbols::{
-    DISTANCES, END, FIRST_LENGTH, LENGTH_MAX, LITERALS, extra_of_distance, extra_of_length, of_distance,
+    DISTANCES, END, FIRST_LENGTH, LENGTH_MAX, LENGTH_MIN, LITERALS, extra_of_distance, extra_of_length,
     of_length,
 };
 
-/// Bits of the longest code: four bytes, or a copy, then fit between two flushes of 64 bits.
+/// Bits of the longest code: any four items then fit between two flushes of 64 bits.
 const CODE_BITS: usize = 12;
 /// The most bytes of a block: those that can be stored.
 pub(super) const BLOCK_BYTES_MAX: usize = 65_535;
@@ -90,14 +90,14 @@ impl Bits<'_> {
 
 /// The codes of bytes, lengths and distances.
 #[derive(Clone, Debug)]
-pub(super) struct Codes {
+struct Codes {
     literals: PrefixCode<LITERALS>,
     distances: PrefixCode<DISTANCES>,
 }
 
 impl Codes {
     /// The fixed codes of the standard, section 3.2.6.
-    pub(super) fn fixed() -> Self {
+    fn fixed() -> Self {
         // Two symbols that never occur have codes here too, and with them the bytes from 144 on have theirs.
         let literals: [u8; LITERALS + 2] = std::array::from_fn(|symbol| match symbol {
             0..144 => 8,
@@ -110,18 +110,18 @@ impl Codes {
         Self { literals: literals.first(), distances }
     }
 
-    fn of(found: &Found) -> Self {
+    fn of(counts: &Counts) -> Self {
         Self {
-            literals: PrefixCode::for_counts(&found.literals, CODE_BITS),
-            distances: PrefixCode::for_counts(&found.distances, CODE_BITS),
+            literals: PrefixCode::for_counts(&counts.literals, CODE_BITS),
+            distances: PrefixCode::for_counts(&counts.distances, CODE_BITS),
         }
     }
 
     /// Bits that a block takes with these codes, without its head.
-    fn cost(&self, found: &Found) -> u64 {
+    fn cost(&self, counts: &Counts) -> u64 {
         let cost = |count: &u32, code: &u8, extra: u8| u64::from(*count) * u64::from(code + extra);
-        let literals = found.literals.iter().zip(&self.literals.lengths).enumerate();
-        let distances = found.distances.iter().zip(&self.distances.lengths).enumerate();
+        let literals = counts.literals.iter().zip(&self.literals.lengths).enumerate();
+        let distances = counts.distances.iter().zip(&self.distances.lengths).enumerate();
         let literals = literals.map(|(symbol, (count, code))| {
             cost(count, code, if symbol < FIRST_LENGTH { 0 } else { extra_of_length(symbol) })
         });
@@ -130,27 +130,42 @@ impl Codes {
     }
 }
 
+/// The fixed codes, ready to be written.
+#[derive(Clone, Debug)]
+pub(super) struct Fixed {
+    codes: Codes,
+    table: Box<Table>,
+}
+
+impl Fixed {
+    pub(super) fn new() -> Self {
+        let codes = Codes::fixed();
+        Self { table: Box::new(Table::of(&codes)), codes }
+    }
+}
+
 /// Writes a block that was put together so, in the cheapest way.
-pub(super) fn write(bytes: &[u8], found: &Found, is_last: bool, fixed: &Codes, output: &mut Output<'_>) {
+pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Fixed, output: &mut Output<'_>) {
     let is_last = u64::from(is_last);
     let stored = 8 * (bytes.len() as u64 + 5);
+    let counts = items.counts();
     if bytes.len() < OWN_CODES_FROM {
-        let cost = 3 + fixed.cost(found);
+        let cost = 3 + fixed.codes.cost(&counts);
         if cost < stored {
             return output.write(cost, |bits| {
                 bits.put(is_last | 1 << 1, 3);
-                write_symbols(bytes, found, fixed, bits);
+                fixed.table.write(items, bits);
             });
         }
     } else {
-        let codes = Codes::of(found);
+        let codes = Codes::of(&counts);
         let head = Head::of(&codes);
-        let cost = 3 + head.cost() + codes.cost(found);
+        let cost = 3 + head.cost() + codes.cost(&counts);
         if cost < stored {
             return output.write(cost, |bits| {
                 bits.put(is_last | 2 << 1, 3);
                 head.write(bits);
-                write_symbols(bytes, found, &codes, bits);
+                Table::of(&codes).write(items, bits);
             });
         }
     }
@@ -164,51 +179,70 @@ pub(super) fn write(bytes: &[u8], found: &Found, is_last: bool, fixed: &Codes, o
     });
 }
 
-fn write_symbols(bytes: &[u8], found: &Found, codes: &Codes, bits: &mut Bits<'_>) {
-    // What stands for a byte or a length in one look: its bits, and how many they are in the highest byte.
-    let in_one = |code: u32, code_bits: u8| code | u32::from(code_bits) << 24;
-    let of_byte: [u32; 256] = std::array::from_fn(|byte| {
-        in_one(u32::from(codes.literals.codes[byte]), codes.literals.lengths[byte])
-    });
-    let of_length: [u32; LENGTH_MAX + 1] = std::array::from_fn(|length| {
-        let (symbol, extra, extra_bits) = of_length(length.max(3) as u16);
-        let code_bits = codes.literals.lengths[symbol];
-        in_one(
-            u32::from(codes.literals.codes[symbol]) | u32::from(extra) << code_bits,
-            code_bits + extra_bits,
-        )
-    });
-    let mut rest = bytes;
-    for step in &found.steps {
-        let (literals, after) = rest.split_at(step.literals as usize);
-        write_bytes(literals, &of_byte, bits);
-        add_both(of_length[usize::from(step.length)], bits);
-        let (symbol, extra, extra_bits) = of_distance(step.distance);
-        let code_bits = codes.distances.lengths[symbol];
-        let code = u64::from(codes.distances.codes[symbol]) | u64::from(extra) << code_bits;
-        bits.add(code, u32::from(code_bits + extra_bits));
-        bits.flush();
-        rest = &after[usize::from(step.length)..];
-    }
-    write_bytes(rest, &of_byte, bits);
-    bits.put(u64::from(codes.literals.codes[END]), u32::from(codes.literals.lengths[END]));
+/// What stands for each item in one look: its bits, and in the lowest byte how many they are.
+#[derive(Clone, Debug)]
+struct Table {
+    of_item: [u32; KINDS],
+    end: (u64, u32),
 }
 
-#[inline]
-fn write_bytes(bytes: &[u8], of_byte: &[u32; 256], bits: &mut Bits<'_>) {
-    let (fours, rest) = bytes.as_chunks::<4>();
-    for four in fours {
-        four.iter().for_each(|byte| add_both(of_byte[usize::from(*byte)], bits));
-        bits.flush();
+impl Table {
+    fn of(codes: &Codes) -> Self {
+        let in_one = |value: u16, bits: u8| u32::from(value) << 8 | u32::from(bits);
+        let literals = codes.literals.codes.iter().zip(&codes.literals.lengths);
+        let distances = codes.distances.codes.iter().zip(&codes.distances.lengths);
+        let mut of_item = [0; KINDS];
+        for (entry, (code, bits)) in of_item[..LENGTH_ITEMS].iter_mut().zip(literals) {
+            *entry = in_one(*code, *bits);
+        }
+        for (length, entry) in (LENGTH_MIN..=LENGTH_MAX).zip(&mut of_item[LENGTH_ITEMS..]) {
+            let (symbol, extra, extra_bits) = of_length(length as u16);
+            let bits = codes.literals.lengths[symbol];
+            let code = in_one(codes.literals.codes[symbol], bits + extra_bits);
+            *entry = code | u32::from(extra) << bits << 8;
+        }
+        for (marked, entry) in (1..256_u16).zip(&mut of_item[BITS_ITEMS + 1..]) {
+            let bits = marked.ilog2();
+            *entry = in_one(marked ^ 1 << bits, bits as u8);
+        }
+        for (entry, (code, bits)) in of_item[DISTANCE_ITEMS..].iter_mut().zip(distances) {
+            *entry = in_one(*code, *bits);
+        }
+        let end = (u64::from(codes.literals.codes[END]), u32::from(codes.literals.lengths[END]));
+        Self { of_item, end }
     }
-    rest.iter().for_each(|byte| add_both(of_byte[usize::from(*byte)], bits));
-    bits.flush();
+
+    fn write(&self, items: &Items, bits: &mut Bits<'_>) {
+        // Bits of our own are kept in registers: bytes written to those of another might change them, for all the compiler knows.
+        let Bits { room, at, waiting, waiting_bits } = bits;
+        let mut own = Bits { room, at: *at, waiting: *waiting, waiting_bits: *waiting_bits };
+        let (fours, rest) = items.as_slice().as_chunks::<4>();
+        for [one, two, three, four] in fours {
+            // Two and two are joined before they are added, so that no item waits for all before it.
+            let (first, first_bits) = joined(self.look(*one), self.look(*two));
+            let (second, second_bits) = joined(self.look(*three), self.look(*four));
+            own.add(first | second << first_bits, first_bits + second_bits);
+            own.flush();
+        }
+        for item in rest {
+            let (value, count) = self.look(*item);
+            own.put(value, count);
+        }
+        own.put(self.end.0, self.end.1);
+        (*at, *waiting, *waiting_bits) = (own.at, own.waiting, own.waiting_bits);
+    }
+
+    #[inline(always)]
+    fn look(&self, item: u16) -> (u64, u32) {
+        let entry = self.of_item[usize::from(item) % KINDS];
+        (u64::from(entry >> 8), entry & 0xff)
+    }
 }
 
-/// Adds bits that come with their number.
-#[inline]
-fn add_both(code: u32, bits: &mut Bits<'_>) {
-    bits.add(u64::from(code & 0xff_ffff), code >> 24);
+/// Some bits, and then others. Each with their number.
+#[inline(always)]
+fn joined((first, first_bits): (u64, u32), (second, second_bits): (u64, u32)) -> (u64, u32) {
+    (first | second << first_bits, first_bits + second_bits)
 }
 
 /// The order in which the lengths of the codes of lengths stand.

@@ -1,8 +1,9 @@
 //! What stands before already: a block as copies of what precedes them, and the bytes between.
 //!
-//! One table remembers for the hash of seven bytes where they stood last. At each place one guess is looked up and one comparison of eight bytes made; a
-//! copy that is found is taken, and grows to both sides. The longer nothing is found the larger the steps: what is compressed already
-//! is passed by in a hurry.
+//! One table remembers for the hash of seven bytes where they stood last. A stretch of bytes at a time, every place is remembered and every second one looked
+//! up, with one guess and one comparison: whatever is found is only marked. Then copies are made of the marks from the first to the last, each grows to
+//! both sides, and marks within it are passed by. Whether a place begins a copy cannot be foreseen, so to look without deciding anything
+//! is quicker than to look only where no copy is yet. The longer nothing is found the more is passed by: what is compressed already takes little time.
 //!
 //! # Promises
 //! - Bytes and copies, one after the other, are the block.
@@ -10,187 +11,174 @@
 
 use std::ops::Range;
 
-use super::symbols::{DISTANCE_MAX, DISTANCES, END, LENGTH_MAX, LITERALS, of_distance, of_length};
+use super::items::Items;
+use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
+use super::window::{STRETCH, WORD, Window};
 
-/// Bytes that are compared at once.
-const WORD: usize = 8;
 /// The shortest copy. Shorter ones save a few bits and cost as much time as long ones.
-const LENGTH_MIN: u32 = 7;
-/// The table has two bytes for each of so many places: 16 KB, half of a processor's nearest cache.
+const COPY_MIN: usize = 7;
+/// The table has two bytes for each of so many places: 16 KB, a third of a processor's nearest cache.
 const PLACES_LOG: u32 = 13;
-/// After so many places without a copy, as a power of two, the steps become larger by one.
-const PATIENCE_LOG: u32 = 6;
-
-/// Bytes that stand for themselves, and then a copy.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Step {
-    /// Bytes that stand for themselves.
-    pub literals: u32,
-    /// Bytes of the copy.
-    pub length: u16,
-    /// How far before it they stand.
-    pub distance: u16,
-}
-
-/// How a block is put together.
-#[derive(Clone, Debug)]
-pub(super) struct Found {
-    /// Bytes and copies. What follows the last copy stands for itself.
-    pub steps: Vec<Step>,
-    /// How often each byte, the end and each kind of length occurs.
-    pub literals: [u32; LITERALS],
-    /// How often each kind of distance occurs.
-    pub distances: [u32; DISTANCES],
-}
-
-impl Found {
-    pub(super) fn new() -> Self {
-        Self { steps: Vec::new(), literals: [0; LITERALS], distances: [0; DISTANCES] }
-    }
-
-    fn clear(&mut self) {
-        self.steps.clear();
-        self.literals = [0; LITERALS];
-        self.distances = [0; DISTANCES];
-    }
-}
+/// Every second place is looked up: a copy that begins between two of them grows back to where it begins.
+const LOOK_EVERY: usize = 2;
+/// Places of a stretch that are looked up: as many as a word has bits to mark them. Fewer would be decided about more often, and more would be looked up in vain
+/// where copies are long.
+const LOOKS: usize = STRETCH / LOOK_EVERY;
+const _: () = assert!(LOOKS == u64::BITS as usize);
 
 /// Where seven bytes stood last.
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
-    /// The place of the bytes with each hash, of which 16 bits tell enough: none is remembered for longer than it can be reached.
+    /// The place in the window of the bytes with each hash. Of a hash never seen it is the first place: to compare tells.
     places: Box<[u16; 1 << PLACES_LOG]>,
+    window: Window,
 }
 
 impl Copies {
     pub(super) fn new() -> Self {
-        Self { places: Box::new([0; 1 << PLACES_LOG]) }
+        Self { places: Box::new([0; 1 << PLACES_LOG]), window: Window::new() }
     }
 
     /// Forgets everything: other bytes come.
     pub(super) fn forget(&mut self) {
         self.places.fill(0);
+        self.window.clear();
     }
 
     /// Puts a block together. Blocks of the same bytes come one after the other.
-    pub(super) fn find(&mut self, bytes: &[u8], block: Range<usize>, found: &mut Found) {
-        found.clear();
-        found.literals[END] = 1;
-        let bytes = &bytes[..block.end];
-        // What is not yet part of a step begins here.
-        let mut rest = block.start;
-        let mut at = block.start;
-        while at + WORD <= block.end {
-            let word = word_at(bytes, at);
-            // A place that was never seen is the beginning of the bytes, or what stood there 65,536 bytes later: to compare tells.
-            let distance = self.distance(word, at);
-            let before = at.saturating_sub(distance);
-            let differs = word ^ word_at(bytes, before);
-            if differs.trailing_zeros() < 8 * LENGTH_MIN || distance.wrapping_sub(1) >= DISTANCE_MAX.min(at) {
-                found.literals[usize::from(word as u8)] += 1;
-                at += 1;
-                let more = (at - rest) >> PATIENCE_LOG;
-                if more > 0 {
-                    let next = (at + more).min(block.end);
-                    bytes[at..next].iter().for_each(|byte| found.literals[usize::from(*byte)] += 1);
-                    at = next;
+    pub(super) fn find(&mut self, bytes: &[u8], block: Range<usize>, items: &mut Items) {
+        items.clear();
+        let mut later = &bytes[block];
+        while !later.is_empty() {
+            if self.window.is_full() {
+                let gone = self.window.give_up();
+                self.places.iter_mut().for_each(|place| *place = place.saturating_sub(gone));
+            }
+            let start = self.window.len();
+            later = self.window.append(later);
+            self.find_from(start, items);
+        }
+    }
+
+    /// Puts the bytes of the window together from a place on.
+    fn find_from(&mut self, start: usize, items: &mut Items) {
+        let end = self.window.len();
+        let mut befores = [0; LOOKS];
+        // Up to here there are items, and up to there a copy is the last of them.
+        let (mut at, mut rest) = (start, start);
+        while at < end {
+            let stretch = at;
+            let stretch_end = (stretch + STRETCH).min(end);
+            let mut marks = self.mark(stretch, &mut befores) & first_bits(looks_before(stretch, end));
+            while marks != 0 {
+                let look = marks.leading_zeros() as usize;
+                marks &= !(1 << (LOOKS - 1) >> look);
+                let (place, before) = (stretch + look * LOOK_EVERY, befores[look]);
+                let distance = place.wrapping_sub(usize::from(before));
+                if distance.wrapping_sub(1) >= DISTANCE_MAX {
+                    continue;
                 }
-                continue;
+                let ahead = self.window.same_ahead(before, place as u16).min(end - place);
+                let behind = self.window.same_behind(before, place as u16).min(usize::from(before));
+                let behind = behind.min(place - rest).min(LENGTH_MAX - ahead);
+                items.add_bytes(self.window.from(at), place - at);
+                items.take_back(behind);
+                items.add_copy(ahead + behind, distance);
+                at = place + ahead;
+                rest = at;
+                marks &= !first_bits((at - stretch).div_ceil(LOOK_EVERY));
             }
-            let ahead = same_bytes(bytes, before, at, differs, block.end);
-            let behind = same_bytes_behind(bytes, before, at, rest, LENGTH_MAX - ahead);
-            bytes[at - behind..at].iter().for_each(|byte| found.literals[usize::from(*byte)] -= 1);
-            let (length, distance) = ((ahead + behind) as u16, distance as u16);
-            found.literals[of_length(length).0] += 1;
-            found.distances[of_distance(distance).0] += 1;
-            found.steps.push(Step { literals: (at - behind - rest) as u32, length, distance });
-            at += ahead;
-            rest = at;
-            if at + WORD <= block.end {
-                // One place within the copy is remembered too: the next occurrence may be a longer one.
-                self.distance(word_at(bytes, at - 2), at - 2);
+            if at < stretch_end {
+                // Half as much as there was without a copy is passed by, after the first two stretches.
+                let passed_by = ((stretch_end - rest) / 2).saturating_sub(STRETCH);
+                let next = (stretch_end + passed_by).min(end);
+                items.add_bytes(self.window.from(at), next - at);
+                at = next;
             }
         }
-        bytes[at..block.end].iter().for_each(|byte| found.literals[usize::from(*byte)] += 1);
     }
 
-    /// How far before `at` the first seven bytes of a word may stand, which are remembered to stand at `at` from now on.
-    #[inline]
-    fn distance(&mut self, word: u64, at: usize) -> usize {
-        let kept = word << (64 - 8 * LENGTH_MIN);
-        let place = (kept.wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - PLACES_LOG)) as usize;
-        let before = std::mem::replace(&mut self.places[place], at as u16);
-        usize::from((at as u16).wrapping_sub(before))
-    }
-}
-
-#[inline]
-fn word_at(bytes: &[u8], at: usize) -> u64 {
-    let word = bytes[at..].first_chunk::<WORD>().expect("the callers stay eight bytes before the end");
-    u64::from_le_bytes(*word)
-}
-
-/// How many bytes from two places on are the same, given how their first words differ.
-#[inline]
-fn same_bytes(bytes: &[u8], before: usize, at: usize, differs: u64, end: usize) -> usize {
-    if differs != 0 {
-        return differs.trailing_zeros() as usize / 8;
-    }
-    let mut same = WORD;
-    while same < LENGTH_MAX && at + same + WORD <= end {
-        let differs = word_at(bytes, before + same) ^ word_at(bytes, at + same);
-        if differs != 0 {
-            same += differs.trailing_zeros() as usize / 8;
-            break;
+    /// Remembers the places of a stretch and marks those looked up whose seven bytes stood somewhere before, the first by the highest bit. Notes where.
+    #[inline(never)]
+    fn mark(&mut self, stretch: usize, befores: &mut [u16; LOOKS]) -> u64 {
+        let bytes: &[u8; STRETCH + WORD] =
+            self.window.from(stretch).first_chunk().expect("zeros follow the last byte");
+        let kept = |word: u64| word << (64 - 8 * COPY_MIN);
+        let hash = |word: u64| kept(word).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - PLACES_LOG);
+        let mut marks = 0;
+        // Four in each turn of the loop, which then takes less of the time.
+        for (four, befores) in befores.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            for (look, before) in befores.iter_mut().enumerate() {
+                let place = (4 * four + look) * LOOK_EVERY;
+                let next = place + 1;
+                let word = word_of(bytes, place);
+                *before = std::mem::replace(&mut self.places[hash(word) as usize], (stretch + place) as u16);
+                self.places[hash(word_of(bytes, next)) as usize] = (stretch + next) as u16;
+                let differs = kept(word ^ self.window.word_at(*before));
+                marks = marks << 1 | u64::from(differs == 0);
+            }
         }
-        same += WORD;
+        marks
     }
-    same.min(LENGTH_MAX)
 }
 
-/// How many bytes before two places are the same, back to `rest` and up to `most`.
-#[inline]
-fn same_bytes_behind(bytes: &[u8], before: usize, at: usize, rest: usize, most: usize) -> usize {
-    let most = most.min(before).min(at - rest);
-    let (one, other) = (bytes[..before].iter().rev(), bytes[..at].iter().rev());
-    one.zip(other).take(most).take_while(|(one, other)| one == other).count()
+#[inline(always)]
+fn word_of(bytes: &[u8; STRETCH + WORD], at: usize) -> u64 {
+    u64::from_le_bytes(*bytes[at..].first_chunk().expect("a word follows each place of the stretch"))
+}
+
+/// How many places of a stretch are looked up at which the shortest copy ends in time.
+fn looks_before(stretch: usize, end: usize) -> usize {
+    (end - stretch + 1).saturating_sub(COPY_MIN).div_ceil(LOOK_EVERY)
+}
+
+/// So many bits from the highest on, or all.
+#[inline(always)]
+fn first_bits(count: usize) -> u64 {
+    !u64::MAX.checked_shr(count as u32).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::block::BLOCK_BYTES_MAX;
+    use super::super::items::Told;
     use super::*;
 
-    /// The bytes that the steps of all blocks tell, block by block.
+    /// The bytes that the items of all blocks tell, block by block.
     fn told(bytes: &[u8], block_bytes: usize) -> Vec<u8> {
-        let (mut copies, mut found, mut told) = (Copies::new(), Found::new(), Vec::new());
+        let (mut copies, mut items, mut told) = (Copies::new(), Items::new(), Vec::new());
         for start in (0..bytes.len()).step_by(block_bytes) {
             let end = (start + block_bytes).min(bytes.len());
-            copies.find(bytes, start..end, &mut found);
-            for step in &found.steps {
-                assert!((LENGTH_MIN as usize..=LENGTH_MAX).contains(&usize::from(step.length)), "{step:?}");
-                assert!((1..=DISTANCE_MAX).contains(&usize::from(step.distance)), "{step:?}");
-                told.extend_from_slice(&bytes[told.len()..][..step.literals as usize]);
-                for _ in 0..step.length {
-                    told.push(told[told.len() - usize::from(step.distance)]);
+            copies.find(bytes, start..end, &mut items);
+            for item in items.told() {
+                match item {
+                    Told::Byte(byte) => told.push(byte),
+                    Told::Copy { length, distance } => {
+                        assert!((COPY_MIN..=LENGTH_MAX).contains(&length), "{item:?}");
+                        assert!((1..=DISTANCE_MAX).contains(&distance), "{item:?}");
+                        for _ in 0..length {
+                            told.push(told[told.len() - distance]);
+                        }
+                    }
                 }
             }
-            let literals: u32 =
-                found.steps.iter().map(|step| step.literals).sum::<u32>() + (end - told.len()) as u32;
-            assert_eq!(found.literals[..END].iter().sum::<u32>(), literals);
-            assert_eq!(found.distances.iter().sum::<u32>() as usize, found.steps.len());
-            told.extend_from_slice(&bytes[told.len()..end]);
+            assert_eq!(told.len(), end);
         }
         told
     }
 
     #[test]
     fn a_repetition_is_one_copy() {
-        let bytes = b"once upon a time, and again once upon a time, and never".to_vec();
-        let (mut copies, mut found) = (Copies::new(), Found::new());
-        copies.find(&bytes, 0..bytes.len(), &mut found);
-        assert_eq!(found.steps, [Step { literals: 28, length: 22, distance: 28 }]);
+        for more in [b"once upon a time, ".as_slice(), b"-once upon a time, "] {
+            let bytes = [more, b"and again once upon a time, and never"].concat();
+            let (mut copies, mut items) = (Copies::new(), Items::new());
+            copies.find(&bytes, 0..bytes.len(), &mut items);
+            let copies: Vec<_> =
+                items.told().into_iter().filter(|told| matches!(told, Told::Copy { .. })).collect();
+            assert_eq!(copies, [Told::Copy { length: 22, distance: 28 }]);
+        }
     }
 
     #[test]
@@ -198,12 +186,12 @@ mod tests {
         let mut bytes = b"a word that is repeated".to_vec();
         bytes.extend((0..70_000_u32).flat_map(|number| number.wrapping_mul(0x9E37_79B1).to_le_bytes()));
         bytes.extend_from_within(..23);
-        assert_eq!(told(&bytes, bytes.len()), bytes);
+        assert_eq!(told(&bytes, BLOCK_BYTES_MAX), bytes);
     }
 
     proptest! {
         #[test]
-        fn steps_tell_the_bytes(words in prop::collection::vec("[ab]{1,9} |<p class=\"x\">", 0..800), block_bytes in 9..5000_usize) {
+        fn items_tell_the_bytes(words in prop::collection::vec("[ab]{1,9} |<p class=\"x\">", 0..800), block_bytes in 9..5000_usize) {
             let bytes = words.concat().into_bytes();
             prop_assert_eq!(told(&bytes, block_bytes), bytes);
         }
@@ -211,7 +199,7 @@ mod tests {
         #[test]
         fn any_bytes_are_told(bytes in prop::collection::vec(any::<u8>(), 0..400), times in 1..4_usize) {
             let bytes = bytes.repeat(times);
-            prop_assert_eq!(told(&bytes, 1 << 16), bytes);
+            prop_assert_eq!(told(&bytes, BLOCK_BYTES_MAX), bytes);
         }
     }
 }

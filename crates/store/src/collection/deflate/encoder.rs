@@ -5,20 +5,21 @@
 //! - It takes no more than five bytes for every 65,535 beyond the bytes themselves, and five at the end.
 //! - The same bytes give the same result, whatever was encoded before.
 
-use super::block::{self, BLOCK_BYTES_MAX, Codes, Output};
-use super::copies::{Copies, Found};
+use super::block::{self, BLOCK_BYTES_MAX, Fixed, Output};
+use super::copies::Copies;
+use super::items::Items;
 
 /// Encodes bytes, again and again with the same room.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     copies: Copies,
-    found: Found,
-    fixed: Codes,
+    items: Items,
+    fixed: Fixed,
 }
 
 impl Default for Encoder {
     fn default() -> Self {
-        Self { copies: Copies::new(), found: Found::new(), fixed: Codes::fixed() }
+        Self { copies: Copies::new(), items: Items::new(), fixed: Fixed::new() }
     }
 }
 
@@ -30,8 +31,8 @@ impl Encoder {
         let mut start = 0;
         loop {
             let end = (start + BLOCK_BYTES_MAX).min(bytes.len());
-            self.copies.find(bytes, start..end, &mut self.found);
-            block::write(&bytes[start..end], &self.found, end == bytes.len(), &self.fixed, &mut output);
+            self.copies.find(bytes, start..end, &mut self.items);
+            block::write(&bytes[start..end], &self.items, end == bytes.len(), &self.fixed, &mut output);
             if end == bytes.len() {
                 return output.end();
             }

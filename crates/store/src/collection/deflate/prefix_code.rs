@@ -53,18 +53,36 @@ impl<const N: usize> PrefixCode<N> {
     }
 }
 
+/// A symbol that occurs and how often, in one number: the order of these is that of the counts, and they are sorted quickly.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+struct Occurring(u64);
+
+impl Occurring {
+    fn new(symbol: usize, count: u32) -> Self {
+        Self(u64::from(count) << 32 | symbol as u64)
+    }
+
+    fn symbol(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    fn count(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 fn lengths<const N: usize>(counts: &[u32; N], longest: usize) -> [u8; N] {
     let mut lengths = [0; N];
-    let mut by_count = [(0, 0); N];
+    let mut by_count = [Occurring(0); N];
     let mut occur = 0;
     for (symbol, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        by_count[occur] = (*count, symbol as u16);
+        by_count[occur] = Occurring::new(symbol, *count);
         occur += 1;
     }
     let by_count = &mut by_count[..occur];
     by_count.sort_unstable();
     if let [] | [_] = by_count {
-        let symbol = by_count.first().map_or(0, |(_, symbol)| usize::from(*symbol));
+        let symbol = by_count.first().map_or(0, |one| one.symbol());
         lengths[symbol] = 1;
         lengths[usize::from(symbol == 0)] = 1;
         return lengths;
@@ -73,15 +91,15 @@ fn lengths<const N: usize>(counts: &[u32; N], longest: usize) -> [u8; N] {
     // The rarest first, and they have the longest codes.
     let mut rarest = by_count.iter();
     for bits in (1..=longest).rev() {
-        for (_, symbol) in rarest.by_ref().take(of_length[bits] as usize) {
-            lengths[usize::from(*symbol)] = bits as u8;
+        for one in rarest.by_ref().take(of_length[bits] as usize) {
+            lengths[one.symbol()] = bits as u8;
         }
     }
     lengths
 }
 
 /// How many symbols stand at each depth of Huffman's tree, those deeper than all depths at the last. Takes the symbols that occur, the rarest first.
-fn tree_depths<const N: usize>(by_count: &[(u32, u16)]) -> [u32; 64] {
+fn tree_depths<const N: usize>(by_count: &[Occurring]) -> [u32; 64] {
     // Leaves, then the nodes above them in the order in which they are made: both in the order of their counts.
     let occur = by_count.len();
     let (mut leaf, mut node) = (0, 0);
@@ -89,9 +107,9 @@ fn tree_depths<const N: usize>(by_count: &[(u32, u16)]) -> [u32; 64] {
     let mut parents = [[0_u16; N]; 2];
     for made in 0..occur - 1 {
         for _ in 0..2 {
-            let is_leaf = leaf < occur && (node == made || by_count[leaf].0 <= counts[node]);
+            let is_leaf = leaf < occur && (node == made || by_count[leaf].count() <= counts[node]);
             if is_leaf {
-                counts[made] += by_count[leaf].0;
+                counts[made] += by_count[leaf].count();
                 parents[0][leaf] = made as u16;
                 leaf += 1;
             } else {

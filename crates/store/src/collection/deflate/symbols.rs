@@ -11,6 +11,8 @@ pub(super) const DISTANCES: usize = 30;
 pub(super) const END: usize = 256;
 /// The symbol of the shortest lengths.
 pub(super) const FIRST_LENGTH: usize = 257;
+/// The shortest copy that the format allows.
+pub(super) const LENGTH_MIN: usize = 3;
 /// The longest copy.
 pub(super) const LENGTH_MAX: usize = 258;
 /// The farthest copy.
@@ -60,12 +62,9 @@ pub(super) fn extra_of_length(symbol: usize) -> u8 {
 #[inline]
 pub(super) fn of_distance(distance: u16) -> (usize, u16, u8) {
     let before = distance - 1;
-    if before < 4 {
-        return (usize::from(before), 0, 0);
-    }
-    // Two symbols for each power of two: the highest bit tells the power, the next one which of the two.
-    let extra = 14 - before.leading_zeros();
-    let symbol = 2 * extra + 2 + u32::from(before >> extra & 1);
+    // Two symbols for each power of two: the highest bit tells the power, the next one which of the two. The nearest four have one each.
+    let extra = 14 - (before | 2).leading_zeros();
+    let symbol = 2 * extra + u32::from(before >> extra);
     (symbol as usize, before & ((1 << extra) - 1), extra as u8)
 }
 

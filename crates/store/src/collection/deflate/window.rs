@@ -1,0 +1,136 @@
+//! The bytes that a copy can reach, in room of their own.
+//!
+//! Places are numbers of 16 bits, and so many bytes the window has: whatever a place is, it lies in the window and nobody need ask. When
+//! it is full the farther half is given up.
+//!
+//! # Promises
+//! - What was in the window before does not count: zeros follow the last byte, as far as anyone looks.
+
+use super::items::BYTES_AT_ONCE;
+use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
+
+/// Bytes that are compared at once.
+pub(super) const WORD: usize = 8;
+/// The most bytes of a window: twice what can be reached, so that half of it can be new.
+const BYTES_MAX: usize = 2 * DISTANCE_MAX;
+/// Bytes whose hashes are looked up together, [`super::copies`] says why.
+pub(super) const STRETCH: usize = 128;
+/// Zeros after the last byte: a stretch, a copy or bytes to be added may begin there, and be compared by a word more.
+const ZEROS: usize = LENGTH_MAX + STRETCH + BYTES_AT_ONCE + WORD;
+
+#[derive(Clone, Debug)]
+pub(super) struct Window {
+    /// A word that is never part of a copy stands before the first byte, so that words before any byte can be compared.
+    room: Box<[u8; WORD + BYTES_MAX + ZEROS]>,
+    len: usize,
+}
+
+impl Window {
+    pub(super) fn new() -> Self {
+        Self { room: Box::new([0; WORD + BYTES_MAX + ZEROS]), len: 0 }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// How many bytes are in the window.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.len == BYTES_MAX
+    }
+
+    /// Appends those bytes for which there is room, and returns the others.
+    pub(super) fn append<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let (now, later) = bytes.split_at(bytes.len().min(BYTES_MAX - self.len));
+        let (to, after) = self.room[WORD + self.len..].split_at_mut(now.len());
+        to.copy_from_slice(now);
+        after[..ZEROS].fill(0);
+        self.len += now.len();
+        later
+    }
+
+    /// Gives up the bytes that cannot be reached any more from the end of a full window. Returns by how much the place of others is less now.
+    pub(super) fn give_up(&mut self) -> u16 {
+        let gone = self.len - DISTANCE_MAX;
+        self.room.copy_within(gone..WORD + self.len, 0);
+        self.len = DISTANCE_MAX;
+        gone as u16
+    }
+
+    /// The bytes from a place on, and the zeros that follow.
+    #[inline(always)]
+    pub(super) fn from(&self, place: usize) -> &[u8] {
+        &self.room[WORD + place..]
+    }
+
+    /// The word that begins at a place.
+    #[inline(always)]
+    pub(super) fn word_at(&self, place: u16) -> u64 {
+        self.word_after(place, 0)
+    }
+
+    /// How many bytes from two places on are the same, the second of which is the later. No more than a copy can have.
+    #[inline(always)]
+    pub(super) fn same_ahead(&self, one: u16, other: u16) -> usize {
+        let differs = |after: usize| self.word_after(one, after) ^ self.word_after(other, after);
+        // Two words without a loop: few copies are longer, and how much shorter they are cannot be foreseen.
+        let (first, second) = (differs(0), differs(WORD));
+        if first | second != 0 {
+            let (differs, same) = if first == 0 { (second, WORD) } else { (first, 0) };
+            return same + differs.trailing_zeros() as usize / 8;
+        }
+        let words = (2 * WORD..LENGTH_MAX).step_by(WORD);
+        let mut unlike = words.map(|after| (after, differs(after))).filter(|(_, differs)| *differs != 0);
+        let same = unlike.next().map(|(after, differs)| after + differs.trailing_zeros() as usize / 8);
+        same.map_or(LENGTH_MAX, |same| same.min(LENGTH_MAX))
+    }
+
+    /// How many bytes before two places are the same, up to seven.
+    #[inline(always)]
+    pub(super) fn same_behind(&self, one: u16, other: u16) -> usize {
+        let differs = self.word(usize::from(one)) ^ self.word(usize::from(other));
+        (differs | 1).leading_zeros() as usize / 8
+    }
+
+    #[inline(always)]
+    fn word_after(&self, place: u16, after: usize) -> u64 {
+        self.word(WORD + usize::from(place) + after)
+    }
+
+    #[inline(always)]
+    fn word(&self, index: usize) -> u64 {
+        u64::from_le_bytes(self.room[index..index + WORD].try_into().expect("a word has eight bytes"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_compared_to_both_sides() {
+        let mut window = Window::new();
+        assert!(window.append(b"-once upon a time, and once upon a time, so").is_empty());
+        assert_eq!((window.same_ahead(1, 23), window.same_behind(1, 23)), (18, 0));
+        assert_eq!((window.same_ahead(6, 28), window.same_behind(6, 28)), (13, 5));
+        assert_eq!(window.same_behind(10, 32), 7);
+        window.append(&[b'x'; 1000]);
+        assert_eq!(window.same_ahead(100, 101), LENGTH_MAX);
+    }
+
+    #[test]
+    fn what_can_be_reached_stays() {
+        let bytes: Vec<u8> = (0..100_000_u32).map(|number| (number >> 8) as u8 ^ number as u8).collect();
+        let mut window = Window::new();
+        let later = window.append(&bytes);
+        assert!(window.is_full());
+        let gone = usize::from(window.give_up());
+        assert_eq!(window.from(0)[..DISTANCE_MAX], bytes[gone..][..DISTANCE_MAX]);
+        assert!(window.append(later).len() < later.len());
+        assert_eq!(window.from(0)[..window.len()], bytes[gone..][..window.len()]);
+    }
+}
