@@ -179,37 +179,44 @@ pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Fixed, o
     });
 }
 
-/// What stands for each item in one look: its bits, and in the lowest byte how many they are.
+/// What stands for each item, in one look.
 #[derive(Clone, Debug)]
 struct Table {
-    of_item: [u32; KINDS],
+    /// Its bits.
+    values: [u32; KINDS],
+    /// How many they are.
+    bits: [u8; KINDS],
     end: (u64, u32),
 }
 
 impl Table {
     fn of(codes: &Codes) -> Self {
-        let in_one = |value: u16, bits: u8| u32::from(value) << 8 | u32::from(bits);
-        let literals = codes.literals.codes.iter().zip(&codes.literals.lengths);
-        let distances = codes.distances.codes.iter().zip(&codes.distances.lengths);
-        let mut of_item = [0; KINDS];
-        for (entry, (code, bits)) in of_item[..LENGTH_ITEMS].iter_mut().zip(literals) {
-            *entry = in_one(*code, *bits);
+        let Codes { literals, distances } = codes;
+        let end = (u64::from(literals.codes[END]), u32::from(literals.lengths[END]));
+        let mut table = Self { values: [0; KINDS], bits: [0; KINDS], end };
+        for byte in 0..LENGTH_ITEMS {
+            table.set(byte, u32::from(literals.codes[byte]), literals.lengths[byte]);
         }
-        for (length, entry) in (LENGTH_MIN..=LENGTH_MAX).zip(&mut of_item[LENGTH_ITEMS..]) {
+        for length in LENGTH_MIN..=LENGTH_MAX {
             let (symbol, extra, extra_bits) = of_length(length as u16);
-            let bits = codes.literals.lengths[symbol];
-            let code = in_one(codes.literals.codes[symbol], bits + extra_bits);
-            *entry = code | u32::from(extra) << bits << 8;
+            let bits = literals.lengths[symbol];
+            let value = u32::from(literals.codes[symbol]) | u32::from(extra) << bits;
+            table.set(LENGTH_ITEMS + length - LENGTH_MIN, value, bits + extra_bits);
         }
-        for (marked, entry) in (1..256_u16).zip(&mut of_item[BITS_ITEMS + 1..]) {
+        for marked in 1..256_u32 {
             let bits = marked.ilog2();
-            *entry = in_one(marked ^ 1 << bits, bits as u8);
+            table.set(BITS_ITEMS + marked as usize, marked ^ 1 << bits, bits as u8);
         }
-        for (entry, (code, bits)) in of_item[DISTANCE_ITEMS..].iter_mut().zip(distances) {
-            *entry = in_one(*code, *bits);
+        for symbol in 0..DISTANCES {
+            let (value, bits) = (u32::from(distances.codes[symbol]), distances.lengths[symbol]);
+            table.set(DISTANCE_ITEMS + symbol, value, bits);
         }
-        let end = (u64::from(codes.literals.codes[END]), u32::from(codes.literals.lengths[END]));
-        Self { of_item, end }
+        table
+    }
+
+    fn set(&mut self, item: usize, value: u32, bits: u8) {
+        self.values[item] = value;
+        self.bits[item] = bits;
     }
 
     fn write(&self, items: &Items, bits: &mut Bits<'_>) {
@@ -234,8 +241,8 @@ impl Table {
 
     #[inline(always)]
     fn look(&self, item: u16) -> (u64, u32) {
-        let entry = self.of_item[usize::from(item) % KINDS];
-        (u64::from(entry >> 8), entry & 0xff)
+        let item = usize::from(item) % KINDS;
+        (u64::from(self.values[item]), u32::from(self.bits[item]))
     }
 }
 

@@ -136,13 +136,12 @@ impl Items {
             let [symbol, low, high] = std::array::from_fn(|_| items.next().expect("a copy has four items"));
             let bits = |item: usize| (item - BITS_ITEMS).ilog2();
             let value = |item: usize| (item - BITS_ITEMS) - (1 << bits(item));
-            let extra = value(low) | value(high) << bits(low);
-            let distance = (1..=super::symbols::DISTANCE_MAX).find(|distance| {
-                of_distance(*distance as u16)
-                    == (symbol - DISTANCE_ITEMS, extra as u16, (bits(low) + bits(high)) as u8)
-            });
-            let length = item - LENGTH_ITEMS + LENGTH_MIN;
-            told.push(Told::Copy { length, distance: distance.expect("it is one") });
+            let (extra, extra_bits) = (value(low) | value(high) << bits(low), bits(low) + bits(high));
+            // The symbols of distances with as many extra bits are two, but for the nearest.
+            let first = if extra_bits == 0 { symbol - DISTANCE_ITEMS } else { 2 + symbol % 2 };
+            let distance = (first << extra_bits) + extra + 1;
+            assert_eq!(of_distance(distance as u16).0, symbol - DISTANCE_ITEMS);
+            told.push(Told::Copy { length: item - LENGTH_ITEMS + LENGTH_MIN, distance });
         }
         told
     }
