@@ -13,12 +13,14 @@ use std::ops::Range;
 
 use super::items::Items;
 use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
-use super::window::{STRETCH, WORD, Window};
+use super::window::{WORD, Window};
 
 /// The shortest copy. Shorter ones save a few bits and cost as much time as long ones.
 const COPY_MIN: usize = 7;
 /// The table has two bytes for each of so many places: 16 KB, a third of a processor's nearest cache.
 const PLACES_LOG: u32 = 13;
+/// Bytes whose places are looked up before anything is decided.
+pub(super) const STRETCH: usize = 128;
 /// Every second place is looked up: a copy that begins between two of them grows back to where it begins.
 const LOOK_EVERY: usize = 2;
 /// Places of a stretch that are looked up: as many as a word has bits to mark them. Fewer would be decided about more often, and more would be looked up in vain

@@ -169,4 +169,15 @@ mod tests {
         assert_eq!(counts.literals[of_length(11).0], 3, "two of eleven and one of twelve");
         assert_eq!(counts.distances.iter().sum::<u32>(), 6);
     }
+
+    #[test]
+    fn four_items_fit_between_two_flushes() {
+        const CODE: u32 = 12;
+        let (byte, copy) = (vec![CODE], vec![CODE + 5, CODE, LOW_BITS, 13 - LOW_BITS]);
+        for pattern in 0..16 {
+            let parts = (0..4).map(|part| if pattern >> part & 1 == 0 { &byte } else { &copy });
+            let bits: Vec<u32> = parts.flatten().copied().collect();
+            assert!(bits.windows(4).all(|four| four.iter().sum::<u32>() <= 56), "{bits:?}");
+        }
+    }
 }

@@ -6,6 +6,7 @@
 //! # Promises
 //! - What was in the window before does not count: zeros follow the last byte, as far as anyone looks.
 
+use super::copies::STRETCH;
 use super::items::BYTES_AT_ONCE;
 use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
 
@@ -13,8 +14,6 @@ use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
 pub(super) const WORD: usize = 8;
 /// The most bytes of a window: twice what can be reached, so that half of it can be new.
 const BYTES_MAX: usize = 2 * DISTANCE_MAX;
-/// Bytes whose hashes are looked up together, [`super::copies`] says why.
-pub(super) const STRETCH: usize = 128;
 /// Zeros after the last byte: a stretch, a copy or bytes to be added may begin there, and be compared by a word more.
 const ZEROS: usize = LENGTH_MAX + STRETCH + BYTES_AT_ONCE + WORD;
 
