@@ -21,6 +21,20 @@ pub(crate) fn fold(visit: &mut Visit, folding: &Folding) {
     };
     if is_kept_whole && let Some(exchange) = exchange(visit, ExchangeKind::Full, None) {
         visit.folded = Some(folding.fold(&exchange));
+        let_go_of_bytes(visit);
+    }
+}
+
+/// What the records hold is asked for nowhere else: it is let go by the thread that made it, which has it at hand and will need as much for the next page.
+fn let_go_of_bytes(visit: &mut PageVisit) {
+    let fetches = visit.fetch.iter_mut().chain(&mut visit.second);
+    for fetch in fetches {
+        if let Answer::Response(response) = &mut fetch.answer {
+            (response.raw_body, response.body) = <_>::default();
+        }
+    }
+    if let Some(reading) = &mut visit.reading {
+        (reading.blocks, reading.labels) = <_>::default();
     }
 }
 

@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 use super::definition::{Definition, Extent};
 use super::ephemeral::{Ephemeral, Key, without_numbers};
+use crate::page::Reading;
 use crate::page::simhash::change_size;
-use crate::page::{PageUrl, Reading};
 
 /// A change of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,13 +167,13 @@ fn differing(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<Key> {
 }
 
 /// The pages that the parts which count link to.
-fn links<'a>(reading: &'a Reading, definition: &Definition, ephemeral: &Ephemeral) -> HashSet<&'a PageUrl> {
+fn links<'a>(reading: &'a Reading, definition: &Definition, ephemeral: &Ephemeral) -> HashSet<&'a str> {
     let counts = |place: u32| {
         let at = reading.blocks.partition_point(|block| block.start() <= place);
         let block = at.checked_sub(1).and_then(|at| reading.blocks.get(at));
         block.is_some_and(|block| definition.counts(block) && !ephemeral.has(Key::of(block)))
     };
-    reading.links.iter().filter(|link| counts(link.place)).map(|link| &link.url).collect()
+    reading.links.iter().filter(|link| counts(link.place)).map(|link| link.url).collect()
 }
 
 fn kinds_of_bytes(old: &Reading, new: &Reading) -> Kinds {

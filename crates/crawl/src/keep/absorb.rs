@@ -14,6 +14,7 @@ use freshet_store::time::Timestamp;
 
 use super::dates::{self, Found, Said, Verdict};
 use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
+use super::known::UrlHash;
 use super::met::Trouble;
 use super::news::News;
 use super::rhythm;
@@ -160,7 +161,7 @@ impl Keeper {
         record.simhash = Some(reading.simhash);
         record.content_type = header(response, "content-type").unwrap_or_default();
         record.title = reading.title.clone().unwrap_or_default();
-        record.body_bytes = u32::try_from(response.body.len()).unwrap_or(u32::MAX);
+        record.body_bytes = u32::try_from(reading.bytes).unwrap_or(u32::MAX);
         record.gone = false;
         record.moved_to = None;
         record.failures = 0;
@@ -194,10 +195,11 @@ impl Keeper {
         // Most pages are near to themselves alone.
         let mut near = self.duplicates.near(reading.simhash);
         near.retain(|page| *page != visit.page);
-        if near.is_empty() {
+        if near.is_empty() || reading.text.len() < DUPLICATE_BYTES {
             return Ok(());
         }
-        let text = reading.main_text();
+        let own = self.copy(visit.page, record, &visit.url);
+        let text = own.map(|own| own.main_text()).unwrap_or_default();
         if text.len() < DUPLICATE_BYTES {
             return Ok(());
         }
@@ -221,7 +223,7 @@ impl Keeper {
         let is_copy =
             |exchange: &&Exchange| exchange.page == Some(page) && exchange.kind == ExchangeKind::Full;
         let body = match self.changes.exchanges.iter().rev().find(is_copy) {
-            Some(waiting) => web::decoded(waiting.header("content-encoding"), waiting.body.to_vec()),
+            Some(waiting) => web::decoded(waiting.header("content-encoding"), waiting.whole_body()?),
             None => {
                 let stored = record.place.and_then(|place| self.reader().read_version(place).ok())?;
                 web::decoded(stored.header("content-encoding"), stored.body.clone())
@@ -367,9 +369,20 @@ impl Keeper {
     /// The links of a copy: URLs to know, lists to read, and who points where.
     fn keep_links(&mut self, visit: &PageVisit, from: UrlId, reading: &Reading) -> Result<(), StoreError> {
         let depth = self.url(from)?.map_or(0, |url| url.depth).saturating_add(1);
-        let mut targets = Vec::new();
-        for (url, anchor) in reading.discoveries() {
-            let found = Discovery { anchor, depth, ..found(url, Some(from), Source::Link) };
+        let mut targets = Vec::with_capacity(reading.links.len());
+        for link in reading.followed_links() {
+            // Nearly all are known, and then nobody needs their text.
+            let known = self.known.get_by_hash(UrlHash(link.hash));
+            if known.is_some() {
+                targets.extend(known);
+                continue;
+            }
+            let url = link.to_url();
+            let found = Discovery { anchor: link.anchor, depth, ..found(&url, Some(from), Source::Link) };
+            targets.extend(self.discover(&found, visit.time)?);
+        }
+        for url in reading.named_pages() {
+            let found = Discovery { depth, ..found(url, Some(from), Source::Link) };
             targets.extend(self.discover(&found, visit.time)?);
         }
         self.warm(from, &targets)?;

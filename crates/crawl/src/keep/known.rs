@@ -11,6 +11,8 @@ use std::thread;
 use freshet_store::ids::UrlId;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::page::PageUrl;
+
 /// Tables that the URLs are divided among by their hash, so that one of them fits into the cache of a processor while it is filled, and growing is never
 /// the work of a long moment.
 const TABLES: usize = 1024;
@@ -38,12 +40,16 @@ pub struct UrlHash(pub(super) u64);
 impl Known {
     /// What a URL is known by.
     pub fn hash(url: &str) -> UrlHash {
-        UrlHash(xxh3_64(url.as_bytes()))
+        UrlHash(PageUrl::hash_of(url))
     }
 
     /// The number of a URL, if it is known.
     pub fn get(&self, url: &str) -> Option<UrlId> {
-        let UrlHash(hash) = Self::hash(url);
+        self.get_by_hash(Self::hash(url))
+    }
+
+    /// The number of the URL of this hash, if it is known.
+    pub fn get_by_hash(&self, UrlHash(hash): UrlHash) -> Option<UrlId> {
         self.tables[table(hash)].get(&hash).copied().map(UrlId)
     }
 

@@ -10,28 +10,31 @@
 
 use std::fmt;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 /// The longest URL that is kept, in bytes. Longer ones are refused: in practice they are traps, or carry state of their own.
 pub const URL_BYTES_MAX: usize = 2_000;
 
 /// A URL in canonical form: http or https, without fragment and credentials.
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PageUrl {
-    /// Printable ASCII, at most [`URL_BYTES_MAX`] bytes. The other fields follow from it, so that it alone orders.
+    /// Printable ASCII, at most [`URL_BYTES_MAX`] bytes. The outline follows from it, so that it alone orders.
     text: Box<str>,
+    outline: Outline,
+}
+
+/// Where in the text of a canonical URL its parts are.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub(super) struct Outline {
     host_end: u16,
     path_start: u16,
     port: u16,
 }
 
-impl PageUrl {
-    /// Reads back what [`as_str`](Self::as_str) gave, without making it canonical again; nothing if it cannot be that.
-    pub fn stored(text: &str) -> Option<Self> {
-        Self::written(text.to_owned())
-    }
-
-    /// The same from a string that is at hand.
-    pub(super) fn written(text: String) -> Option<Self> {
-        let (host_start, port_by_default) = host_start(&text)?;
+impl Outline {
+    /// The outline of a text; nothing if it cannot be a canonical URL.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        let (host_start, port_by_default) = host_start(text)?;
         // All bytes are looked at, not only those up to the first that is wrong: that way many are at once.
         let is_written = text.bytes().fold(true, |is_written, byte| is_written & is_written_as_it_is(byte));
         if URL_BYTES_MAX < text.len() || !is_written {
@@ -53,12 +56,21 @@ impl PageUrl {
         let query_is_not_empty = text[path_start..].find('?') != Some(text.len() - path_start - 1);
         let host_end = (host_start + host_length) as u16;
         let is_canonical = host_is_plain && port_is_needed && query_is_not_empty;
-        is_canonical.then(|| Self {
-            text: text.into_boxed_str(),
-            host_end,
-            path_start: path_start as u16,
-            port,
-        })
+        is_canonical.then_some(Self { host_end, path_start: path_start as u16, port })
+    }
+}
+
+impl PageUrl {
+    /// Reads back what [`as_str`](Self::as_str) gave, without making it canonical again; nothing if it cannot be that.
+    pub fn stored(text: &str) -> Option<Self> {
+        Outline::of(text).map(|outline| Self::outlined(text, outline))
+    }
+
+    /// A URL of this text, whose outline the caller knows.
+    pub(super) fn outlined(text: impl Into<Box<str>>, outline: Outline) -> Self {
+        let text = text.into();
+        debug_assert_eq!(Outline::of(&text), Some(outline), "{text}");
+        Self { text, outline }
     }
 
     /// The URL of `path_and_query` on this URL's site; nothing if the path has characters that are not canonical.
@@ -70,13 +82,17 @@ impl PageUrl {
         text.push_str(self.site());
         text.push_str(path_and_query);
         let is_fit = text.len() <= URL_BYTES_MAX && path_and_query.bytes().all(is_written_as_it_is);
-        is_fit.then(|| Self { text: text.into_boxed_str(), ..*self })
+        is_fit.then(|| Self { text: text.into_boxed_str(), outline: self.outline })
     }
 
-    /// A URL of this URL's site, from its whole text, which the caller knows to be canonical.
-    pub(super) fn beside(&self, text: String) -> Self {
-        debug_assert!(text.strip_prefix(self.site()).is_some_and(|path| path.starts_with('/')), "{text}");
-        Self { text: text.into_boxed_str(), ..*self }
+    /// Where its parts are: so are those of all URLs of its site.
+    pub(super) fn outline(&self) -> Outline {
+        self.outline
+    }
+
+    /// A number that tells a URL from others, by its text.
+    pub fn hash_of(text: &str) -> u64 {
+        xxh3_64(text.as_bytes())
     }
 
     /// The whole URL.
@@ -86,17 +102,17 @@ impl PageUrl {
 
     /// Scheme and authority, `scheme://host[:port]`: what politeness and robots rules are about.
     pub fn site(&self) -> &str {
-        &self.text[..usize::from(self.path_start)]
+        &self.text[..usize::from(self.outline.path_start)]
     }
 
     /// The host: a name in ASCII, or an address (an IPv6 one in brackets).
     pub fn host(&self) -> &str {
-        &self.text[self.scheme_bytes()..usize::from(self.host_end)]
+        &self.text[self.scheme_bytes()..usize::from(self.outline.host_end)]
     }
 
     /// The port, also where the URL leaves it out.
     pub fn port(&self) -> u16 {
-        self.port
+        self.outline.port
     }
 
     /// Whether the scheme is https.
@@ -118,7 +134,7 @@ impl PageUrl {
 
     /// What a request line asks for: the path and the query.
     pub fn path_and_query(&self) -> &str {
-        &self.text[usize::from(self.path_start)..]
+        &self.text[usize::from(self.outline.path_start)..]
     }
 
     fn scheme_bytes(&self) -> usize {

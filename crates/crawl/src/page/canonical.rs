@@ -21,7 +21,7 @@
 
 use url::Url;
 
-use super::address::{PageUrl, URL_BYTES_MAX};
+use super::address::{Outline, PageUrl, URL_BYTES_MAX};
 use super::parameters::{is_session_id, is_session_segment, is_tracking, without_session_id};
 use super::plain::{Plain, is_no_page, is_unreserved};
 
@@ -71,7 +71,9 @@ impl Canonical {
         if REFERENCE_BYTES_MAX < text.len() {
             return Err(UrlRefused::TooLong);
         }
-        self.of_parsed(&Url::parse(text)?)
+        let mut written = String::new();
+        let outline = self.write_parsed(&Url::parse(text)?, &mut written)?;
+        Ok(PageUrl::outlined(written, outline))
     }
 
     /// The canonical form of a reference found on the page `base`.
@@ -81,34 +83,51 @@ impl Canonical {
 
     /// The canonical form of a reference, resolved against the base of its page.
     pub fn resolve(&self, base: &mut Base, reference: &str) -> Result<PageUrl, UrlRefused> {
+        let mut written = String::new();
+        let outline = self.write(base, reference, &mut written)?;
+        Ok(PageUrl::outlined(written, outline))
+    }
+
+    /// Writes the canonical form of a reference after what `text` holds. Of one that is refused a part may be left there.
+    pub(super) fn write(
+        &self,
+        base: &mut Base,
+        reference: &str,
+        text: &mut String,
+    ) -> Result<Outline, UrlRefused> {
         if REFERENCE_BYTES_MAX < reference.len() {
             return Err(UrlRefused::TooLong);
         }
         if let Some(plain) = Plain::of(&base.page, reference) {
-            return self.of_plain(&base.page, &plain);
+            return self.write_plain(&base.page, &plain, text);
         }
         if is_no_page(reference) {
             return Err(UrlRefused::Scheme);
         }
         let resolved = base.parsed().join(reference)?;
-        self.of_parsed(&resolved)
+        self.write_parsed(&resolved, text)
     }
 
-    fn of_plain(&self, page: &PageUrl, plain: &Plain<'_>) -> Result<PageUrl, UrlRefused> {
+    fn write_plain(
+        &self,
+        page: &PageUrl,
+        plain: &Plain<'_>,
+        text: &mut String,
+    ) -> Result<Outline, UrlRefused> {
+        let start = text.len();
         let parts = [plain.scheme, plain.site, plain.directory, plain.path];
-        // Exactly as long as it will be, but for parameters that are dropped: what is left over would be given back by copying.
+        // As long as it will be, but for parameters that are dropped: what a single URL leaves over would be given back by copying.
         let query_bytes = if plain.query.is_empty() { 0 } else { 1 + plain.query.len() };
-        let mut text =
-            String::with_capacity(parts.iter().map(|part| part.len()).sum::<usize>() + query_bytes);
+        text.reserve(parts.iter().map(|part| part.len()).sum::<usize>() + query_bytes);
         parts.iter().for_each(|part| text.push_str(part));
-        self.write_query(plain.query, &mut text);
-        if plain.is_own_site && text.len() <= URL_BYTES_MAX {
-            return Ok(page.beside(text));
+        self.write_query(plain.query, text);
+        if plain.is_own_site && text.len() - start <= URL_BYTES_MAX {
+            return Ok(page.outline());
         }
-        finished(text)
+        outline(&text[start..])
     }
 
-    fn of_parsed(&self, url: &Url) -> Result<PageUrl, UrlRefused> {
+    fn write_parsed(&self, url: &Url, text: &mut String) -> Result<Outline, UrlRefused> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(UrlRefused::Scheme);
         }
@@ -117,7 +136,8 @@ impl Canonical {
         if host.is_empty() || host.starts_with('.') || host.ends_with('.') || HOST_BYTES_MAX < host.len() {
             return Err(UrlRefused::Host);
         }
-        let mut text = String::with_capacity(url.as_str().len());
+        let start = text.len();
+        text.reserve(url.as_str().len());
         text.push_str(url.scheme());
         text.push_str("://");
         text.push_str(host);
@@ -125,9 +145,9 @@ impl Canonical {
             text.push(':');
             text.push_str(&port.to_string());
         }
-        self.write_path(url.path(), &mut text);
-        self.write_query(url.query().unwrap_or(""), &mut text);
-        finished(text)
+        self.write_path(url.path(), text);
+        self.write_query(url.query().unwrap_or(""), text);
+        outline(&text[start..])
     }
 
     fn write_path(&self, path: &str, text: &mut String) {
@@ -205,11 +225,11 @@ impl Base {
     }
 }
 
-fn finished(text: String) -> Result<PageUrl, UrlRefused> {
+fn outline(text: &str) -> Result<Outline, UrlRefused> {
     if URL_BYTES_MAX < text.len() {
         return Err(UrlRefused::TooLong);
     }
-    PageUrl::written(text).ok_or(UrlRefused::Host)
+    Outline::of(text).ok_or(UrlRefused::Host)
 }
 
 /// The text with every escape in capitals, no escape of unreserved characters, and every stray `%` escaped.
@@ -462,7 +482,7 @@ mod tests {
             let canonical = Canonical::default();
             let Ok(page) = canonical.of(&format!("{site}/{path}")) else { return Ok(()) };
             let long_way = Url::parse(page.as_str()).unwrap().join(&reference).map_err(UrlRefused::from);
-            let long_way = long_way.and_then(|url| canonical.of_parsed(&url));
+            let long_way = long_way.and_then(|url| canonical.of(url.as_str()));
             let short_way = canonical.join(&page, &reference);
             prop_assert_eq!(&short_way, &long_way);
             if let Ok(url) = short_way {

@@ -25,6 +25,7 @@
 //! - [`digest`]: short names of contents.
 //! - `word_hashes`: the words of a text, each as a hash.
 //! - [`simhash`]: how much two texts have in common.
+//! - [`links`]: the links of a page.
 //! - [`reading`]: all of that, for the bytes of one response.
 //! - [`scope`]: which pages of a site belong to a crawl.
 //! - [`traps`]: parts of a site that go on for ever.
@@ -40,6 +41,7 @@ pub mod feed;
 mod html;
 pub mod kind;
 mod link_header;
+pub mod links;
 pub mod listed;
 mod number_map;
 mod open_elements;

@@ -3,12 +3,9 @@
 //! # Promises
 //! - Any bytes can be read; what comes out is bounded by [`Limits`].
 //! - The digest of the text depends on the words a reader sees, not on markup, scripts or line ends; so does the simhash, on those of the main text.
-//! - Each URL stands once among the links, in the order of the page, with its first anchor that says something.
 //! - A page that asks not to be followed has no link without `nofollow`.
 
 use std::ops::Range;
-
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::address::PageUrl;
 use super::blocks::{self, Block};
@@ -19,16 +16,14 @@ use super::feed;
 use super::html::{Markup, ReferenceKind};
 use super::kind::Kind;
 use super::link_header;
+use super::links::{Found, Link, LinkKind, Links, LinksBuilder};
 use super::listed::Listed;
 use super::number_map::NumberMap;
 use super::robots_meta::RobotsMeta;
 use super::selector::Selector;
 use super::simhash::simhash_of_parts;
 use super::sitemap;
-use super::text::{TextBuilder, shortened};
-
-/// The longest anchor text that is kept, in bytes.
-pub const ANCHOR_BYTES_MAX: usize = 120;
+use super::text::TextBuilder;
 
 /// How much of a response is read.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -63,14 +58,16 @@ pub struct Reading {
     pub blocks: Vec<Block>,
     /// What the elements of the blocks' paths are called.
     pub labels: Vec<(u32, String)>,
-    /// The digest of the body as it came.
+    /// Bytes of the body as it came.
+    pub bytes: usize,
+    /// Their digest.
     pub raw_digest: Digest,
     /// The digest of the text; of a document that is not text, that of its bytes.
     pub text_digest: Digest,
     /// The simhash of the main text.
     pub simhash: u64,
     /// The pages it refers a reader to.
-    pub links: Vec<Link>,
+    pub links: Links,
     /// References that were over the limit.
     pub links_left_out: usize,
     /// The URL that the document calls its own, if it names one; it may be the page's.
@@ -89,36 +86,6 @@ pub struct Reading {
     pub listed: Vec<Listed>,
     /// Sitemaps that an index of sitemaps lists.
     pub sitemaps: Vec<Listed>,
-}
-
-/// A page that a page refers to.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Link {
-    /// The page.
-    pub url: PageUrl,
-    /// What the link is called, shortened to [`ANCHOR_BYTES_MAX`] bytes; empty if it has no text.
-    pub anchor: String,
-    /// Whether the link, or the whole page, asks not to be followed.
-    pub nofollow: bool,
-    /// How it is made.
-    pub kind: LinkKind,
-    /// Where in the text its anchor stands.
-    pub place: u32,
-}
-
-/// How a link is made.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum LinkKind {
-    /// `<a href>`.
-    Anchor,
-    /// `<area href>`.
-    Area,
-    /// `<frame src>` or `<iframe src>`.
-    Frame,
-    /// `rel=next`.
-    Next,
-    /// `rel=prev`.
-    Previous,
 }
 
 /// What a response means. `x_robots_tag` and `link_headers` are the values of those headers, one for each line.
@@ -146,14 +113,15 @@ pub fn read_selecting(
     limits: &Limits,
     selectors: [&[Selector]; 2],
 ) -> Reading {
-    let raw_digest = digest::of_bytes(body);
+    let (bytes, raw_digest) = (body.len(), digest::of_bytes(body));
     let body = &body[..body.len().min(limits.body_bytes)];
-    let mut reading = Reading::empty(Kind::of(content_type, url.path(), body), raw_digest);
+    let mut reading = Reading::empty(Kind::of(content_type, url.path(), body), bytes, raw_digest);
     for header in x_robots_tag {
         reading.robots.obey_header(header);
     }
+    let (links, alternates, feeds) = <_>::default();
     let mut reader =
-        Reader { url, content_type, body, canonical, limits, selectors, reading, seen: SeenUrls::default() };
+        Reader { url, content_type, body, canonical, limits, selectors, reading, links, alternates, feeds };
     match reader.reading.kind {
         Kind::Html | Kind::Xhtml => reader.read_html(),
         Kind::Text => reader.read_text(),
@@ -166,13 +134,15 @@ pub fn read_selecting(
 }
 
 impl Reading {
-    /// Every page that the document names and a crawler may follow, with the name it gives it.
-    pub fn discoveries(&self) -> impl Iterator<Item = (&PageUrl, &str)> {
-        let links =
-            self.links.iter().filter(|link| !link.nofollow).map(|link| (&link.url, link.anchor.as_str()));
+    /// The links that a crawler may follow.
+    pub fn followed_links(&self) -> impl Iterator<Item = Link<'_>> {
+        self.links.iter().filter(|link| !link.nofollow)
+    }
+
+    /// The other pages that the document names and a crawler may follow.
+    pub fn named_pages(&self) -> impl Iterator<Item = &PageUrl> {
         let named = self.canonical.iter().chain(&self.refresh).chain(&self.alternates).chain(&self.feeds);
-        let listed = self.listed.iter().map(|entry| &entry.url);
-        links.chain(named.chain(listed).filter(|_| self.robots.follow).map(|url| (url, "")))
+        named.chain(self.listed.iter().map(|entry| &entry.url)).filter(|_| self.robots.follow)
     }
 
     /// The main text: the visible text without what surrounds it on every page of the site.
@@ -203,7 +173,7 @@ impl Reading {
         })
     }
 
-    fn empty(kind: Kind, raw_digest: Digest) -> Self {
+    fn empty(kind: Kind, bytes: usize, raw_digest: Digest) -> Self {
         Self {
             kind,
             charset: None,
@@ -211,10 +181,11 @@ impl Reading {
             text: String::new(),
             blocks: Vec::new(),
             labels: Vec::new(),
+            bytes,
             raw_digest,
             text_digest: raw_digest,
             simhash: 0,
-            links: Vec::new(),
+            links: Links::default(),
             links_left_out: 0,
             canonical: None,
             alternates: Vec::new(),
@@ -237,14 +208,8 @@ struct Reader<'a> {
     limits: &'a Limits,
     selectors: [&'a [Selector]; 2],
     reading: Reading,
-    /// The URLs that were met.
-    seen: SeenUrls,
-}
-
-/// Where each URL that was met stands in its list, by the hash of its text: one map for each of the lists in which a URL stands once.
-#[derive(Default)]
-struct SeenUrls {
-    links: NumberMap<u64, usize>,
+    links: LinksBuilder,
+    /// The URLs that were met, by the hashes of their texts: one map for each of the lists in which a URL stands once.
     alternates: NumberMap<u64, ()>,
     feeds: NumberMap<u64, ()>,
 }
@@ -264,13 +229,11 @@ impl Reader<'_> {
             Some(href) => Base::with_href(self.url, href),
             None => Base::of(self.url),
         };
-        self.seen.links.reserve(markup.references.len());
-        self.reading.links.reserve(markup.references.len());
+        self.links.reserve(markup.references.len());
         for reference in &markup.references {
-            if let Ok(target) = self.canonical.resolve(&mut base, &markup.target(reference)) {
-                let place = markup.place(reference);
-                self.add(reference.kind, target, &markup.anchor(reference), reference.nofollow, place);
-            }
+            let (target, anchor) = (markup.target(reference), markup.anchor(reference));
+            let place = markup.place(reference);
+            self.add(&mut base, reference.kind, &target, &anchor, reference.nofollow, place);
         }
         self.reading.title = markup.title;
         self.reading.text = markup.text;
@@ -327,16 +290,15 @@ impl Reader<'_> {
         let mut base = Base::of(self.url);
         for link in headers.iter().flat_map(|header| link_header::links(header)) {
             let Some(kind) = ReferenceKind::of_relations(link.relations, link.media_type) else { continue };
-            if let Ok(target) = self.canonical.resolve(&mut base, link.target) {
-                self.add(kind, target, "", false, 0);
-            }
+            self.add(&mut base, kind, link.target, "", false, 0);
         }
     }
 
     fn finish(self) -> Reading {
         let mut reading = self.reading;
+        reading.links = self.links.finish();
         if !reading.robots.follow {
-            reading.links.iter_mut().for_each(|link| link.nofollow = true);
+            reading.links.follow_none();
         }
         if reading.kind != Kind::Other {
             if !reading.kind.is_html() {
@@ -348,48 +310,48 @@ impl Reader<'_> {
         reading
     }
 
-    fn add(&mut self, kind: ReferenceKind, url: PageUrl, anchor: &str, nofollow: bool, place: u32) {
+    fn add(
+        &mut self,
+        base: &mut Base,
+        kind: ReferenceKind,
+        target: &str,
+        anchor: &str,
+        nofollow: bool,
+        place: u32,
+    ) {
+        if let Some(kind) = link_kind(kind) {
+            return self.links.add(self.canonical, base, &Found { target, anchor, nofollow, kind, place });
+        }
+        let Ok(url) = self.canonical.resolve(base, target) else { return };
         match kind {
-            ReferenceKind::Anchor => self.add_link(LinkKind::Anchor, url, anchor, nofollow, place),
-            ReferenceKind::Area => self.add_link(LinkKind::Area, url, anchor, nofollow, place),
-            ReferenceKind::Frame => self.add_link(LinkKind::Frame, url, anchor, nofollow, place),
-            ReferenceKind::Next => self.add_link(LinkKind::Next, url, anchor, nofollow, place),
-            ReferenceKind::Previous => self.add_link(LinkKind::Previous, url, anchor, nofollow, place),
             ReferenceKind::Canonical => _ = self.reading.canonical.get_or_insert(url),
             ReferenceKind::Refresh => _ = self.reading.refresh.get_or_insert(url),
-            ReferenceKind::Alternate if is_new(&mut self.seen.alternates, &url) => {
+            ReferenceKind::Alternate if is_new(&mut self.alternates, &url) => {
                 self.reading.alternates.push(url);
             }
-            ReferenceKind::Feed if is_new(&mut self.seen.feeds, &url) => self.reading.feeds.push(url),
-            ReferenceKind::Alternate | ReferenceKind::Feed => {}
+            ReferenceKind::Feed if is_new(&mut self.feeds, &url) => self.reading.feeds.push(url),
+            _ => {}
         }
     }
+}
 
-    fn add_link(&mut self, kind: LinkKind, url: PageUrl, anchor: &str, nofollow: bool, place: u32) {
-        let links = &mut self.reading.links;
-        let known = *self.seen.links.entry(hash(&url)).or_insert(links.len());
-        match links.get_mut(known) {
-            Some(known) if known.url == url => {
-                known.nofollow &= nofollow;
-                if known.anchor.is_empty() {
-                    known.anchor = shortened(anchor, ANCHOR_BYTES_MAX).into();
-                }
-            }
-            // Two URLs with one hash: the second may then stand twice, which harms nobody.
-            _ => {
-                let anchor = shortened(anchor, ANCHOR_BYTES_MAX).into();
-                links.push(Link { url, anchor, nofollow, kind, place });
-            }
-        }
+/// How a link is made that a reader can follow; none of what else refers to a page.
+fn link_kind(kind: ReferenceKind) -> Option<LinkKind> {
+    match kind {
+        ReferenceKind::Anchor => Some(LinkKind::Anchor),
+        ReferenceKind::Area => Some(LinkKind::Area),
+        ReferenceKind::Frame => Some(LinkKind::Frame),
+        ReferenceKind::Next => Some(LinkKind::Next),
+        ReferenceKind::Previous => Some(LinkKind::Previous),
+        ReferenceKind::Canonical
+        | ReferenceKind::Alternate
+        | ReferenceKind::Feed
+        | ReferenceKind::Refresh => None,
     }
 }
 
 fn is_new(seen: &mut NumberMap<u64, ()>, url: &PageUrl) -> bool {
-    seen.insert(hash(url), ()).is_none()
-}
-
-fn hash(url: &PageUrl) -> u64 {
-    xxh3_64(url.as_str().as_bytes())
+    seen.insert(PageUrl::hash_of(url.as_str()), ()).is_none()
 }
 
 #[cfg(test)]
@@ -421,29 +383,22 @@ mod tests {
         assert_eq!(reading.title.as_deref(), Some("The page"));
         assert_eq!(reading.text, "Hello the first and again b");
         assert_eq!(
-            urls(reading.links.iter().map(|link| &link.url)),
+            reading.links.iter().map(|link| link.url).collect::<Vec<_>>(),
             ["http://a.example/base/2", "http://a.example/base/one", "http://b.example/"]
         );
-        assert_eq!(reading.links[0].kind, LinkKind::Next);
-        assert_eq!(reading.links[1].anchor, "the first");
-        assert!(!reading.links[1].nofollow && reading.links[2].nofollow);
+        let links: Vec<Link<'_>> = reading.links.iter().collect();
+        assert_eq!((links[0].kind, links[1].anchor), (LinkKind::Next, "the first"));
+        assert!(!links[1].nofollow && links[2].nofollow);
+        assert_eq!(links[2].to_url(), PageUrl::stored("http://b.example/").unwrap());
         assert_eq!(urls(&reading.canonical), ["http://a.example/own"]);
         assert_eq!(urls(&reading.alternates), ["http://a.example/base/de"]);
         assert_eq!(urls(&reading.feeds), ["http://a.example/base/feed"]);
         assert_eq!(urls(&reading.refresh), ["http://a.example/new"]);
         assert_eq!(reading.robots, RobotsMeta { archive: false, ..RobotsMeta::default() });
-        let found: Vec<_> = reading.discoveries().map(|(url, anchor)| (url.path(), anchor)).collect();
-        assert_eq!(
-            found,
-            [
-                ("/base/2", ""),
-                ("/base/one", "the first"),
-                ("/own", ""),
-                ("/new", ""),
-                ("/base/de", ""),
-                ("/base/feed", "")
-            ]
-        );
+        let followed: Vec<_> = reading.followed_links().map(|link| (link.url, link.anchor)).collect();
+        assert_eq!(followed, [("http://a.example/base/2", ""), ("http://a.example/base/one", "the first")]);
+        let named: Vec<_> = reading.named_pages().map(PageUrl::path).collect();
+        assert_eq!(named, ["/own", "/new", "/base/de", "/base/feed"]);
     }
 
     #[test]
@@ -463,11 +418,11 @@ mod tests {
         assert!(!reading.robots.index && !reading.robots.follow);
         assert_eq!(urls(&reading.canonical), ["http://a.example/own"]);
         assert_eq!(
-            urls(reading.links.iter().map(|link| &link.url)),
+            reading.links.iter().map(|link| link.url).collect::<Vec<_>>(),
             ["http://b.example/x", "http://a.example/d/2"]
         );
         assert!(reading.links.iter().all(|link| link.nofollow));
-        assert_eq!(reading.discoveries().count(), 0);
+        assert_eq!(reading.followed_links().count() + reading.named_pages().count(), 0);
     }
 
     #[test]
@@ -531,8 +486,8 @@ mod tests {
     #[test]
     fn a_link_without_text_is_called_by_its_picture_or_a_later_link() {
         let reading = read_html("<a href=a><img alt=' Logo '></a><a href=b></a><a href=b>later</a>");
-        assert_eq!(reading.links[0].anchor, "Logo");
-        assert_eq!(reading.links[1].anchor, "later");
+        let anchors: Vec<_> = reading.links.iter().map(|link| link.anchor).collect();
+        assert_eq!(anchors, ["Logo", "later"]);
     }
 
     #[test]

@@ -68,7 +68,7 @@ pub struct Exchange {
     pub response_head: Vec<u8>,
     /// The status of the answer.
     pub status: u16,
-    /// The body after transfer decoding and before content decoding.
+    /// The body after transfer decoding and before content decoding; of no use where the records were made before.
     pub body: Bytes,
     /// Why the body is not whole; none if it is.
     pub truncated: Option<Truncation>,
@@ -92,5 +92,13 @@ impl Exchange {
     /// The value of a header of the response.
     pub fn header(&self, name: &str) -> Option<&str> {
         http_head::value(&self.response_head, name)
+    }
+
+    /// The body, at hand or in the records that were made of it.
+    pub fn whole_body(&self) -> Option<Vec<u8>> {
+        match &self.folded {
+            Some(folded) => folded.body(),
+            None => Some(self.body.to_vec()),
+        }
     }
 }

@@ -11,7 +11,8 @@ use std::sync::{Mutex, PoisonError};
 use bytes::Bytes;
 
 use crate::collection::exchange::Exchange;
-use crate::collection::warc::{WarcWriter, Written};
+use crate::collection::gzip::unfold;
+use crate::collection::warc::{WarcRecord, WarcWriter, Written};
 
 /// The records of a whole response, ready to be appended.
 #[derive(Clone, Debug)]
@@ -26,6 +27,12 @@ impl Folded {
         let start = output.len();
         output.extend_from_slice(&self.records);
         Written { start, ..self.written.clone() }
+    }
+
+    /// The body of the response.
+    pub(crate) fn body(&self) -> Option<Vec<u8>> {
+        let bytes = unfold(&self.records).ok()?;
+        WarcRecord::parse(&bytes).ok().map(|record| record.http().1.to_vec())
     }
 }
 
@@ -76,7 +83,9 @@ mod tests {
         let folding = Folding::new([5; 16], "freshet", 1);
         let exchange = exchange(1, "http://a.example/", 5, b"<p>hello");
         let (mut ours, mut theirs) = (b"before".to_vec(), b"before".to_vec());
-        let written = folding.fold(&exchange).append_to(&mut ours);
+        let folded = folding.fold(&exchange);
+        let written = folded.append_to(&mut ours);
+        assert_eq!(folded.body().as_deref(), Some(b"<p>hello".as_slice()));
         assert_eq!(written, folding.writer().append_exchange(&exchange, None, &mut theirs));
         assert_eq!(ours, theirs);
         assert_eq!(written.start, 6);
