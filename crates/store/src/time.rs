@@ -3,6 +3,8 @@
 //! A crawl may run faster than the clock on the wall, for the lab: then these are moments of its own time.
 
 use freshet_theory::units::Days;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 
 /// Milliseconds of one day.
 const DAY: f64 = 86_400_000.0;
@@ -41,17 +43,25 @@ impl Timestamp {
     /// The moment as text to the millisecond, such as `2026-11-16T01:30:18.123Z`. Moments outside of the years 1 to 9999 are given as the
     /// nearest inside.
     pub fn iso(self) -> String {
-        self.civil().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+        let civil = self.civil();
+        let mut text = day(civil, "-");
+        push_time(&mut text, ["T", ":", ":", "."], civil);
+        push_digits(&mut text, i64::from(civil.millisecond()), 3);
+        text.push('Z');
+        text
     }
 
     /// The moment as 14 digits to the second, such as `20261116013018`.
     pub fn digits(self) -> String {
-        self.civil().strftime("%Y%m%d%H%M%S").to_string()
+        let civil = self.civil();
+        let mut text = day(civil, "");
+        push_time(&mut text, [""; 4], civil);
+        text
     }
 
     /// The day in UTC, such as `2026-11-16`.
     pub fn day(self) -> String {
-        self.civil().strftime("%Y-%m-%d").to_string()
+        day(self.civil(), "-")
     }
 
     /// The moment that such a text names.
@@ -59,14 +69,42 @@ impl Timestamp {
         Some(Self(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()))
     }
 
-    fn civil(self) -> jiff::Timestamp {
+    fn civil(self) -> DateTime {
         let millis = self.0.clamp(YEAR_1, YEAR_9999);
-        jiff::Timestamp::from_millisecond(millis).expect("it was brought into the range")
+        let moment = jiff::Timestamp::from_millisecond(millis).expect("it was brought into the range");
+        Offset::UTC.to_datetime(moment)
     }
 
     /// Days from `earlier` to this moment, never negative.
     pub fn days_since(self, earlier: Self) -> Days {
         Days::new(self.millis_since(earlier).max(0) as f64 / DAY)
+    }
+}
+
+/// The day with a separator. By hand, for each page that is stored states its time in several places.
+fn day(civil: DateTime, separator: &str) -> String {
+    let mut text = String::with_capacity("2026-11-16T01:30:18.123Z".len());
+    push_digits(&mut text, i64::from(civil.year()), 4);
+    text.push_str(separator);
+    push_digits(&mut text, i64::from(civil.month()), 2);
+    text.push_str(separator);
+    push_digits(&mut text, i64::from(civil.day()), 2);
+    text
+}
+
+/// Adds hour, minute and second, each after its separator, and the last separator.
+fn push_time(text: &mut String, separators: [&str; 4], civil: DateTime) {
+    let parts = [civil.hour(), civil.minute(), civil.second()];
+    for (separator, part) in separators.iter().zip(parts) {
+        text.push_str(separator);
+        push_digits(text, i64::from(part), 2);
+    }
+    text.push_str(separators[3]);
+}
+
+fn push_digits(text: &mut String, number: i64, digits: u32) {
+    for place in (0..digits).rev() {
+        text.push(char::from(b'0' + (number / 10_i64.pow(place) % 10) as u8));
     }
 }
 

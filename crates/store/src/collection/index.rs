@@ -117,6 +117,12 @@ pub(crate) fn write(
 /// A text as JSON.
 pub(crate) fn quote(text: &str, output: &mut String) {
     output.push('"');
+    let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\');
+    if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
+        output.push_str(text);
+        output.push('"');
+        return;
+    }
     for one in text.chars() {
         match one {
             '"' => output.push_str("\\\""),

@@ -205,7 +205,12 @@ impl WarcWriter {
     fn field(&mut self, name: &str, value: &str) {
         self.head.push_str(name);
         self.head.push_str(": ");
-        self.head.extend(value.chars().map(|one| if one.is_control() { ' ' } else { one }));
+        // Nearly every value is plain, and is taken as it is.
+        if value.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte)) {
+            self.head.push_str(value);
+        } else {
+            self.head.push_str(&one_line(value));
+        }
         self.head.push_str("\r\n");
     }
 

@@ -130,34 +130,20 @@ impl Codes {
     }
 }
 
-/// The fixed codes, ready to be written.
-#[derive(Clone, Debug)]
-pub(super) struct Fixed {
-    codes: Codes,
-    table: Box<Table>,
-}
-
-impl Fixed {
-    pub(super) fn new() -> Self {
-        let codes = Codes::fixed();
-        Self { table: Box::new(Table::of(&codes)), codes }
-    }
-}
-
 /// Writes a block that was put together so, in the cheapest way.
-pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Fixed, output: &mut Output<'_>) {
+pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Table, output: &mut Output<'_>) {
     let is_last = u64::from(is_last);
     let stored = 8 * (bytes.len() as u64 + 5);
-    let counts = items.counts();
     if bytes.len() < OWN_CODES_FROM {
-        let cost = 3 + fixed.codes.cost(&counts);
+        let cost = 3 + fixed.cost(items);
         if cost < stored {
             return output.write(cost, |bits| {
                 bits.put(is_last | 1 << 1, 3);
-                fixed.table.write(items, bits);
+                fixed.write(items, bits);
             });
         }
     } else {
+        let counts = items.counts();
         let codes = Codes::of(&counts);
         let head = Head::of(&codes);
         let cost = 3 + head.cost() + codes.cost(&counts);
@@ -181,7 +167,7 @@ pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Fixed, o
 
 /// What stands for each item, in one look.
 #[derive(Clone, Debug)]
-struct Table {
+pub(super) struct Table {
     /// Its bits.
     values: [u32; KINDS],
     /// How many they are.
@@ -190,6 +176,11 @@ struct Table {
 }
 
 impl Table {
+    /// The fixed codes of the standard.
+    pub(super) fn fixed() -> Self {
+        Self::of(&Codes::fixed())
+    }
+
     fn of(codes: &Codes) -> Self {
         let Codes { literals, distances } = codes;
         let end = (u64::from(literals.codes[END]), u32::from(literals.lengths[END]));
@@ -217,6 +208,12 @@ impl Table {
     fn set(&mut self, item: usize, value: u32, bits: u8) {
         self.values[item] = value;
         self.bits[item] = bits;
+    }
+
+    /// Bits that a block takes, without its head.
+    fn cost(&self, items: &Items) -> u64 {
+        let bits = items.as_slice().iter().map(|item| u64::from(self.look(*item).1));
+        bits.sum::<u64>() + u64::from(self.end.1)
     }
 
     fn write(&self, items: &Items, bits: &mut Bits<'_>) {

@@ -5,7 +5,7 @@
 //! - It takes no more than five bytes for every 65,535 beyond the bytes themselves, and five at the end.
 //! - The same bytes give the same result, whatever was encoded before.
 
-use super::block::{self, BLOCK_BYTES_MAX, Fixed, Output};
+use super::block::{self, BLOCK_BYTES_MAX, Output, Table};
 use super::copies::Copies;
 use super::items::Items;
 
@@ -14,12 +14,12 @@ use super::items::Items;
 pub struct Encoder {
     copies: Copies,
     items: Items,
-    fixed: Fixed,
+    fixed: Box<Table>,
 }
 
 impl Default for Encoder {
     fn default() -> Self {
-        Self { copies: Copies::new(), items: Items::new(), fixed: Fixed::new() }
+        Self { copies: Copies::new(), items: Items::new(), fixed: Box::new(Table::fixed()) }
     }
 }
 
