@@ -1,4 +1,4 @@
-//! A crawl that is started again tells of its copies what it told before, also when it was killed: a scripted month of two sites, one with a sitemap that has
+//! A crawl that is started again tells of its copies what it told before, also when it was not closed: a scripted month of two sites, one with a sitemap that has
 //! proved true, the other without.
 //!
 //! Without what the sitemap had said 0.69 were told to be fresh after the restart where 0.81 had been told before it and 0.82 were: pages that the sitemap had
@@ -131,6 +131,13 @@ impl Story {
         story
     }
 
+    /// The same after its end and another start.
+    fn started_again(self, place: &Path, now: Timestamp) -> Self {
+        let Self { crawl, numbers, seen } = self;
+        drop(crawl);
+        Self { crawl: open(place, now), numbers, seen }
+    }
+
     /// What came of an order is kept, and what became known is heard.
     fn take(&mut self, visit: Visit, site: SiteNumber, now: Timestamp) {
         let keeper = self.crawl.keeper_mut();
@@ -217,16 +224,19 @@ impl Story {
     }
 }
 
+/// A month, and what was told at its end.
+fn month(place: &Path) -> (Story, Timestamp) {
+    let mut story = Story::begin(place);
+    (1..DAYS).for_each(|day| story.live(day));
+    (story, START.plus_millis((DAYS - 1) * DAY + 8 * HOUR))
+}
+
 #[test]
 fn a_crawl_that_is_killed_and_started_again_tells_what_it_told_before() {
     let place = tempfile::tempdir().expect("a place");
-    let mut story = Story::begin(place.path());
-    (1..DAYS).for_each(|day| story.live(day));
-    let now = START.plus_millis((DAYS - 1) * DAY + 8 * HOUR);
+    let (story, now) = month(place.path());
     let (pages_before, before) = story.told(now);
-    let Story { crawl, numbers, seen } = story;
-    drop(crawl);
-    let story = Story { crawl: open(place.path(), now), numbers, seen };
+    let story = story.started_again(place.path(), now);
     let (pages_after, after) = story.told(now);
     let truth = story.truth(now);
     let off = pages_before.iter().zip(&pages_after).map(|(before, after)| (before - after).abs());
@@ -234,4 +244,25 @@ fn a_crawl_that_is_killed_and_started_again_tells_what_it_told_before() {
     assert!((before - after).abs() < 0.005, "{before} before, {after} after, {truth} in truth");
     assert!(off < 0.02, "a page is told otherwise by {off} on average");
     assert!((after - truth).abs() < 0.1, "{after} where {truth} is fresh");
+}
+
+#[test]
+fn a_note_that_cannot_be_read_is_as_none_until_the_list_is_read_again() {
+    let place = tempfile::tempdir().expect("a place");
+    let (mut story, now) = month(place.path());
+    let (_, before) = story.told(now);
+    for damaged in [vec![], vec![1], vec![2, 0, 0], vec![1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]]
+    {
+        let keeper = story.crawl.keeper_mut();
+        keeper.write_note((format!("list {}/sitemap.xml", SITES[0]), Some(damaged)));
+        keeper.commit().expect("it is committed");
+        story = story.started_again(place.path(), now);
+        let (_, after) = story.told(now);
+        assert!(after < before - 0.05, "{before} before, {after} without the sitemap");
+    }
+    story.read_sitemap(now);
+    let (_, told) = story.told(now);
+    story = story.started_again(place.path(), now);
+    let (_, again) = story.told(now);
+    assert!(before - 0.02 < told && (told - again).abs() < 0.005, "{before}, {told}, {again}");
 }

@@ -31,7 +31,7 @@ use super::duplicates::Duplicates;
 use super::gist::{Notebook, UrlGist};
 use super::known::{Gathered, Known};
 use super::news::News;
-use super::readings::{ListReading, recall_readings};
+use super::readings::{ListReadings, recall_readings};
 use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
 use crate::change::ephemeral::{TemplateLore, template_of};
 use crate::change::look::Lesson;
@@ -155,7 +155,7 @@ impl Keeper {
         &mut self,
         now: Timestamp,
         mut tell: impl FnMut(News),
-    ) -> Result<(Copies, Vec<(Box<str>, ListReading)>), StoreError> {
+    ) -> Result<(Copies, ListReadings), StoreError> {
         let Past { paths, mut pages, altered } = self.past.take().unwrap_or_default();
         pages.retain(|page| !altered.contains(&page.number()));
         pages.append(&mut recall_some_pages(&self.reader, &altered)?);
@@ -166,7 +166,6 @@ impl Keeper {
             let site = self.sites.get(reading.head.site.index());
             site.is_some_and(|site| (site.first_seen..=now).contains(&reading.time()))
         });
-        readings.sort_by_key(|(_, reading)| reading.time());
         let last_read: HashMap<SiteNumber, Timestamp> =
             readings.iter().map(|(_, reading)| (reading.head.site, reading.time())).collect();
         let every: HashMap<&str, i64> =

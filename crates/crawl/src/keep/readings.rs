@@ -54,6 +54,9 @@ pub struct ListReading {
     words: Box<[u8]>,
 }
 
+/// Readings with the URLs of their lists, the oldest first.
+pub type ListReadings = Vec<(Box<str>, ListReading)>;
+
 /// What a reading says of its list.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Head {
@@ -102,8 +105,10 @@ impl ListReading {
         put_number(u64::from(site.0), &mut bytes);
         time.put(&mut bytes);
         every.put(&mut bytes);
-        (lost.put(&mut bytes), found.put(&mut bytes));
-        (is_trusted.put(&mut bytes), is_silence_believed.put(&mut bytes));
+        lost.put(&mut bytes);
+        found.put(&mut bytes);
+        is_trusted.put(&mut bytes);
+        is_silence_believed.put(&mut bytes);
         bytes.extend_from_slice(&self.words);
         (format!("{NOTES}{list}"), Some(bytes))
     }
@@ -144,13 +149,15 @@ fn take_word(before: u32, input: &mut Input<'_>) -> Result<Option<(PageNumber, W
     Ok(Some((PageNumber(page), word)))
 }
 
-/// The readings that the stores keep, by the URL of their list. What cannot be read is left out.
-pub(super) fn recall_readings(reader: &Reader) -> Result<Vec<(Box<str>, ListReading)>, StoreError> {
+/// The readings that the stores keep. What cannot be read is left out.
+pub(super) fn recall_readings(reader: &Reader) -> Result<ListReadings, StoreError> {
     let notes = reader.notes(NOTES)?.into_iter();
     let reading = |(name, note): (String, Vec<u8>)| {
         Some((name.strip_prefix(NOTES)?.into(), ListReading::decode(&note)?))
     };
-    Ok(notes.filter_map(reading).collect())
+    let mut readings: ListReadings = notes.filter_map(reading).collect();
+    readings.sort_by_key(|(_, reading)| reading.time());
+    Ok(readings)
 }
 
 impl Keeper {
