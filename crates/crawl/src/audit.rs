@@ -70,6 +70,8 @@ pub struct Drawn {
     pub site: SiteNumber,
     /// When it was visited last before.
     pub visited: Timestamp,
+    /// When its visit was ordered, and it was asked what is believed of its copy. Pages are drawn from all, which takes a while, and a visit within it is known to who is asked.
+    pub asked: Timestamp,
     /// What was believed of its copy, by a policy that says so.
     pub believed: Option<CopyBelief>,
 }
@@ -149,7 +151,7 @@ impl Audit {
                 && record.discarded.is_none()
                 && !record.gone
             {
-                copies.push(Drawn { page, site: record.site, visited, believed: None });
+                copies.push(Drawn { page, site: record.site, visited, asked: now, believed: None });
             }
         }
         let mut chance = ChaCha8Rng::seed_from_u64(now.millis() as u64);
@@ -160,19 +162,16 @@ impl Audit {
     /// What it has found so far.
     pub fn report(&self, reader: &Reader) -> Result<AuditReport, StoreError> {
         let drawn: HashMap<PageNumber, &Drawn> = self.pages.iter().map(|drawn| (drawn.page, drawn)).collect();
-        let mut first: HashMap<PageNumber, VisitRow> = HashMap::new();
-        for visit in reader.visits(&VisitQuery::since(self.started))? {
-            if let Some(page) = visit.row.page.filter(|page| drawn.contains_key(page)) {
-                first.entry(page).or_insert(visit.row);
-            }
-        }
+        let rows = reader.visits(&VisitQuery::since(self.started))?.into_iter().map(|visit| visit.row);
+        let first = first_visits(rows, &drawn);
         let judged: Vec<(f64, &VisitRow, &Drawn)> = first
             .iter()
-            .filter_map(|(page, row)| Some((age(row, drawn[page].visited, self.started)?, row, drawn[page])))
+            .filter_map(|(page, row)| {
+                Some((age(row, drawn[page].visited, drawn[page].asked)?, row, drawn[page]))
+            })
             .collect();
         let ages: Vec<f64> = judged.iter().map(|(age, ..)| *age).collect();
-        let found: Vec<Found> =
-            judged.iter().map(|(_, row, drawn)| Found::of(row, drawn, self.started)).collect();
+        let found: Vec<Found> = judged.iter().map(|(_, row, drawn)| Found::of(row, drawn)).collect();
         let (estimated_freshness, surprise) = beliefs(&found).unzip();
         Ok(AuditReport {
             started_ms: self.started.millis(),
@@ -192,6 +191,22 @@ impl Audit {
     }
 }
 
+/// The first visit to each page since it was asked what is believed of it.
+fn first_visits(
+    rows: impl Iterator<Item = VisitRow>,
+    drawn: &HashMap<PageNumber, &Drawn>,
+) -> HashMap<PageNumber, VisitRow> {
+    let mut first = HashMap::new();
+    for row in rows {
+        if let Some(drawn) =
+            row.page.and_then(|page| drawn.get(&page)).filter(|drawn| drawn.asked <= row.time)
+        {
+            first.entry(drawn.page).or_insert(row);
+        }
+    }
+    first
+}
+
 /// What the visit to a drawn page found, beside what was expected of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
@@ -202,11 +217,11 @@ struct Found {
 }
 
 impl Found {
-    fn of(row: &VisitRow, page: &Drawn, drawn: Timestamp) -> Self {
-        let waited = row.time.days_since(drawn.min(row.time)).get();
+    fn of(row: &VisitRow, drawn: &Drawn) -> Self {
+        let waited = row.time.days_since(drawn.asked).get();
         Self {
             is_same: matches!(row.kind, VisitKind::Unchanged | VisitKind::NotModified),
-            expected: page.believed.map(|belief| belief.fresh_in(waited)),
+            expected: drawn.believed.map(|belief| belief.fresh_in(waited)),
         }
     }
 }
@@ -349,6 +364,11 @@ mod tests {
         AuditReport { judged, fresh, estimated_freshness: Some(estimate), ..AuditReport::default() }
     }
 
+    fn drawn(asked: Timestamp, believed: Option<CopyBelief>) -> Drawn {
+        let (page, site, visited) = (PageNumber(1), SiteNumber(1), Timestamp::from_millis(0));
+        Drawn { page, site, visited, asked, believed }
+    }
+
     #[track_caller]
     fn check(audits: &[AuditReport], low: f64, high: f64) {
         let (moved, error) = calibrated((0.8, 0.01), audits, Timestamp::from_millis(0));
@@ -387,14 +407,27 @@ mod tests {
         assert!(error(Some(0.04)) < 0.6 * error(None));
     }
 
-    /// On a busy machine pages waited for half a day to be audited: a change in it counted against the estimate.
+    /// To draw from all pages takes a while, the longer the busier the machine is, and the crawl visits some of those that are drawn within it. What it believed then was what these
+    /// visits had found, and it was held against what they found.
+    #[test]
+    fn a_visit_that_was_known_when_it_was_asked_what_is_believed_judges_nothing() {
+        let page = drawn(Timestamp::from_millis(20), None);
+        let visits = [10, 20, 30].map(|time| VisitRow {
+            page: Some(page.page),
+            ..VisitRow::new(Timestamp::from_millis(time), "http://a.example/", VisitKind::Changed)
+        });
+        let first = first_visits(visits.into_iter(), &HashMap::from([(page.page, &page)]));
+        assert_eq!(first[&page.page].time, page.asked);
+    }
+
+    /// Where pages had to wait to be audited, a change while they did counted against the estimate.
     #[test]
     fn what_a_page_that_had_to_wait_may_have_become_meanwhile_is_expected() {
         let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
-        let drawn = |believed| Drawn { page: PageNumber(1), site: SiteNumber(1), visited: day(0), believed };
+        let drawn = |believed| drawn(day(10), believed);
         let expected = |believed: Option<CopyBelief>, visit: i64, kind| {
             let row = VisitRow::new(day(visit), "http://a.example/", kind);
-            Found::of(&row, &drawn(believed), day(10))
+            Found::of(&row, &drawn(believed))
         };
         let fades = Some(CopyBelief::new(0.8, 0.4));
         for (visit, fresh) in [(10, 0.8), (11, 0.4), (13, 0.1), (9, 0.8)] {

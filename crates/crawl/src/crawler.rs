@@ -408,17 +408,18 @@ impl Crawler {
         for some in std::mem::take(&mut audit.pages).chunks(HEARD_AT_ONCE) {
             // Those who ask for work meanwhile are not kept waiting for all of it.
             let mut update_module = self.update_module();
+            let asked = self.clock.now();
             for drawn in some {
-                if !update_module.visit_for_audit(drawn.page, drawn.site, now) {
+                if !update_module.visit_for_audit(drawn.page, drawn.site, asked) {
                     continue;
                 }
                 let fresh_at = |moment: Timestamp| {
                     let explanation = update_module.refresh().explain(drawn.page, moment)?;
                     Some(1.0 - explanation.changed_probability)
                 };
-                let in_a_day = fresh_at(now.plus_millis(DAY));
-                let believed = fresh_at(now).zip(in_a_day).map(|(now, later)| CopyBelief::new(now, later));
-                audit.pages.push(Drawn { believed, ..*drawn });
+                let in_a_day = fresh_at(asked.plus_millis(DAY));
+                let believed = fresh_at(asked).zip(in_a_day).map(|(now, later)| CopyBelief::new(now, later));
+                audit.pages.push(Drawn { asked, believed, ..*drawn });
             }
         }
         self.news.notify_waiters();
