@@ -6,7 +6,8 @@
 //!
 //! Past audits calibrate the estimate: on the scale of log odds it is moved by the distance between what audits found and what had been believed of the
 //! very pages that they visited, as far as there were enough of them. So it does not matter which pages chance drew: what is known of them is taken
-//! off. The newer ones count more, and the more so the younger the crawl is: while it learns what it estimates changes fast, and how wrong it is too.
+//! off. A page may have to wait for its visit, on a busy machine for longer than it takes some to change: so what a visit finds is held against what was believed
+//! for its moment, while the freshness that is reported is that of the moment when the pages were drawn, as far as their dates tell. The newer ones count more, and the more so the younger the crawl is: while it learns what it estimates changes fast, and how wrong it is too.
 //! A policy that learns from all visits knows more than the few that are drawn in a week: what these find moves the estimate as far as the policy's error is beside theirs,
 //! which is little, unless it contradicts the policy beyond chance; then it moves it nearly all the way.
 //!
@@ -69,8 +70,32 @@ pub struct Drawn {
     pub site: SiteNumber,
     /// When it was visited last before.
     pub visited: Timestamp,
-    /// How probable it was held that the copy is fresh, by a policy that says so.
-    pub believed_fresh: Option<f64>,
+    /// When its visit was ordered, and it was asked what is believed of its copy. Pages are drawn from all, which takes a while, and a visit within it is known to who is asked.
+    pub asked: Timestamp,
+    /// What was believed of its copy, by a policy that says so.
+    pub believed: Option<CopyBelief>,
+}
+
+/// How probable it is held that a copy is fresh, and how that fades.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopyBelief {
+    /// The probability now.
+    fresh: f64,
+    /// Changes to expect of its page in a day from now on.
+    changes_per_day: f64,
+}
+
+impl CopyBelief {
+    /// Of a copy that is fresh now with the one probability and a day later with the other.
+    pub fn new(fresh: f64, fresh_in_a_day: f64) -> Self {
+        let exposure = |fresh: f64| -fresh.clamp(1e-9, 1.0).ln();
+        Self { fresh, changes_per_day: (exposure(fresh_in_a_day) - exposure(fresh)).max(0.0) }
+    }
+
+    /// The probability that the copy is fresh so many days later.
+    fn fresh_in(self, days: f64) -> f64 {
+        self.fresh * (-self.changes_per_day * days).exp()
+    }
 }
 
 /// What a crawl believes of its copies.
@@ -99,9 +124,12 @@ pub struct AuditReport {
     pub freshness: Option<(f64, f64, f64)>,
     /// What the crawl believed when the audit began, calibrated by the audits before.
     pub believed_freshness: Option<f64>,
-    /// What the policy alone believed of the judged pages.
+    /// Of the judged pages, those that were as our copy has them when they were visited; in audits that did not tell it, those that were when they were drawn.
+    #[serde(default)]
+    pub same: Option<usize>,
+    /// The part of the judged pages that the policy alone expected to be as our copy has them when they were visited.
     pub estimated_freshness: Option<f64>,
-    /// The mean square of what was found of a judged page, fresh or not, less what the policy believed of it.
+    /// The mean square of what was found of a judged page, the same or not, less what the policy expected of it.
     #[serde(default)]
     pub surprise: Option<f64>,
     /// Mean days since the judged copies went out of date, and its 95% interval. When a page changed is taken from its Last-Modified, or
@@ -123,7 +151,7 @@ impl Audit {
                 && record.discarded.is_none()
                 && !record.gone
             {
-                copies.push(Drawn { page, site: record.site, visited, believed_fresh: None });
+                copies.push(Drawn { page, site: record.site, visited, asked: now, believed: None });
             }
         }
         let mut chance = ChaCha8Rng::seed_from_u64(now.millis() as u64);
@@ -134,18 +162,17 @@ impl Audit {
     /// What it has found so far.
     pub fn report(&self, reader: &Reader) -> Result<AuditReport, StoreError> {
         let drawn: HashMap<PageNumber, &Drawn> = self.pages.iter().map(|drawn| (drawn.page, drawn)).collect();
-        let mut first: HashMap<PageNumber, VisitRow> = HashMap::new();
-        for visit in reader.visits(&VisitQuery::since(self.started))? {
-            if let Some(page) = visit.row.page.filter(|page| drawn.contains_key(page)) {
-                first.entry(page).or_insert(visit.row);
-            }
-        }
-        let judged: Vec<(f64, &Drawn)> = first
+        let rows = reader.visits(&VisitQuery::since(self.started))?.into_iter().map(|visit| visit.row);
+        let first = first_visits(rows, &drawn);
+        let judged: Vec<(f64, &VisitRow, &Drawn)> = first
             .iter()
-            .filter_map(|(page, row)| Some((age(row, drawn[page].visited, self.started)?, drawn[page])))
+            .filter_map(|(page, row)| {
+                Some((age(row, drawn[page].visited, drawn[page].asked)?, row, drawn[page]))
+            })
             .collect();
-        let ages: Vec<f64> = judged.iter().map(|(age, _)| *age).collect();
-        let (estimated_freshness, surprise) = beliefs(&judged).unzip();
+        let ages: Vec<f64> = judged.iter().map(|(age, ..)| *age).collect();
+        let found: Vec<Found> = judged.iter().map(|(_, row, drawn)| Found::of(row, drawn)).collect();
+        let (estimated_freshness, surprise) = beliefs(&found).unzip();
         Ok(AuditReport {
             started_ms: self.started.millis(),
             sample: self.pages.len(),
@@ -154,6 +181,7 @@ impl Audit {
             failed: first.len() - ages.len(),
             freshness: freshness(&ages),
             believed_freshness: self.believed.freshness,
+            same: Some(found.iter().filter(|found| found.is_same).count()),
             estimated_freshness,
             surprise,
             age_days: mean_age(&ages),
@@ -163,13 +191,47 @@ impl Audit {
     }
 }
 
-/// The mean of what was believed of judged pages, and the mean square of what was found less that; none unless something was believed of each.
-fn beliefs(judged: &[(f64, &Drawn)]) -> Option<(f64, f64)> {
+/// The first visit to each page since it was asked what is believed of it.
+fn first_visits(
+    rows: impl Iterator<Item = VisitRow>,
+    drawn: &HashMap<PageNumber, &Drawn>,
+) -> HashMap<PageNumber, VisitRow> {
+    let mut first = HashMap::new();
+    for row in rows {
+        if let Some(drawn) =
+            row.page.and_then(|page| drawn.get(&page)).filter(|drawn| drawn.asked <= row.time)
+        {
+            first.entry(drawn.page).or_insert(row);
+        }
+    }
+    first
+}
+
+/// What the visit to a drawn page found, beside what was expected of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    /// Whether the page was as our copy has it.
+    is_same: bool,
+    /// How probable that was held, for the moment of the visit.
+    expected: Option<f64>,
+}
+
+impl Found {
+    fn of(row: &VisitRow, drawn: &Drawn) -> Self {
+        let waited = row.time.days_since(drawn.asked).get();
+        Self {
+            is_same: matches!(row.kind, VisitKind::Unchanged | VisitKind::NotModified),
+            expected: drawn.believed.map(|belief| belief.fresh_in(waited)),
+        }
+    }
+}
+
+/// The mean of what was expected of judged pages, and the mean square of what was found less that; none unless something was expected of each.
+fn beliefs(judged: &[Found]) -> Option<(f64, f64)> {
     let (mut believed, mut surprise) = (0.0, 0.0);
-    for (age, drawn) in judged {
-        let fresh = f64::from(u8::from(*age == 0.0));
-        believed += drawn.believed_fresh?;
-        surprise += (fresh - drawn.believed_fresh?).powi(2);
+    for found in judged {
+        believed += found.expected?;
+        surprise += (f64::from(u8::from(found.is_same)) - found.expected?).powi(2);
     }
     let count = judged.len() as f64;
     (count > 0.0).then(|| (believed / count, surprise / count))
@@ -233,7 +295,7 @@ pub fn calibrated((estimate, error): (f64, f64), audits: &[AuditReport], now: Ti
     }
     // Half a page more of each kind keeps the odds finite.
     let distance =
-        log_odds((found.fresh + 0.5) / (found.weight + 1.0)) - log_odds(found.estimated / found.weight);
+        log_odds((found.same + 0.5) / (found.weight + 1.0)) - log_odds(found.estimated / found.weight);
     let odds = (log_odds(estimate) + found.belief() * distance).exp();
     let moved = odds / (1.0 + odds);
     let lasting = found.belief().sqrt() * found.error();
@@ -250,10 +312,10 @@ pub fn error_of(audits: &[AuditReport], now: Timestamp) -> f64 {
 struct Findings {
     /// Pages that were judged.
     weight: f64,
-    /// Of them, pages that were believed to be fresh.
+    /// Of them, pages that were expected to be the same as our copies.
     estimated: f64,
     /// Pages that were.
-    fresh: f64,
+    same: f64,
     /// The variance of the difference of both.
     variance: f64,
 }
@@ -272,14 +334,14 @@ impl Findings {
             found.weight += counts * judged;
             found.variance += counts * counts * judged * audit.surprise.unwrap_or(by_chance);
             found.estimated += counts * judged * estimate;
-            found.fresh += counts * audit.fresh as f64;
+            found.same += counts * audit.same.unwrap_or(audit.fresh) as f64;
         }
         found
     }
 
     /// How far the estimate follows what was found, from 0 to 1: the error of the policy beside that of the audits.
     fn belief(&self) -> f64 {
-        let (error, off) = (self.error().powi(2), (self.fresh - self.estimated) / self.weight);
+        let (error, off) = (self.error().powi(2), (self.same - self.estimated) / self.weight);
         let of_policy = LASTING_ERROR.powi(2).max(off.powi(2) - SHOWN.powi(2) * error);
         of_policy / (of_policy + error) * self.weight / (self.weight + FEW)
     }
@@ -300,6 +362,11 @@ mod tests {
 
     fn audit(judged: usize, fresh: usize, estimate: f64) -> AuditReport {
         AuditReport { judged, fresh, estimated_freshness: Some(estimate), ..AuditReport::default() }
+    }
+
+    fn drawn(asked: Timestamp, believed: Option<CopyBelief>) -> Drawn {
+        let (page, site, visited) = (PageNumber(1), SiteNumber(1), Timestamp::from_millis(0));
+        Drawn { page, site, visited, asked, believed }
     }
 
     #[track_caller]
@@ -327,23 +394,57 @@ mod tests {
 
     #[test]
     fn what_is_known_of_the_pages_that_were_drawn_is_no_error() {
-        let drawn = |believed_fresh| Drawn {
-            page: PageNumber(1),
-            site: SiteNumber(1),
-            visited: Timestamp::from_millis(0),
-            believed_fresh,
-        };
-        let (sure, unsure) = (drawn(Some(0.9)), drawn(Some(0.5)));
-        let judged = [(0.0, &sure), (2.0, &unsure)];
+        let found = |is_same, expected| Found { is_same, expected };
+        let judged = [found(true, Some(0.9)), found(false, Some(0.5))];
         let (believed, surprise) = beliefs(&judged).expect("something was believed of each");
         assert!((believed - 0.7).abs() < 1e-12 && (surprise - 0.13).abs() < 1e-12, "{believed} {surprise}");
-        assert_eq!(beliefs(&[(0.0, &drawn(None))]), None);
+        assert_eq!(beliefs(&[found(true, None)]), None);
         assert_eq!(beliefs(&[]), None);
         let error = |surprise| {
             let audits = [AuditReport { surprise, ..audit(400, 320, 0.8) }];
             error_of(&audits, Timestamp::from_millis(0))
         };
         assert!(error(Some(0.04)) < 0.6 * error(None));
+    }
+
+    /// To draw from all pages takes a while, the longer the busier the machine is, and the crawl visits some of those that are drawn within it. What it believed then was what these
+    /// visits had found, and it was held against what they found.
+    #[test]
+    fn a_visit_that_was_known_when_it_was_asked_what_is_believed_judges_nothing() {
+        let page = drawn(Timestamp::from_millis(20), None);
+        let visits = [10, 20, 30].map(|time| VisitRow {
+            page: Some(page.page),
+            ..VisitRow::new(Timestamp::from_millis(time), "http://a.example/", VisitKind::Changed)
+        });
+        let first = first_visits(visits.into_iter(), &HashMap::from([(page.page, &page)]));
+        assert_eq!(first[&page.page].time, page.asked);
+    }
+
+    /// Where pages had to wait to be audited, a change while they did counted against the estimate.
+    #[test]
+    fn what_a_page_that_had_to_wait_may_have_become_meanwhile_is_expected() {
+        let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
+        let drawn = |believed| drawn(day(10), believed);
+        let expected = |believed: Option<CopyBelief>, visit: i64, kind| {
+            let row = VisitRow::new(day(visit), "http://a.example/", kind);
+            Found::of(&row, &drawn(believed))
+        };
+        let fades = Some(CopyBelief::new(0.8, 0.4));
+        for (visit, fresh) in [(10, 0.8), (11, 0.4), (13, 0.1), (9, 0.8)] {
+            let found = expected(fades, visit, VisitKind::Unchanged);
+            assert!(found.is_same && (found.expected.unwrap() - fresh).abs() < 1e-9, "{visit} {found:?}");
+        }
+        // Of a page that something has told to have changed nothing worse can be expected, and from one that is fresher later nothing better.
+        for steady in [CopyBelief::new(0.1, 0.1), CopyBelief::new(0.1, 0.2)] {
+            assert_eq!(expected(Some(steady), 20, VisitKind::Changed).expected, Some(0.1));
+        }
+        assert_eq!(expected(None, 11, VisitKind::Changed), Found { is_same: false, expected: None });
+    }
+
+    #[test]
+    fn what_was_the_same_at_the_visit_calibrates_and_not_what_was_fresh_at_the_draw() {
+        let waited = AuditReport { same: Some(7_000), ..audit(10_000, 8_000, 0.7) };
+        check(&[waited], 0.795, 0.805);
     }
 
     #[test]

@@ -22,7 +22,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::archived;
-use crate::audit::{self, Audit, AuditReport, Belief, Drawn};
+use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::change::Definition;
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
@@ -53,6 +53,8 @@ const HEARD_AT_ONCE: usize = 1_000;
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// How soon it is looked again whether a full disk has room.
 const ROOM_AGAIN: Duration = Duration::from_secs(1);
+/// Milliseconds of one day.
+const DAY: i64 = 86_400_000;
 /// The shortest that a fetch task sleeps.
 const NAP: Duration = Duration::from_millis(1);
 /// The longest that a fetch task sleeps before it looks again.
@@ -406,13 +408,18 @@ impl Crawler {
         for some in std::mem::take(&mut audit.pages).chunks(HEARD_AT_ONCE) {
             // Those who ask for work meanwhile are not kept waiting for all of it.
             let mut update_module = self.update_module();
+            let asked = self.clock.now();
             for drawn in some {
-                if !update_module.visit_for_audit(drawn.page, drawn.site, now) {
+                if !update_module.visit_for_audit(drawn.page, drawn.site, asked) {
                     continue;
                 }
-                let explanation = update_module.refresh().explain(drawn.page, now);
-                let believed_fresh = explanation.map(|explanation| 1.0 - explanation.changed_probability);
-                audit.pages.push(Drawn { believed_fresh, ..*drawn });
+                let fresh_at = |moment: Timestamp| {
+                    let explanation = update_module.refresh().explain(drawn.page, moment)?;
+                    Some(1.0 - explanation.changed_probability)
+                };
+                let in_a_day = fresh_at(asked.plus_millis(DAY));
+                let believed = fresh_at(asked).zip(in_a_day).map(|(now, later)| CopyBelief::new(now, later));
+                audit.pages.push(Drawn { asked, believed, ..*drawn });
             }
         }
         self.news.notify_waiters();

@@ -22,6 +22,7 @@ use crate::clock::{Clock, Pace};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer};
+use crate::keep::readings::ListReading;
 use crate::keep::rhythm::Rhythms;
 use crate::keep::{Admission, Keeper, News};
 use crate::notes::{self, LastRun};
@@ -369,12 +370,16 @@ fn remember(
     keeper: &mut Keeper,
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let copies = keeper.tell_all(|news| module.hear(news, now))?;
+    let (copies, readings) = keeper.tell_all(now, |news| module.hear(news, now))?;
+    let mut readings = readings.into_iter().peekable();
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
     let mut rhythms = Rhythms::default();
     for PastVisit { time, page, kind, prompted, date, bytes_expected, kinds, .. } in visits {
+        while let Some(reading) = readings.next_if(|(_, reading)| reading.time() < time) {
+            remember_reading(module, keeper, &reading, now);
+        }
         module.let_pass(time);
         rhythms.hear(page, time, kind == VisitKind::Changed, date);
         let outcome = match kind {
@@ -387,17 +392,35 @@ fn remember(
             VisitKind::Gone => Outcome::Gone,
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
-        // How often sitemaps said that the page had not changed is not kept. Without that it seems to have waited for far longer than it had, which
+        if !matches!(kind, VisitKind::Failed | VisitKind::Refused) {
+            keeper.recall_judgement(page);
+        }
+        // Of what sitemaps said the last word is kept. Without those before it a page seems to have waited for far longer than it had, which
         // would teach the policy something false of all the pages of which nothing is told.
-        let prompted = prompted || copies.is_told(page);
+        let prompted = prompted || copies.was_told(page, time);
         module.hear(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
+    }
+    for reading in readings {
+        remember_reading(module, keeper, &reading, now);
     }
     for (page, change) in rhythms.expected() {
         if let Some(site) = copies.site(page) {
             module.hear(News::Expected { page, site, change }, now);
         }
     }
+    keeper.recall_signals(&copies).into_iter().for_each(|news| module.hear(news, now));
     Ok(())
+}
+
+/// Tells the module what a list said when it was last read.
+fn remember_reading(
+    module: &mut UpdateModule,
+    keeper: &mut Keeper,
+    (list, reading): &(Box<str>, ListReading),
+    now: Timestamp,
+) {
+    module.let_pass(reading.time());
+    keeper.recall_reading(list, reading).into_iter().for_each(|news| module.hear(news, now));
 }
 
 /// What the policy is told of a visit of the past: of millions, all of them at once are held to be put in order.

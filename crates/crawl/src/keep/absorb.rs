@@ -1,6 +1,6 @@
 //! How a visit becomes records.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 
 use freshet_store::all_urls::{Reason, Source, Standing};
 use freshet_store::codec::Opaque;
@@ -17,6 +17,7 @@ use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
 use super::known::UrlHash;
 use super::met::Trouble;
 use super::news::News;
+use super::readings::Word;
 use super::rhythm;
 use crate::archived::{exchange, response};
 use crate::change::ephemeral::PageLore;
@@ -465,16 +466,15 @@ impl Keeper {
         let before = list.fetched.replace(time);
         list.status = status;
         list.entries = u32::try_from(entries).unwrap_or(u32::MAX);
-        let news = match reading {
+        let every = match reading {
             Some(reading) => self.keep_listed(site, url, reading, before, time)?,
-            None => 0,
+            None => self.dates.next_reading(url.as_str(), 0),
         };
-        let due = time.plus_millis(self.dates.next_reading(url.as_str(), news));
-        self.news.push(News::List { site, url: url.clone(), due });
+        self.news.push(News::List { site, url: url.clone(), due: time.plus_millis(every) });
         Ok(())
     }
 
-    /// What a list names: pages to know, further lists, and what it says of pages that we have. How much of it is news.
+    /// What a list names: pages to know, further lists, and what it says of pages that we have. Milliseconds until it is read again.
     fn keep_listed(
         &mut self,
         site: SiteNumber,
@@ -482,7 +482,7 @@ impl Keeper {
         reading: &Reading,
         before: Option<Timestamp>,
         now: Timestamp,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<i64, StoreError> {
         let is_feed = reading.kind == Kind::Feed;
         let source = if is_feed { Source::Feed } else { Source::Sitemap };
         for list in &reading.sitemaps {
@@ -490,8 +490,8 @@ impl Keeper {
         }
         let urls_before = self.known.len();
         let (mut told, mut altered, mut unaltered) = (Vec::new(), Vec::new(), Vec::new());
-        let mut named = HashSet::new();
-        // What it told before the crawl was started again is not known any more: then all that it tells is news.
+        let mut words = BTreeMap::new();
+        // What it told before is not known of a crawl that did not keep it: then all that it tells is news.
         let is_known = self.dates.has_read(list.as_str());
         for listed in &reading.listed {
             let found =
@@ -502,7 +502,9 @@ impl Keeper {
                 continue;
             }
             let Some((page, visited)) = self.last_visit(&listed.url)? else { continue };
-            named.insert(page);
+            if !is_feed {
+                words.insert(page, Word::Named);
+            }
             let late = listed.modified.filter(|_| !is_feed);
             if let Some(verdict) = late.and_then(|modified| self.dates.judge_late(page, modified)) {
                 self.count_verdict(site, verdict);
@@ -510,6 +512,7 @@ impl Keeper {
             match listed.modified {
                 Some(modified) if visited < modified => {
                     self.dates.say(page, Said::Changed);
+                    words.insert(page, Word::Changed);
                     altered.push(page);
                     // Only a date that is newer than the last reading can tell something new.
                     told.extend(before.filter(|before| !is_known || *before < modified).map(|_| page));
@@ -517,6 +520,7 @@ impl Keeper {
                 // A feed dates what is new in it, and says nothing of the rest.
                 Some(_) if !is_feed => {
                     self.dates.say(page, Said::Unaltered);
+                    words.insert(page, Word::Unaltered);
                     unaltered.push(page);
                 }
                 _ => {}
@@ -532,12 +536,17 @@ impl Keeper {
             self.news.push(News::Unaltered { pages: unaltered, time: now });
         }
         if !is_feed {
-            let missing = self.dates.missing(site, list.as_str(), named);
+            let missing = self.dates.missing(site, list.as_str(), words.keys().copied().collect());
             news += missing.len();
+            words.extend(missing.iter().map(|page| (*page, Word::Missing)));
             told.extend(missing);
         }
         self.news.extend(told.into_iter().map(|page| News::Signal { page, site }));
-        Ok(news)
+        let every = self.dates.next_reading(list.as_str(), news);
+        let of_site = (site, &self.sites[site.index()]);
+        let reading = self.dates.reading(of_site, list.as_str(), &words, now);
+        self.changes.notes.push(reading.note(list.as_str()));
+        Ok(every)
     }
 
     /// The page of a URL and its last visit, if we have a copy of it.

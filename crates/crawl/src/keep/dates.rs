@@ -9,12 +9,15 @@
 //! - Silence is believed only of a site whose sitemaps told nine in ten of the last changes that were found there, and some, and do not tell of changes that there are not.
 //! - A change that may have come after the sitemap was read is judged by its next reading.
 //! - A sitemap that has lost most of its pages at once says nothing of those.
+//! - What the last readings said outlives a restart, but for changes that their next readings were to judge.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::SiteRecord;
 use freshet_store::time::Timestamp;
+
+use super::readings::{Head, ListReading, Word};
 
 /// Part of the changes found that sitemaps must have told for their silence to be believed.
 const TOLD_MIN: f32 = 0.9;
@@ -139,7 +142,7 @@ impl Dates {
         Some(if before < modified { Verdict::Right } else { Verdict::Untold })
     }
 
-    /// Whether a list was read since the crawl was started.
+    /// Whether it is known what a list said last.
     pub(super) fn has_read(&self, list: &str) -> bool {
         self.lists.contains_key(list)
     }
@@ -171,6 +174,59 @@ impl Dates {
         *every
     }
 
+    /// A list was read and said this of pages of its site, whose record is given: what is kept of that.
+    pub(super) fn reading(
+        &self,
+        (site, record): (SiteNumber, &SiteRecord),
+        list: &str,
+        words: &BTreeMap<PageNumber, Word>,
+        time: Timestamp,
+    ) -> ListReading {
+        let missing = self.missing.get(&site).copied().unwrap_or_default();
+        let head = Head {
+            site,
+            time,
+            every: self.lists.get(list).map_or(LIST_EVERY, |list| list.every).unsigned_abs(),
+            missing: (missing.right, missing.wrong),
+            is_trusted: are_trusted(record),
+            is_silence_believed: is_silence_believed(record),
+        };
+        ListReading::new(head, words)
+    }
+
+    /// A list was read in the past, after all that were told before, and was kept.
+    pub(super) fn recall(&mut self, list: &str, reading: &ListReading) {
+        let mut named = HashSet::new();
+        for (page, word) in reading.words() {
+            match word {
+                Word::Named => {}
+                Word::Unaltered => self.say(page, Said::Unaltered),
+                Word::Changed => self.say(page, Said::Changed),
+                Word::Missing => self.say(page, Said::Missing),
+            }
+            if word != Word::Missing {
+                named.insert(page);
+            }
+        }
+        let Head { site, every, missing: (right, wrong), .. } = reading.head;
+        self.lists.insert(list.into(), List { every: interval_of(every), pages: named });
+        self.missing.insert(site, Record { right, wrong });
+    }
+
+    /// A page was visited in the past, after all that was told before: what was said of it has been judged.
+    pub(super) fn forget(&mut self, page: PageNumber) {
+        self.words.remove(&page);
+    }
+
+    /// Pages that were not visited since a list said that they have changed, or named them no longer; which of both is told beside each.
+    pub(super) fn waiting(&self) -> Vec<(PageNumber, Said)> {
+        let waits = |(_, said): &(&PageNumber, &Said)| **said != Said::Unaltered;
+        let mut waiting: Vec<_> =
+            self.words.iter().filter(waits).map(|(page, said)| (*page, *said)).collect();
+        waiting.sort_unstable_by_key(|(page, _)| *page);
+        waiting
+    }
+
     fn list(&mut self, url: &str) -> &mut List {
         self.lists.entry(url.into()).or_insert_with(|| List { every: LIST_EVERY, pages: HashSet::new() })
     }
@@ -189,9 +245,13 @@ pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
 
 /// Those of the pages that the sitemaps of a site date as changed which are worth a visit for that, and whether the dates are believed.
 pub(super) fn heeded(record: &SiteRecord, mut told: Vec<PageNumber>) -> (Vec<PageNumber>, bool) {
-    let are_believed = record_of(record).is_believed();
-    told.retain(|page| are_believed || page.0.is_multiple_of(ASKED_AGAIN));
-    (told, are_believed)
+    told.retain(|page| is_heeded(record, *page));
+    (told, record_of(record).is_believed())
+}
+
+/// Whether a page that the sitemaps of a site date as changed is worth a visit for that.
+pub(super) fn is_heeded(record: &SiteRecord, page: PageNumber) -> bool {
+    record_of(record).is_believed() || page.0.is_multiple_of(ASKED_AGAIN)
 }
 
 /// Whether pages that the sitemaps of a site date as changed can be taken for changed.
@@ -220,6 +280,11 @@ fn interval_after(interval: i64, news: usize) -> i64 {
         _ => interval - interval / 4,
     };
     next.clamp(LIST_EVERY_LIMITS.0, LIST_EVERY_LIMITS.1)
+}
+
+/// The interval that a note tells, in milliseconds, within what intervals may be.
+pub(super) fn interval_of(told: u64) -> i64 {
+    i64::try_from(told).unwrap_or(i64::MAX).clamp(LIST_EVERY_LIMITS.0, LIST_EVERY_LIMITS.1)
 }
 
 #[cfg(test)]
@@ -328,6 +393,28 @@ mod tests {
         dates.judge((SITE, PageNumber(128)), at(0), Found::Lost);
         assert_eq!(dates.missing(SITE, LIST, pages(130..300)), [PageNumber(129)]);
         assert_eq!(dates.missing(SITE, LIST, pages(290..300)), [], "most at once");
+    }
+
+    #[test]
+    fn what_a_list_said_is_known_again_but_for_pages_that_were_visited_since() {
+        let said = [Word::Named, Word::Unaltered, Word::Changed, Word::Changed, Word::Missing];
+        let words: BTreeMap<_, _> = (10..).map(PageNumber).zip(said).collect();
+        let mut before = Dates::default();
+        before.missing.insert(SITE, Record { right: 0, wrong: 9 });
+        before.next_reading(LIST, 9);
+        let reading = before.reading((SITE, &SiteRecord::default()), LIST, &words, at(1));
+        let mut dates = Dates::default();
+        dates.recall(LIST, &reading);
+        dates.forget(PageNumber(12));
+        assert_eq!(dates.waiting(), [(PageNumber(13), Said::Changed), (PageNumber(14), Said::Missing)]);
+        let judged = (10..15).map(|page| dates.judge((SITE, PageNumber(page)), at(0), Found::Unaltered));
+        assert_eq!(judged.collect::<Vec<_>>(), [None, None, None, Some(Verdict::Wrong), None]);
+        assert!(dates.has_read(LIST));
+        assert_eq!(dates.next_reading(LIST, 2), 18 * HOUR);
+        // Nothing was lost that lists of the site had named no longer: one in many is looked for, and all that are named can be missed.
+        assert_eq!(dates.missing(SITE, LIST, pages(11..14)), []);
+        dates.missing.clear();
+        assert_eq!(dates.missing(SITE, LIST, pages(12..14)), [PageNumber(11)]);
     }
 
     #[test]

@@ -26,11 +26,12 @@ use freshet_store::store::Store;
 use freshet_store::time::Timestamp;
 
 use super::admission::Admission;
-use super::dates::{Dates, LIST_EVERY, is_silence_believed};
+use super::dates::{Dates, LIST_EVERY, interval_of, is_silence_believed};
 use super::duplicates::Duplicates;
 use super::gist::{Notebook, UrlGist};
 use super::known::{Gathered, Known};
 use super::news::News;
+use super::readings::{ListReadings, recall_readings};
 use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
 use crate::change::ephemeral::{TemplateLore, template_of};
 use crate::change::look::Lesson;
@@ -148,24 +149,41 @@ impl Keeper {
         Ok(keeper)
     }
 
-    /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied.
-    pub fn tell_all(&mut self, mut tell: impl FnMut(News)) -> Result<Copies, StoreError> {
+    /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied, and the
+    /// last readings of lists, the oldest first, to be recalled at their moment.
+    pub fn tell_all(
+        &mut self,
+        now: Timestamp,
+        mut tell: impl FnMut(News),
+    ) -> Result<(Copies, ListReadings), StoreError> {
         let Past { paths, mut pages, altered } = self.past.take().unwrap_or_default();
         pages.retain(|page| !altered.contains(&page.number()));
         pages.append(&mut recall_some_pages(&self.reader, &altered)?);
         let mut copies = Copies::new(paths);
+        let mut readings = recall_readings(&self.reader)?;
+        // Nothing was read before its site was known, or will have been.
+        readings.retain(|(_, reading)| {
+            let site = self.sites.get(reading.head.site.index());
+            site.is_some_and(|site| (site.first_seen..=now).contains(&reading.time()))
+        });
+        let last_read: HashMap<SiteNumber, Timestamp> =
+            readings.iter().map(|(_, reading)| (reading.head.site, reading.time())).collect();
+        let every: HashMap<&str, i64> =
+            readings.iter().map(|(list, reading)| (&**list, interval_of(reading.head.every))).collect();
         for (site, record) in self.sites.iter().enumerate() {
             let site = SiteNumber(site as u32);
             tell(News::Site { site, record: Box::new(record.clone()) });
             if is_silence_believed(record) {
-                copies.believe(site);
+                copies.believe(site, last_read.get(&site).copied());
             }
             for list in &record.lists {
                 if let Some(url) = PageUrl::stored(&list.url) {
-                    // What a sitemap that is believed said before is not known any more: it is read at once.
-                    let fetched = list.fetched.filter(|_| list.feed || !is_silence_believed(record));
-                    let due = fetched.map_or(record.first_seen, |fetched| fetched.plus_millis(LIST_EVERY));
-                    tell(News::List { site, url, due });
+                    let every = every.get(list.url.as_str()).copied();
+                    // A sitemap that is believed, and of which it was not kept what it said before, is read at once.
+                    let is_lost = every.is_none() && !list.feed && is_silence_believed(record);
+                    let fetched = list.fetched.filter(|_| !is_lost);
+                    let due = fetched.map(|fetched| fetched.plus_millis(every.unwrap_or(LIST_EVERY)));
+                    tell(News::List { site, url, due: due.unwrap_or(record.first_seen) });
                 }
             }
         }
@@ -180,7 +198,7 @@ impl Keeper {
                 PastPage::Told { news, .. } => tell(*news),
             }
         }
-        Ok(copies)
+        Ok((copies, readings))
     }
 
     /// What the stores hold, to be read from any thread.

@@ -5,6 +5,7 @@
 //! - `absorb`: how a visit becomes records;
 //! - [`rhythm`]: pages that change at their hour;
 //! - `dates`: what sitemaps say of pages that we have, and how far it can be believed;
+//! - [`readings`]: what lists said when they were last read, as the stores keep it;
 //! - `topical`: what copies say about the topic of a crawl;
 //! - [`met`]: what was met on a site: troubles, counted by kind;
 //! - [`imports`]: how what others collected does;
@@ -25,6 +26,7 @@ pub mod keeper;
 pub mod known;
 pub mod met;
 pub mod news;
+pub mod readings;
 pub mod recall;
 pub mod rhythm;
 mod topical;

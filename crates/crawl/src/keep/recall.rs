@@ -6,7 +6,7 @@
 //! - The gist is believed only where it says what the records say: of every piece the last URL and the last page are looked up, and since numbers are given in one order, pieces whose
 //!   ends are right are.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
@@ -39,19 +39,19 @@ pub struct Copies {
     paths: Paths,
     /// Site and importance of each page; none if it is not kept any more.
     kept: Vec<Option<(SiteNumber, f32)>>,
-    /// Sites whose sitemaps tell of changes and are believed.
-    told: HashSet<SiteNumber>,
+    /// Sites whose sitemaps tell of changes and are believed, and when they were last read, if that was kept.
+    told: HashMap<SiteNumber, Option<Timestamp>>,
 }
 
 impl Copies {
     /// Pages with these paths, of which nothing else is known yet.
     pub(super) fn new(paths: Paths) -> Self {
-        Self { paths, kept: Vec::new(), told: HashSet::new() }
+        Self { paths, kept: Vec::new(), told: HashMap::new() }
     }
 
-    /// The sitemaps of a site tell of changes and are believed.
-    pub(super) fn believe(&mut self, site: SiteNumber) {
-        self.told.insert(site);
+    /// The sitemaps of a site tell of changes and are believed. It is known what they said when they were last read, if that is given.
+    pub(super) fn believe(&mut self, site: SiteNumber, last_read: Option<Timestamp>) {
+        self.told.insert(site, last_read);
     }
 
     /// A page is kept.
@@ -67,9 +67,10 @@ impl Copies {
         self.kept.get(page.index())?.map(|(site, _)| site)
     }
 
-    /// Whether sitemaps that are believed tell when a page changes.
-    pub fn is_told(&self, page: PageNumber) -> bool {
-        self.site(page).is_some_and(|site| self.told.contains(&site))
+    /// Whether sitemaps that are believed may have told, before a visit, how a page stands, and it was not kept what they told.
+    pub fn was_told(&self, page: PageNumber, visit: Timestamp) -> bool {
+        let last_read = self.site(page).and_then(|site| self.told.get(&site));
+        last_read.is_some_and(|read| read.is_none_or(|read| visit <= read))
     }
 
     /// What is told of a page that was copied at a moment; nothing if it is not kept any more.

@@ -12,7 +12,7 @@
 //! # Promises
 //! - With nothing observed every clock runs at speed one.
 //! - Only the last `window` ticks are kept; before them a clock counts as having run at speed one.
-//! - Within a tick a clock runs evenly.
+//! - Within a tick a clock runs evenly, and after the current one at speed one.
 
 use super::moments::Moment;
 
@@ -237,6 +237,13 @@ impl Level {
 
     /// What a clock shows at a moment: 0 at the edge of the window, below 0 before it.
     fn shown_at(&self, row: usize, moment: Moment, ring: Ring) -> f32 {
+        // Nothing is known of a tick that nobody has begun yet.
+        let (beyond, moment) = (moment.since(Moment::end_of(ring.now)), moment.min(Moment::end_of(ring.now)));
+        beyond + self.shown_within(row, moment, ring)
+    }
+
+    /// What a clock shows at a moment that is not after the current tick.
+    fn shown_within(&self, row: usize, moment: Moment, ring: Ring) -> f32 {
         let age = ring.now.saturating_sub(moment.tick());
         if age >= ring.window {
             return -Moment::end_of(ring.now - ring.window).since(moment);
@@ -288,6 +295,16 @@ mod tests {
         for last in [0, 3, 14, 15, 16, 20, 25] {
             let time = group_time(&clocks, 1, last);
             assert!((time - (25 - last) as f32).abs() < 1e-4, "{last}: {time}");
+        }
+    }
+
+    /// What was told of a moment after the last tick that had begun, as of a crawl that stands still, was told of a moment within it.
+    #[test]
+    fn a_clock_runs_on_after_the_current_tick() {
+        let clocks = clocks(10, 25);
+        for (from, to) in [(20.0, 25.5), (24.5, 26.0), (24.5, 31.25), (25.0, 60.5), (27.0, 27.5)] {
+            let time = clocks.group_time(1, moment(from), moment(to));
+            assert!((time - (to - from) as f32).abs() < 1e-2, "{from} {to}: {time}");
         }
     }
 
