@@ -14,6 +14,7 @@ use crate::check::{Findings, relative};
 use crate::error::StoreError;
 use crate::key_value::{KeyValue, OnDisk, Space, View, journal};
 use crate::lock::Lock;
+use crate::making::has_begun;
 use crate::reader::Shared;
 use crate::store::{FORMAT, FORMAT_FILE, IDENTITY, Identity, format_text, segments};
 
@@ -33,6 +34,10 @@ pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
     let lock = take_lock(directory)?;
     let mut findings = Findings::default();
     inspect_format(directory, &mut findings)?;
+    if !has_begun(directory) {
+        findings.leftovers.push("a store in the making".to_owned());
+        return Ok(Inspected { findings, shared: None });
+    }
     let before = findings.fault_count;
     inspect_state(directory, &mut findings)?;
     if findings.fault_count > before {

@@ -16,7 +16,7 @@
 //! - [`counters`]: how much there is of everything, without counting.
 //! - [`changes`]: what becomes true in one step.
 //! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `recent_urls` spares it lookups;
-//!   `lock` keeps others out, `mend` repairs what a loss of power left.
+//!   `making` makes a new one, `lock` keeps others out, `mend` repairs what a loss of power left.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
 //! - [`gist`]: what a start needs of every URL, to be read fast.
@@ -45,6 +45,7 @@ mod inspect;
 pub mod key_value;
 pub mod links;
 mod lock;
+mod making;
 mod mend;
 pub mod reader;
 mod recent_urls;

@@ -29,6 +29,7 @@ use crate::history::files;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Batch, Durability, KeyValue, OnDisk, Space, View};
 use crate::lock::Lock;
+use crate::making::make_if_new;
 use crate::mend::mend_tail;
 use crate::reader::{Reader, Shared};
 use crate::recent_urls::RecentUrls;
@@ -174,6 +175,7 @@ impl Store {
         fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
         let lock = Lock::take(directory)?;
         check_format(directory)?;
+        make_if_new(directory, settings.cache_bytes)?;
         let state = OnDisk::open(&directory.join("state"), settings.cache_bytes)?;
         Self::open_with(directory, settings, Box::new(state), lock)
     }

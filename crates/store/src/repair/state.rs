@@ -13,13 +13,11 @@ use crate::check::{relative, unreadable_space};
 use crate::error::StoreError;
 use crate::inspect::{CACHE_BYTES, journals, open_state};
 use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, OnDisk, Space, View, journal};
+use crate::making::UNFINISHED;
 use crate::store::FORMAT_FILE;
 
 /// Entries that are copied in one commit.
 const ENTRIES_PER_COMMIT: usize = 10_000;
-
-/// The name of a new store in the making.
-const NEW: &str = "state.unfinished";
 
 /// A store that can be read.
 pub(super) struct Sound {
@@ -121,7 +119,7 @@ fn lacks_current(state: &Path) -> bool {
 
 /// Makes a new store of everything that can be read, and puts the old one aside.
 fn copy_readable(directory: &Path, old: Box<dyn KeyValue>, aside: &mut Aside) -> Result<(), StoreError> {
-    let unfinished = directory.join(NEW);
+    let unfinished = directory.join(UNFINISHED);
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(StoreError::file("remove", &unfinished))?;
     }
