@@ -373,9 +373,8 @@ impl Keeper {
         let mut targets = Vec::with_capacity(reading.links.len());
         for link in reading.followed_links() {
             // Nearly all are known, and then nobody needs their text.
-            let known = self.known.get_by_hash(UrlHash(link.hash));
-            if known.is_some() {
-                targets.extend(known);
+            if let Some(known) = self.known.get_by_hash(UrlHash(link.hash)) {
+                targets.push(known);
                 continue;
             }
             let url = link.to_url();
