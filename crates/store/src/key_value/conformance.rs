@@ -1,6 +1,8 @@
 //! The promises of the key-value store as tests, run on every implementation.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 
@@ -128,19 +130,129 @@ fn a_torn_end_of_the_journal_loses_the_last_batch_whole_and_nothing_else() {
     commit(&store, &[("a", Some("1")), ("b", Some("1"))]);
     commit(&store, &[("a", Some("2")), ("b", Some("2"))]);
     drop(store);
-    let journals: Vec<_> = std::fs::read_dir(place.path())
+    let journal = journal(place.path());
+    let mut bytes = fs::read(&journal).expect("it is read");
+    let last = bytes.iter().rposition(|byte| *byte != 0).expect("something was written");
+    bytes[last - 3..].fill(0);
+    fs::write(&journal, bytes).expect("it is written");
+    let store = OnDisk::open(place.path(), 1 << 20).expect("it opens");
+    let found = texts(store.scan(Space::Notes, KeyRange::all(), Direction::Forward));
+    assert_eq!(found, [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "1".to_owned())]);
+}
+
+/// What a step of a test writes: its number as a note.
+fn commit_step(store: &dyn KeyValue, step: u64, spaces: &[Space]) {
+    let mut batch = Batch::new();
+    for space in spaces {
+        batch.put(*space, format!("step {step}"), step.to_string());
+    }
+    batch.at_step(step);
+    store.commit(batch, Durability::Buffered).expect("it is committed");
+}
+
+#[test]
+fn stamps_are_seen_by_nobody() {
+    on_each(|store| {
+        assert_eq!(store.last_step(), 0);
+        commit_step(store, 1, &[Space::Notes, Space::Meta]);
+        commit_step(store, 2, &[Space::Meta]);
+        commit(store, &[("without a step", Some(""))]);
+        assert_eq!((store.last_step(), store.behind().expect("read")), (2, Vec::new()));
+        let snapshot = store.snapshot();
+        for view in [store as &dyn View, snapshot.as_ref()] {
+            check_keys(view, KeyRange::all(), Direction::Forward, "step 1 without a step");
+            check_keys(view, KeyRange::from("t"), Direction::Backward, "without a step");
+            check_keys(view, KeyRange::prefix(&[0xff]), Direction::Forward, "");
+            assert_eq!(view.get(Space::Notes, &[0xff]).expect("read"), None);
+            assert_eq!(view.get(Space::Meta, b"stamps").expect("read"), None);
+            let meta = texts(view.scan(Space::Meta, KeyRange::all(), Direction::Backward));
+            assert_eq!(meta.into_iter().map(|(key, _)| key).collect::<Vec<_>>(), ["step 2", "step 1"]);
+            assert_eq!(view.scan(Space::Urls, KeyRange::all(), Direction::Forward).count(), 0);
+        }
+    });
+}
+
+/// The journal of a store on disk.
+fn journal(directory: &Path) -> PathBuf {
+    let mut journals: Vec<_> = fs::read_dir(directory)
         .expect("it is listed")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "jnl"))
         .collect();
     assert_eq!(journals.len(), 1, "{journals:?}");
-    let mut bytes = std::fs::read(&journals[0]).expect("it is read");
-    let last = bytes.iter().rposition(|byte| *byte != 0).expect("something was written");
-    bytes[last - 3..].fill(0);
-    std::fs::write(&journals[0], bytes).expect("it is written");
-    let store = OnDisk::open(place.path(), 1 << 20).expect("it opens");
-    let found = texts(store.scan(Space::Notes, KeyRange::all(), Direction::Forward));
-    assert_eq!(found, [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "1".to_owned())]);
+    journals.pop().expect("one")
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("it is made");
+    for entry in fs::read_dir(from).expect("it is listed") {
+        let entry = entry.expect("an entry");
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).expect("it is copied");
+        }
+    }
+}
+
+/// A store that went ten steps, whose files were meddled with after it was closed: `meddle` is given the directory and a copy of it
+/// after five steps. The tables of `urls` were written before the last step of either half. `expected` is part of what is
+/// said of each keyspace that is behind.
+#[track_caller]
+fn check_behind(meddle: impl Fn(&Path, &Path), expected: &[&str]) {
+    let place = tempfile::tempdir().expect("a directory");
+    let (path, earlier) = (place.path().join("state"), place.path().join("earlier"));
+    for (half, last) in [(1..5, 5), (6..10, 10)] {
+        let store = OnDisk::open(&path, 1 << 20).expect("it opens");
+        half.for_each(|step| commit_step(&store, step, &[Space::Urls, Space::Notes]));
+        store.write_tables(Space::Urls).expect("they are written");
+        commit_step(&store, last, &[Space::Notes]);
+        drop(store);
+        if !earlier.exists() {
+            copy_folder(&path, &earlier);
+        }
+    }
+    meddle(&path, &earlier);
+    for step in 11..13 {
+        let store = OnDisk::open(&path, 1 << 20).expect("it opens");
+        let behind: Vec<_> = store.behind().expect("read").iter().map(ToString::to_string).collect();
+        let is_expected = |(said, part): (&String, &&str)| said.contains(part);
+        assert!(behind.len() == expected.len() && behind.iter().zip(expected).all(is_expected), "{behind:?}");
+        if expected.is_empty() {
+            assert_eq!(store.last_step(), step - 1);
+            commit_step(&store, step, &[Space::Notes]);
+        }
+    }
+}
+
+#[test]
+fn a_store_that_was_left_alone_is_behind_nothing() {
+    check_behind(|_, _| {}, &[]);
+}
+
+#[test]
+fn an_emptied_or_older_journal_is_noticed() {
+    let meta = |found: u64| format!("the keyspace `meta` is at step {found} and was at step 9 before");
+    check_behind(|path, _| fs::write(journal(path), b"").expect("it is written"), &[&meta(0)]);
+    check_behind(|path, _| fs::remove_file(journal(path)).expect("it is removed"), &[&meta(0)]);
+    let put_back = |path: &Path, earlier: &Path| {
+        fs::copy(journal(earlier), journal(path)).expect("it is copied");
+    };
+    check_behind(put_back, &[&meta(5)]);
+}
+
+#[test]
+fn an_older_folder_of_a_keyspace_is_noticed_also_if_the_journal_has_the_newest_steps() {
+    // The engine numbers keyspaces from 1, in the order in which they are made.
+    let folder = |path: &Path| path.join("keyspaces").join((Space::Urls as usize + 1).to_string());
+    let put_back = |path: &Path, earlier: &Path| {
+        fs::remove_dir_all(folder(path)).expect("it is removed");
+        copy_folder(&folder(earlier), &folder(path));
+    };
+    check_behind(put_back, &["the keyspace `urls` has table list"]);
+    let remove = |path: &Path, _: &Path| fs::remove_dir_all(folder(path)).expect("it is removed");
+    check_behind(remove, &["the keyspace `urls`"]);
 }
 
 proptest! {

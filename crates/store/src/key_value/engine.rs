@@ -10,6 +10,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::stamps::{Behind, is_hidden};
 use crate::codec::words;
 
 words! {
@@ -140,6 +141,8 @@ pub type Scan<'a> = Box<dyn Iterator<Item = Result<Entry, KeyValueError>> + Send
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pub(crate) items: Vec<(Space, Vec<u8>, Option<Vec<u8>>)>,
+    /// The step that this is; 0 if it is none.
+    pub(crate) step: u64,
 }
 
 impl Batch {
@@ -149,13 +152,28 @@ impl Batch {
     }
 
     /// Sets the value of a key.
+    ///
+    /// # Panics
+    /// If the key is one of those by which the store notices that a keyspace fell back.
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
-        self.items.push((space, key.into(), Some(value.into())));
+        let key = key.into();
+        assert!(!is_hidden(space, &key));
+        self.items.push((space, key, Some(value.into())));
     }
 
     /// Takes a key away.
+    ///
+    /// # Panics
+    /// If the key is one of those by which the store notices that a keyspace fell back.
     pub fn remove(&mut self, space: Space, key: impl Into<Vec<u8>>) {
-        self.items.push((space, key.into(), None));
+        let key = key.into();
+        assert!(!is_hidden(space, &key));
+        self.items.push((space, key, None));
+    }
+
+    /// Says which step this is: every keyspace that it touches is stamped with the number. Steps are numbered from 1; 0 is none.
+    pub fn at_step(&mut self, step: u64) {
+        self.step = step;
     }
 
     /// Puts and removals in it.
@@ -191,6 +209,12 @@ pub trait KeyValue: View {
 
     /// Bytes on disk, roughly.
     fn disk_bytes(&self) -> u64;
+
+    /// The keyspaces that are older than the steps and tables they had: something took them back. To be asked after opening.
+    fn behind(&self) -> Result<Vec<Behind>, KeyValueError>;
+
+    /// The last step that was committed; 0 if none was.
+    fn last_step(&self) -> u64;
 }
 
 /// Why the key-value store failed.

@@ -4,9 +4,11 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use super::engine::{Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
+use super::stamps::Behind;
 
 /// One map per keyspace.
 type Maps = BTreeMap<Space, BTreeMap<Vec<u8>, Vec<u8>>>;
@@ -15,6 +17,7 @@ type Maps = BTreeMap<Space, BTreeMap<Vec<u8>, Vec<u8>>>;
 #[derive(Debug, Default)]
 pub struct InMemory {
     maps: RwLock<Maps>,
+    last_step: AtomicU64,
 }
 
 impl InMemory {
@@ -37,6 +40,7 @@ impl View for InMemory {
 impl KeyValue for InMemory {
     fn commit(&self, batch: Batch, _durability: Durability) -> Result<(), KeyValueError> {
         let mut maps = self.maps.write().unwrap_or_else(PoisonError::into_inner);
+        self.last_step.fetch_max(batch.step, Ordering::Relaxed);
         for (space, key, value) in batch.items {
             let map = maps.entry(space).or_default();
             match value {
@@ -57,6 +61,14 @@ impl KeyValue for InMemory {
 
     fn disk_bytes(&self) -> u64 {
         0
+    }
+
+    fn behind(&self) -> Result<Vec<Behind>, KeyValueError> {
+        Ok(Vec::new())
+    }
+
+    fn last_step(&self) -> u64 {
+        self.last_step.load(Ordering::Relaxed)
     }
 }
 

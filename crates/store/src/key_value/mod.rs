@@ -5,12 +5,14 @@
 //! - [`on_disk`]: on disk, a log-structured merge tree (fjall).
 //! - [`in_memory`]: in memory, for tests.
 //! - `journal`: the engine's journal, looked at before the engine does.
+//! - [`stamps`]: how it is noticed that a keyspace fell back.
 //! - `conformance`: the promises as tests, run on both.
 
 pub mod engine;
 pub mod in_memory;
 pub(crate) mod journal;
 pub mod on_disk;
+pub mod stamps;
 
 #[cfg(test)]
 mod conformance;
@@ -18,3 +20,4 @@ mod conformance;
 pub use engine::{Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
 pub use in_memory::InMemory;
 pub use on_disk::OnDisk;
+pub use stamps::{Behind, Mark};

@@ -5,10 +5,14 @@
 //! is read to its last whole batch.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use fjall::{Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
+use fjall::{AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, PersistMode, Readable, Snapshot};
 
-use super::engine::{Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
+use super::engine::{
+    Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Scan, Space, View,
+};
+use super::stamps::{Behind, MARKS, Mark, Marks, STAMP, is_hidden};
 
 /// Bytes of journal after which the oldest part is made superfluous by writing tables. A restart reads at most this much.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
@@ -28,6 +32,8 @@ pub struct OnDisk {
     database: Database,
     /// In the order of [`Space::ALL`].
     keyspaces: Vec<Keyspace>,
+    /// How far each keyspace should have come.
+    marks: Mutex<Marks>,
 }
 
 impl std::fmt::Debug for OnDisk {
@@ -55,7 +61,52 @@ impl OnDisk {
             })
             .collect::<Result<_, _>>()
             .map_err(failed)?;
-        Ok(Self { path, database, keyspaces })
+        let store = Self { path, database, keyspaces, marks: Mutex::default() };
+        let marks = store.stored(Space::Meta, MARKS)?.map(|bytes| {
+            let reason = "the record `stamps` in `meta` is damaged".to_owned();
+            Marks::decode(&bytes).ok_or(KeyValueError::Engine { path: store.path.clone(), reason })
+        });
+        *store.lock_marks() = marks.transpose()?.unwrap_or_default();
+        Ok(store)
+    }
+
+    fn lock_marks(&self) -> std::sync::MutexGuard<'_, Marks> {
+        self.marks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value of any key, also of a hidden one.
+    fn stored(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
+        let found = self.keyspace(space).get(key).map_err(|error| failure(&self.path, error))?;
+        Ok(found.map(|value| value.to_vec()))
+    }
+
+    /// How far a keyspace has come.
+    fn found(&self, space: Space) -> Result<Mark, KeyValueError> {
+        let step =
+            self.stored(space, STAMP)?.and_then(|stamp| Some(u64::from_le_bytes(stamp.try_into().ok()?)));
+        Ok(Mark { step: step.unwrap_or(0), tables: self.tables(space) })
+    }
+
+    /// The number of a keyspace's table list.
+    fn tables(&self, space: Space) -> u64 {
+        self.keyspace(space).tree.current_version().id()
+    }
+
+    /// Writes what is in memory of a keyspace as a table, and waits for it.
+    #[cfg(test)]
+    pub(crate) fn write_tables(&self, space: Space) -> Result<(), KeyValueError> {
+        self.keyspace(space).rotate_memtable_and_wait().map_err(|error| failure(&self.path, error))
+    }
+
+    /// The marks after a batch.
+    fn marks_after(&self, batch: &Batch) -> Marks {
+        let mut marks = *self.lock_marks();
+        let touched = batch.items.iter().map(|(space, ..)| *space).chain([Space::Meta]);
+        touched.for_each(|space| marks.raise(space, Mark { step: batch.step, tables: 0 }));
+        for space in Space::ALL {
+            marks.raise(*space, Mark { step: 0, tables: self.tables(*space) });
+        }
+        marks
     }
 
     fn keyspace(&self, space: Space) -> &Keyspace {
@@ -75,17 +126,19 @@ impl OnDisk {
             let (key, value) = guard.into_inner().map_err(|error| failure(&self.path, error))?;
             Ok((key.to_vec(), value.to_vec()))
         };
+        let is_seen = move |entry: &Result<Entry, KeyValueError>| {
+            entry.as_ref().map_or(true, |(key, _)| !is_hidden(space, key))
+        };
         match direction {
-            Direction::Forward => Box::new(entries.map(entry)),
-            Direction::Backward => Box::new(entries.rev().map(entry)),
+            Direction::Forward => Box::new(entries.map(entry).filter(is_seen)),
+            Direction::Backward => Box::new(entries.rev().map(entry).filter(is_seen)),
         }
     }
 }
 
 impl View for OnDisk {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
-        let found = self.keyspace(space).get(key).map_err(|error| failure(&self.path, error))?;
-        Ok(found.map(|value| value.to_vec()))
+        if is_hidden(space, key) { Ok(None) } else { self.stored(space, key) }
     }
 
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
@@ -101,6 +154,13 @@ impl KeyValue for OnDisk {
             Durability::Synced => PersistMode::SyncData,
         };
         let mut write = self.database.batch().durability(Some(mode));
+        let marks = (batch.step != 0).then(|| self.marks_after(&batch));
+        if let Some(marks) = &marks {
+            let stamp = batch.step.to_le_bytes();
+            let stamped = Space::ALL.iter().filter(|space| marks.of(**space).step == batch.step);
+            stamped.for_each(|space| write.insert(self.keyspace(*space), STAMP, stamp));
+            write.insert(self.keyspace(Space::Meta), MARKS, marks.encode());
+        }
         for (space, key, value) in batch.items {
             let keyspace = self.keyspace(space);
             match value {
@@ -108,7 +168,11 @@ impl KeyValue for OnDisk {
                 None => write.remove(keyspace, key),
             }
         }
-        write.commit().map_err(|error| failure(&self.path, error))
+        write.commit().map_err(|error| failure(&self.path, error))?;
+        if let Some(marks) = marks {
+            *self.lock_marks() = marks;
+        }
+        Ok(())
     }
 
     fn sync(&self) -> Result<(), KeyValueError> {
@@ -122,6 +186,18 @@ impl KeyValue for OnDisk {
     fn disk_bytes(&self) -> u64 {
         self.database.disk_space().unwrap_or(0)
     }
+
+    fn behind(&self) -> Result<Vec<Behind>, KeyValueError> {
+        let mut found = Marks::default();
+        for space in Space::ALL {
+            found.raise(*space, self.found(*space)?);
+        }
+        Ok(self.lock_marks().behind(&found))
+    }
+
+    fn last_step(&self) -> u64 {
+        self.lock_marks().last_step()
+    }
 }
 
 /// The store as it was when the snapshot was taken.
@@ -132,6 +208,9 @@ struct Frozen<'a> {
 
 impl View for Frozen<'_> {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
+        if is_hidden(space, key) {
+            return Ok(None);
+        }
         let found = self
             .snapshot
             .get(self.store.keyspace(space), key)
