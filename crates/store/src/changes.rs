@@ -28,6 +28,8 @@ pub struct Changes {
     pub visits: Vec<VisitRow>,
     /// What others wish to have kept, by name; none takes it away.
     pub notes: Vec<(String, Option<Vec<u8>>)>,
+    /// What users have told the crawl, by name (options, pins, pauses); none takes it back.
+    pub commands: Vec<(String, Option<Vec<u8>>)>,
 }
 
 impl Changes {
@@ -40,6 +42,7 @@ impl Changes {
             && self.links.is_empty()
             && self.visits.is_empty()
             && self.notes.is_empty()
+            && self.commands.is_empty()
     }
 }
 

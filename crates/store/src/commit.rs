@@ -1,4 +1,4 @@
-//! A commit: the pages are appended to the Collection, then all else becomes true in one batch.
+//! A commit: the pages are appended to the Collection, then all else becomes true in one step.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::collection::warc::{Original, Written};
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::ids::{PageNumber, Place, UrlId};
-use crate::key_value::{Batch, Durability, Space};
-use crate::store::{COUNTERS, Store, place_key};
+use crate::key_value::{Batch, Space};
+use crate::store::{Store, place_key};
 use crate::time::Timestamp;
 use crate::versions::{VersionKind, VersionRecord, Versions, version_key};
 
@@ -43,6 +43,9 @@ impl Store {
     /// # Panics
     /// If a number was given out and its record is not among the changes.
     pub fn try_commit(&mut self, changes: &mut Changes) -> Result<Committed, StoreError> {
+        if !changes.exchanges.is_empty() {
+            self.roll_if_large()?;
+        }
         let mut step = Step {
             batch: Batch::new(),
             counters: self.counters.clone(),
@@ -63,20 +66,19 @@ impl Store {
         if changes.exchanges.is_empty() {
             return self.mend_places(changes);
         }
-        self.roll_if_large()?;
         self.mend_places(changes)?;
         self.put_exchanges(changes, step)
     }
 
     /// Makes everything true.
-    fn finish(&self, changes: &Changes, step: &mut Step) -> Result<(), StoreError> {
+    fn finish(&mut self, changes: &Changes, step: &mut Step) -> Result<(), StoreError> {
         self.put_urls(changes, step)?;
         self.put_rest(changes, step);
         assert_eq!(step.counters.urls, self.next_url, "every URL that got a number has a record");
         assert_eq!(step.counters.pages, self.next_page, "every page that got a number has a record");
         assert_eq!(step.counters.sites, self.next_site, "every site that got a number has a record");
-        step.batch.put(Space::Meta, COUNTERS, step.counters.encode());
-        Ok(self.shared.state.commit(std::mem::take(&mut step.batch), Durability::Buffered)?)
+        changes.visits.iter().for_each(|visit| self.ledger.let_pass(visit.time));
+        self.ledger.take(self.shared.state.as_ref(), std::mem::take(&mut step.batch), &mut step.counters)
     }
 
     /// Makes the segment that is appended to what it was after the last commit.
@@ -104,7 +106,7 @@ impl Store {
         let closed = SegmentRecord { closed: true, ..self.tail_record.clone() };
         let mut batch = Batch::new();
         batch.put(Space::Segments, self.tail_number.to_be_bytes(), closed.encode());
-        self.shared.state.commit(batch, Durability::Buffered)?;
+        self.ledger.take(self.shared.state.as_ref(), batch, &mut self.counters)?;
         self.unindexed.insert(self.tail_number);
         self.tail = next;
         self.tail_number += 1;
@@ -279,6 +281,11 @@ impl Store {
                 None => step.batch.remove(Space::Notes, name.as_bytes()),
             }
         }
-        step.counters.commits += 1;
+        for (name, value) in &changes.commands {
+            match value {
+                Some(value) => step.batch.put(Space::Commands, name.as_bytes(), value.as_slice()),
+                None => step.batch.remove(Space::Commands, name.as_bytes()),
+            }
+        }
     }
 }

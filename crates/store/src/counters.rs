@@ -38,8 +38,12 @@ record! {
         collection_bytes: u64,
         /// Bytes of the History's files.
         history_bytes: u64,
-        /// Commits ever made.
+        /// Commits ever made: the number of the last step of the log.
         commits: u64,
+        since 2 {
+            /// URLs that have been put into files of their own.
+            urls_settled: u64,
+        }
     }
 }
 

@@ -90,6 +90,14 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Something is older, shorter or emptier than it was when it was made durable.
+    #[error("{}: {reason}. Nothing was changed: `freshet fsck --repair` makes the crawl whole again from what else there is", .path.display())]
+    Behind {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// There are as many URLs, pages or sites as there are numbers for them.
     #[error("the store is full: it holds at most 4,294,967,295 {what}")]
     TooMany {
@@ -111,6 +119,11 @@ impl StoreError {
             let path = path.to_path_buf();
             if is_full(&source) { Self::DiskFull { path, source } } else { Self::File { act, path, source } }
         }
+    }
+
+    /// The error of something that is behind what was made durable.
+    pub(crate) fn behind(path: &Path, reason: &str) -> Self {
+        Self::Behind { path: path.to_path_buf(), reason: reason.to_owned() }
     }
 
     /// The error of a record that must be there and is not.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::all_urls::read;
 use crate::check::{Findings, relative};
 use crate::error::StoreError;
-use crate::key_value::{KeyValue, OnDisk, Space, View, journal};
+use crate::key_value::{KeyValue, OnDisk, Space, View};
 use crate::lock::Lock;
 use crate::making::has_begun;
 use crate::reader::Shared;
@@ -43,7 +43,7 @@ pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
     if findings.fault_count > before {
         return Ok(Inspected { findings, shared: None });
     }
-    let state = match open_state(directory)? {
+    let state = match open_state(directory, CACHE_BYTES)? {
         Ok(state) => state,
         Err(problem) => {
             let holds = "all that is known of URLs, pages and sites".to_owned();
@@ -78,10 +78,19 @@ pub(crate) fn take_lock(directory: &Path) -> Result<Lock, StoreError> {
 }
 
 /// Opens the engine; why it cannot, if that is no refusal of the system.
-pub(crate) fn open_state(directory: &Path) -> Result<Result<Box<dyn KeyValue>, String>, StoreError> {
+pub(crate) fn open_state(
+    directory: &Path,
+    cache_bytes: u64,
+) -> Result<Result<Box<dyn KeyValue>, String>, StoreError> {
     let path = directory.join("state");
+    if let Some(folder) = folder_without_current(&path)? {
+        return Ok(Err(format!(
+            "{} is missing: which tables count is not known",
+            relative(&folder.join("current"), directory)
+        )));
+    }
     // The engine asserts what it expects of its own files: a panic of it is a fault of the files.
-    match catch_unwind(AssertUnwindSafe(|| OnDisk::open(&path, CACHE_BYTES))) {
+    match catch_unwind(AssertUnwindSafe(|| OnDisk::open(&path, cache_bytes))) {
         Ok(Ok(state)) => Ok(Ok(Box::new(state))),
         Ok(Err(error)) => match StoreError::from(error) {
             StoreError::File { source, .. } if is_damage(&source) => {
@@ -136,24 +145,6 @@ fn inspect_state(directory: &Path, findings: &mut Findings) -> Result<(), StoreE
         findings.add_loss("state", "it is missing", holds);
         return Ok(());
     }
-    let journals = journals(&state)?;
-    if journals.is_empty() {
-        let holds = "the commits that are in no table yet".to_owned();
-        findings.add_loss("state/*.jnl", "the journal is missing", holds);
-    }
-    for path in journals {
-        let bytes = fs::read(&path).map_err(StoreError::file("read", &path))?;
-        let reading = journal::read(&bytes);
-        let name = relative(&path, directory);
-        for range in &reading.damaged {
-            let problem = format!("bytes {} to {} are damaged", range.start, range.end);
-            let holds = format!("at least one commit; {} others in it are whole", reading.batches);
-            findings.add_loss(&name, problem, holds);
-        }
-        if reading.torn > 0 {
-            findings.leftovers.push(format!("{name}: {} bytes of a commit without its end", reading.torn));
-        }
-    }
     for folder in keyspace_folders(&state)? {
         let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());
         if has_tables && !folder.join("current").exists() {
@@ -164,11 +155,12 @@ fn inspect_state(directory: &Path, findings: &mut Findings) -> Result<(), StoreE
     Ok(())
 }
 
-/// The journals of the engine.
-pub(crate) fn journals(state: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let mut journals = listed(state)?;
-    journals.retain(|path| path.extension().is_some_and(|extension| extension == "jnl"));
-    Ok(journals)
+/// The folder of a keyspace that has tables and does not know which of them count: the engine would take it for empty and remove them.
+fn folder_without_current(state: &Path) -> Result<Option<PathBuf>, StoreError> {
+    Ok(keyspace_folders(state)?.into_iter().find(|folder| {
+        let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());
+        has_tables && !folder.join("current").exists()
+    }))
 }
 
 fn keyspace_folders(state: &Path) -> Result<Vec<PathBuf>, StoreError> {

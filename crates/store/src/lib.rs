@@ -15,8 +15,11 @@
 //! - [`history`]: the History, every visit as Parquet.
 //! - [`counters`]: how much there is of everything, without counting.
 //! - [`changes`]: what becomes true in one step.
-//! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `recent_urls` spares it lookups;
-//!   `making` makes a new one, `lock` keeps others out, `mend` repairs what a loss of power left.
+//! - [`log`]: the primary fact: every step, before it is true anywhere else; [`synced`]: what has been made durable.
+//! - [`url_files`]: every URL as Parquet.
+//! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `ledger` takes steps and makes them durable,
+//!   `recent_urls` spares lookups; `making` makes a new store, `convert` one of the first format, `recovery` refuses what is behind and replays the log,
+//!   `lock` keeps others out, `mend` forgets what a loss of power took, `aside` keeps what belongs to no step.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
 //! - [`gist`]: what a start needs of every URL, to be read fast.
@@ -28,12 +31,14 @@
 //! `docs/FORMAT.md` describes every file to the byte.
 
 pub mod all_urls;
+mod aside;
 pub mod changes;
 pub mod check;
 pub mod codec;
 pub mod coll_urls;
 pub mod collection;
 mod commit;
+mod convert;
 pub mod counters;
 pub mod error;
 pub mod export;
@@ -43,16 +48,21 @@ pub mod history;
 pub mod ids;
 mod inspect;
 pub mod key_value;
+mod ledger;
 pub mod links;
 mod lock;
+pub mod log;
 mod making;
 mod mend;
 pub mod reader;
 mod recent_urls;
+mod recovery;
 pub mod repair;
 pub mod sites;
 pub mod store;
 mod sweep;
+pub mod synced;
 pub mod tidy;
 pub mod time;
+pub mod url_files;
 pub mod versions;

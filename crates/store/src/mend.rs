@@ -17,33 +17,41 @@ use crate::collection::segment::SegmentRecord;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::ids::PageNumber;
-use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, Space};
-use crate::store::{COUNTERS, place_key};
+use crate::key_value::{Batch, Direction, KeyRange, KeyValue, Space};
+use crate::store::place_key;
 use crate::time::Timestamp;
 use crate::versions::{VersionKind, Versions, parse_version_key, version_key};
 
-/// Forgets the versions of the last segment whose records are not there; gives what the segment then is, and how many versions were lost.
+/// What is left of a segment whose end was lost.
+pub(crate) struct Mend {
+    /// What the segment then is.
+    pub(crate) segment: SegmentRecord,
+    /// Versions that are lost.
+    pub(crate) versions: u64,
+    /// The changes that make it so.
+    pub(crate) batch: Batch,
+}
+
+/// Forgets the versions of the last segment whose records are not there, and counts those that are left.
 pub(crate) fn mend_tail(
     state: &dyn KeyValue,
     collection: &Path,
     number: u32,
     record: &SegmentRecord,
-) -> Result<(SegmentRecord, u64), StoreError> {
-    let mut mended = SegmentRecord { bytes: 0, versions: 0, ..record.clone() };
+    counters: &mut Counters,
+) -> Result<Mend, StoreError> {
+    let mut segment = SegmentRecord { bytes: 0, versions: 0, ..record.clone() };
     let mut records = SegmentRecords::open(collection, number, record.bytes)?;
     while let Some(Ok((_, found))) = records.next() {
-        mended.versions += u64::from(matches!(found.kind(), "response" | "revisit"));
-        mended.bytes = records.offset();
+        segment.versions += u64::from(matches!(found.kind(), "response" | "revisit"));
+        segment.bytes = records.offset();
     }
     let mut batch = Batch::new();
-    let lost = forget(state, number, &|offset| offset >= mended.bytes, &mut batch)?;
-    let mut counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
-    counters.versions = counters.versions.saturating_sub(lost);
-    counters.collection_bytes = counters.collection_bytes.saturating_sub(record.bytes - mended.bytes);
-    batch.put(Space::Meta, COUNTERS, counters.encode());
-    batch.put(Space::Segments, number.to_be_bytes(), mended.encode());
-    state.commit(batch, Durability::Synced)?;
-    Ok((mended, lost))
+    let versions = forget(state, number, &|offset| offset >= segment.bytes, &mut batch)?;
+    counters.versions = counters.versions.saturating_sub(versions);
+    counters.collection_bytes = counters.collection_bytes.saturating_sub(record.bytes - segment.bytes);
+    batch.put(Space::Segments, number.to_be_bytes(), segment.encode());
+    Ok(Mend { segment, versions, batch })
 }
 
 /// Forgets the versions of a segment whose records are lost, and their lines of the index; gives how many versions were forgotten. A

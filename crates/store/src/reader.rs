@@ -198,20 +198,12 @@ impl Reader {
 
     /// The latest moment that the store tells of: of an exchange or a visit. None if it tells of none.
     pub fn latest_moment(&self) -> Result<Option<Timestamp>, StoreError> {
-        /// Visits that may have been committed out of the order of their times.
-        const VISITS: usize = 1000;
-        let state = self.shared.state.as_ref();
-        let mut latest = None;
-        for entry in crate::store::segments(state) {
-            let (_, segment) = entry?;
-            latest = latest.max((segment.versions > 0).then_some(segment.last));
-        }
-        latest = latest.max(registered(state)?.values().map(|file| file.last).max());
-        for entry in state.scan(Space::Visits, KeyRange::all(), Direction::Backward).take(VISITS) {
-            let (key, value) = entry?;
-            latest = latest.max(Some(decode(&key, &value)?.row.time));
-        }
-        Ok(latest)
+        latest_moment(self.shared.state.as_ref())
+    }
+
+    /// What users have told the crawl under this name, if it holds.
+    pub fn command(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.shared.state.get(Space::Commands, name.as_bytes())?)
     }
 
     /// What was kept under a name by [`crate::changes::Changes::notes`].
@@ -230,4 +222,21 @@ impl Reader {
             })
             .collect()
     }
+}
+
+/// The latest moment that a state tells of.
+pub(crate) fn latest_moment(state: &dyn KeyValue) -> Result<Option<Timestamp>, StoreError> {
+    /// Visits that may have been committed out of the order of their times.
+    const VISITS: usize = 1000;
+    let mut latest = None;
+    for entry in crate::store::segments(state) {
+        let (_, segment) = entry?;
+        latest = latest.max((segment.versions > 0).then_some(segment.last));
+    }
+    latest = latest.max(registered(state)?.values().map(|file| file.last).max());
+    for entry in state.scan(Space::Visits, KeyRange::all(), Direction::Backward).take(VISITS) {
+        let (key, value) = entry?;
+        latest = latest.max(Some(decode(&key, &value)?.row.time));
+    }
+    Ok(latest)
 }

@@ -1,44 +1,53 @@
 //! The store: everything on disk, opened, changed in single steps, closed.
 //!
-//! A commit appends the records of its exchanges to the Collection and then makes everything else true in one batch of the key-value store, which holds
-//! the length that the Collection's file then has. Killed at any instant, the store opens with all commits that
-//! returned, possibly the one that was under way, and nothing of what came after: the file is cut to the committed length.
+//! A commit appends the records of its exchanges to the Collection, then its step to the log ([`crate::log`]), and then makes it true in the
+//! key-value store. Killed at any instant, the store opens with all commits that returned, possibly the one that was under way, and nothing of
+//! what came after: bytes that belong to no step are moved to `aside/`. What is behind `SYNCED` is refused.
 //!
 //! # Promises
 //! - One process at a time: a second is refused and told the first.
 //! - After an error nothing of the changes is there, and the store can be opened again; if there was no room for the pages, it
 //!   can go on as it is.
+//! - Opening removes nothing that was collected, and takes nothing for the truth that is older than what was made durable.
 //! - Nothing is counted by looking through everything.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::all_urls::{AllUrls, numbered, read, url_key};
-use crate::codec::{Record as _, record};
+use crate::aside::Aside;
+use crate::check::relative;
+use crate::codec::record;
 use crate::collection::folding::Folding;
 use crate::collection::retention::Keep;
 use crate::collection::segment::{self, SegmentRecord, Tail};
 use crate::collection::warc::WarcWriter;
+use crate::convert::convert;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::gist::{Gist, Piece, Reach};
 use crate::history::files;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
-use crate::key_value::{Batch, Durability, KeyValue, OnDisk, Space, View};
+use crate::inspect::{listed, open_state};
+use crate::key_value::{KeyValue, Space, View};
+use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::making::make_if_new;
 use crate::mend::mend_tail;
 use crate::reader::{Reader, Shared};
 use crate::recent_urls::RecentUrls;
+use crate::recovery::{LogEnd, recover};
 use crate::sites::Sites;
 use crate::sweep::Sweep;
+use crate::synced::{self, Synced};
 use crate::time::Timestamp;
+use crate::url_files;
 
 /// The number of the format that this program reads and writes.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The file that says what the directory is.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
@@ -62,6 +71,12 @@ pub struct Settings {
     pub recent_urls: usize,
     /// Visits waiting in the key-value store that make [`Store::tidy`] move them into a file before their day is over.
     pub waiting_visits: u64,
+    /// URLs waiting in the key-value store that make [`Store::tidy`] write them into a file.
+    pub waiting_urls: u64,
+    /// Bytes of a file of the log after which another is begun.
+    pub log_bytes: u64,
+    /// Days, in the crawl's own time, for which the log is kept when all that it says is elsewhere.
+    pub log_days: u32,
     /// What wrote the Collection, as its files state it.
     pub software: String,
     /// How much of the past is kept.
@@ -76,6 +91,9 @@ impl Default for Settings {
             cache_bytes: 64 << 20,
             recent_urls: 1 << 18,
             waiting_visits: 100_000,
+            waiting_urls: 100_000,
+            log_bytes: 32 << 20,
+            log_days: 7,
             software: concat!("freshet/", env!("CARGO_PKG_VERSION")).to_owned(),
             keep: Keep::default(),
         }
@@ -114,12 +132,16 @@ impl<N: Copy> Numbered<N> {
 /// What was mended when the store was opened.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Mended {
-    /// Bytes cut off the last segment, which no commit knew of.
+    /// Steps of the log that were taken again, because the state had not heard of them.
+    pub steps_replayed: u64,
+    /// Bytes of a torn record that were moved from the end of the log to `aside/`.
+    pub log_bytes_torn: u64,
+    /// Bytes that belong to no step and were moved from the last segment to `aside/`.
     pub bytes_cut: u64,
     /// Versions forgotten because the machine died before their bytes were on the disk.
     pub versions_lost: u64,
-    /// Files removed, which no commit knew of.
-    pub files_removed: Vec<PathBuf>,
+    /// Files that belong to no step and were moved to `aside/`.
+    pub files_moved: Vec<String>,
 }
 
 /// The bytes that a store takes.
@@ -160,6 +182,11 @@ pub struct Store {
     pub(crate) unindexed: BTreeSet<u32>,
     /// How far old versions have been dropped.
     pub(crate) sweep: Sweep,
+    /// The log and what has been made durable.
+    pub(crate) ledger: Ledger,
+    /// The file of the log that was written when it was last looked whether an old one can go.
+    pub(crate) log_looked_at: u64,
+    ended_cleanly: bool,
     mended: Mended,
 }
 
@@ -174,49 +201,61 @@ impl Store {
     pub fn open(directory: &Path, settings: Settings) -> Result<Self, StoreError> {
         fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
         let lock = Lock::take(directory)?;
-        check_format(directory)?;
-        make_if_new(directory, settings.cache_bytes)?;
-        let state = OnDisk::open(&directory.join("state"), settings.cache_bytes)?;
-        Self::open_with(directory, settings, Box::new(state), lock)
+        match check_format(directory)? {
+            Format::Ours => make_if_new(directory, settings.cache_bytes)?,
+            Format::First => convert(directory, settings.cache_bytes)?,
+        }
+        let synced = synced::read(directory)?;
+        let state = open_engine(directory, settings.cache_bytes)?;
+        Self::open_with(directory, settings, state, (synced, lock))
     }
 
     fn open_with(
         directory: &Path,
         settings: Settings,
         state: Box<dyn KeyValue>,
-        lock: Lock,
+        (synced, lock): (Synced, Lock),
     ) -> Result<Self, StoreError> {
-        let (collection, history) = (directory.join("collection"), directory.join("history"));
-        for part in [&collection, &history] {
-            fs::create_dir_all(part).map_err(StoreError::file("make", part))?;
-        }
-        let identity = identity(state.as_ref())?;
-        let folding = Folding::new(identity.id, &settings.software, settings.gzip_level);
-        let writer = folding.writer();
-        let mut mended = Mended::default();
-        mended.files_removed.extend(files::remove_unregistered(state.as_ref(), &history)?);
+        let identity = known_identity(directory, state.as_ref())?;
+        let end = recover(directory, state.as_ref(), &identity, &synced)?;
+        // From here on things are written: everything that counts is there.
+        let ended_cleanly = synced.clean;
+        let synced_segment = (synced.segment, synced.segment_bytes);
+        let mut aside = Aside::new(directory, end.time);
+        put_torn_record_aside(directory, &end, &mut aside)?;
+        let mut ledger =
+            Ledger::open(directory, state.as_ref(), &identity, (&end, synced), settings.log_bytes)?;
+        let mut counters: Counters = read(state.as_ref(), Space::Meta, COUNTERS)?.unwrap_or_default();
+        let mut mended =
+            Mended { steps_replayed: end.replayed, log_bytes_torn: end.torn, ..Mended::default() };
+        mended.files_moved = put_unknown_files_aside(directory, state.as_ref(), &mut aside)?;
+        let collection = directory.join("collection");
         let known = segments(state.as_ref()).collect::<Result<BTreeMap<_, _>, _>>()?;
-        mended
-            .files_removed
-            .extend(segment::remove_unknown(&collection, |number| known.contains_key(&number))?);
-        let (tail_number, tail_record) =
+        let (tail_number, mut tail_record) =
             known.last_key_value().map(|(number, record)| (*number, record.clone())).unwrap_or_default();
-        let (tail_number, tail_record, tail) = if tail_number == 0 || tail_record.closed {
+        let is_new = tail_number == 0 || tail_record.closed;
+        if !is_new && Tail::is_short(&collection, tail_number, tail_record.bytes)? {
+            let lost = mend_tail(state.as_ref(), &collection, tail_number, &tail_record, &mut counters)?;
+            if tail_number == synced_segment.0 && lost.segment.bytes < synced_segment.1 {
+                let reason = format!("it cannot be read from byte {} on", lost.segment.bytes);
+                let path = collection.join(segment::file_name(tail_number));
+                return Err(StoreError::behind(&path, &reason));
+            }
+            ledger.take(state.as_ref(), lost.batch, &mut counters)?;
+            (tail_record, mended.versions_lost) = (lost.segment, lost.versions);
+        }
+        let (tail_number, tail_record, tail) = if is_new {
             (tail_number + 1, SegmentRecord::default(), Tail::create(&collection, tail_number + 1)?)
         } else {
-            let mut record = tail_record;
-            if Tail::is_short(&collection, tail_number, record.bytes)? {
-                let lost = mend_tail(state.as_ref(), &collection, tail_number, &record)?;
-                (record, mended.versions_lost) = lost;
-            }
-            let (tail, cut) = Tail::open(&collection, tail_number, record.bytes)?;
+            let (tail, cut) = Tail::open(&collection, tail_number, tail_record.bytes, &mut aside)?;
             mended.bytes_cut = cut;
-            (tail_number, record, tail)
+            (tail_number, tail_record, tail)
         };
-        let counters: Counters = read(state.as_ref(), Space::Meta, COUNTERS)?.unwrap_or_default();
         let seed = u64::from_le_bytes(identity.seed);
+        let folding = Folding::new(identity.id, &settings.software, settings.gzip_level);
+        let writer = folding.writer();
         let shared = Shared { directory: directory.to_path_buf(), state, seed, _lock: lock };
-        Ok(Self {
+        let mut store = Self {
             shared: Arc::new(shared),
             id: identity.id,
             recent: RecentUrls::new(settings.recent_urls),
@@ -233,9 +272,25 @@ impl Store {
             new_sites: HashMap::new(),
             unindexed: unindexed(&collection, &known),
             sweep: Sweep::default(),
+            log_looked_at: 0,
+            ledger,
+            ended_cleanly,
             mended,
             buffer: Vec::new(),
-        })
+        };
+        // Whatever ends the crawl from here on, it did not end cleanly unless it is closed.
+        store.sync()?;
+        Ok(store)
+    }
+
+    /// Whether the store was closed when it was last open; not after a kill or a loss of power.
+    pub fn ended_cleanly(&self) -> bool {
+        self.ended_cleanly
+    }
+
+    /// What has been made durable.
+    pub fn synced(&self) -> &Synced {
+        self.ledger.synced()
     }
 
     /// A handle to read the store with, for any thread.
@@ -308,10 +363,14 @@ impl Store {
         Ok(Numbered::New(number))
     }
 
-    /// Waits until everything that was committed is on the disk.
-    pub fn sync(&self) -> Result<(), StoreError> {
-        self.tail.sync()?;
-        Ok(self.shared.state.sync()?)
+    /// Waits until everything that was committed is on the disk, and says so in `SYNCED`.
+    pub fn sync(&mut self) -> Result<(), StoreError> {
+        self.sync_as(false)
+    }
+
+    fn sync_as(&mut self, clean: bool) -> Result<(), StoreError> {
+        let tail = (&self.tail, self.tail_number);
+        self.ledger.sync(self.shared.state.as_ref(), tail, &self.counters, clean)
     }
 
     /// Puts everything into files that others can read, waits until it is on the disk and closes the store.
@@ -323,7 +382,8 @@ impl Store {
         while self.counters.settled < self.counters.visits {
             self.settle(now, true)?;
         }
-        self.sync()
+        self.settle_urls()?;
+        self.sync_as(true)
     }
 }
 
@@ -340,43 +400,117 @@ pub(crate) fn format_text() -> String {
     format!("freshet store {FORMAT}\n")
 }
 
+/// What a directory says it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Format {
+    /// That of this program.
+    Ours,
+    /// The first one, which has no log.
+    First,
+}
+
 /// Checks what the directory says it is; a new one is told.
-fn check_format(directory: &Path) -> Result<(), StoreError> {
+fn check_format(directory: &Path) -> Result<Format, StoreError> {
+    if let Some(format) = known_format(directory)? {
+        return Ok(format);
+    }
     let path = directory.join(FORMAT_FILE);
-    let ours = format_text();
-    match fs::read_to_string(&path) {
-        Ok(found) if found == ours => Ok(()),
+    let unfinished = directory.join("FORMAT.unfinished");
+    fs::write(&unfinished, format_text()).map_err(StoreError::file("write", &unfinished))?;
+    fs::rename(&unfinished, &path).map_err(StoreError::file("write", &path))?;
+    Ok(Format::Ours)
+}
+
+/// What the directory says it is; none if it says nothing and holds no crawl.
+pub(crate) fn known_format(directory: &Path) -> Result<Option<Format>, StoreError> {
+    let path = directory.join(FORMAT_FILE);
+    match fs::read(&path) {
+        Ok(found) if found == format_text().as_bytes() => Ok(Some(Format::Ours)),
+        Ok(found) if found == b"freshet store 1\n" => Ok(Some(Format::First)),
         Ok(found) => {
-            let found = found.trim().trim_start_matches("freshet store ").to_owned();
-            Err(StoreError::Format { directory: directory.to_path_buf(), found, known: FORMAT })
+            let text = String::from_utf8_lossy(&found).into_owned();
+            match text.trim().strip_prefix("freshet store ").and_then(|rest| rest.parse::<u32>().ok()) {
+                Some(number) if number > FORMAT => {
+                    let (directory, found) = (directory.to_path_buf(), number.to_string());
+                    Err(StoreError::Format { directory, found, known: FORMAT })
+                }
+                _ => Err(StoreError::behind(
+                    &path,
+                    &format!("it does not say which format this is, but {text:?}"),
+                )),
+            }
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            if directory.join("state").exists() {
-                let reason = format!("it has a folder `state` but no file `{FORMAT_FILE}`");
-                return Err(StoreError::NotAStore { directory: directory.to_path_buf(), reason });
+            if directory.join("state").exists() || directory.join(synced::FILE_NAME).exists() {
+                return Err(StoreError::behind(&path, "it is missing beside the files of a crawl"));
             }
-            let unfinished = directory.join("FORMAT.unfinished");
-            fs::write(&unfinished, ours).map_err(StoreError::file("write", &unfinished))?;
-            fs::rename(&unfinished, &path).map_err(StoreError::file("write", &path))
+            Ok(None)
         }
         Err(error) => Err(StoreError::file("read", &path)(error)),
     }
 }
 
-/// Who the store is; a new one is given an identity.
-pub(crate) fn identity(state: &dyn KeyValue) -> Result<Identity, StoreError> {
-    if let Some(identity) = read(state, Space::Meta, IDENTITY)? {
-        return Ok(identity);
-    }
+/// Opens the engine, whatever its files are.
+pub(crate) fn open_engine(directory: &Path, cache_bytes: u64) -> Result<Box<dyn KeyValue>, StoreError> {
+    open_state(directory, cache_bytes)?
+        .map_err(|problem| StoreError::behind(&directory.join("state"), &problem))
+}
+
+/// Who the store is.
+pub(crate) fn known_identity(directory: &Path, state: &dyn View) -> Result<Identity, StoreError> {
+    read(state, Space::Meta, IDENTITY)?
+        .ok_or_else(|| StoreError::behind(&directory.join("state"), "it does not say whose it is"))
+}
+
+/// An identity that no other store has.
+pub(crate) fn new_identity() -> Identity {
     let random = || RandomState::new().hash_one(0_u8).to_le_bytes();
     let mut id = [0; 16];
     id[..8].copy_from_slice(&random());
     id[8..].copy_from_slice(&random());
-    let identity = Identity { id, seed: random() };
-    let mut batch = Batch::new();
-    batch.put(Space::Meta, IDENTITY, identity.encode());
-    state.commit(batch, Durability::Synced)?;
-    Ok(identity)
+    Identity { id, seed: random() }
+}
+
+/// Moves the bytes of a record that a crash has torn from the end of the log to `aside/`.
+fn put_torn_record_aside(directory: &Path, end: &LogEnd, aside: &mut Aside) -> Result<(), StoreError> {
+    if end.torn == 0 {
+        return Ok(());
+    }
+    aside.cut(&relative(&end.path, directory), end.bytes)
+}
+
+/// Moves files that belong to no step to `aside/`; those that were in the making go.
+fn put_unknown_files_aside(
+    directory: &Path,
+    state: &dyn View,
+    aside: &mut Aside,
+) -> Result<Vec<String>, StoreError> {
+    let mut moved = Vec::new();
+    let known = segments(state).map(|entry| Ok(entry?.0)).collect::<Result<BTreeSet<_>, StoreError>>()?;
+    let (visits, urls) = (files::registered(state)?, url_files::registered(state)?);
+    for folder in ["collection", "history", url_files::FOLDER, crate::log::files::FOLDER] {
+        let path = directory.join(folder);
+        fs::create_dir_all(&path).map_err(StoreError::file("make", &path))?;
+        for path in listed(&path)? {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_unknown = match folder {
+                "collection" => segment::number_of(name).is_some_and(|number| !known.contains(&number)),
+                "history" => files::is_own_name(name) && !visits.contains_key(name),
+                url_files::FOLDER => url_files::is_own_name(name) && !urls.contains_key(name),
+                _ => false,
+            };
+            let place = format!("{folder}/{name}");
+            let waits = state.get(Space::Removals, place.as_bytes())?.is_some();
+            let is_empty = fs::metadata(&path).is_ok_and(|found| found.len() == 0);
+            if name.ends_with(".unfinished") || is_unknown && is_empty {
+                fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
+            } else if is_unknown && !waits {
+                aside.take(&place)?;
+                moved.push(place);
+            }
+        }
+    }
+    Ok(moved)
 }
 
 /// The segments, in the order of their numbers.

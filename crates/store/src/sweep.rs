@@ -10,8 +10,7 @@
 //! - A step is bounded, so that it can be done between two commits.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
 use crate::all_urls::read;
@@ -23,8 +22,8 @@ use crate::collection::segment::{self, SegmentRecord};
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
 use crate::ids::{PageNumber, Place};
-use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
-use crate::store::{COUNTERS, Store, place_key, segments};
+use crate::key_value::{Batch, Direction, KeyRange, Space};
+use crate::store::{Store, place_key, segments};
 use crate::tidy::Tidied;
 use crate::time::Timestamp;
 use crate::versions::{VersionRecord, Versions, parse_version_key};
@@ -122,8 +121,7 @@ impl Store {
             let mut counters = self.counters.clone();
             counters.versions = counters.versions.saturating_sub(forgotten);
             counters.versions_dropped += forgotten;
-            batch.put(Space::Meta, COUNTERS, counters.encode());
-            state.commit(batch, Durability::Buffered)?;
+            self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
             self.counters = counters;
         }
         match last.filter(|_| looked_at == VERSIONS_PER_STEP) {
@@ -155,8 +153,7 @@ impl Store {
         let result = self.move_places(number, &places, &mut batch).and_then(|()| {
             counters.collection_bytes += self.tail.length() - length;
             batch.put(Space::Segments, self.tail_number.to_be_bytes(), self.tail_record.encode());
-            batch.put(Space::Meta, COUNTERS, counters.encode());
-            Ok(self.shared.state.commit(batch, Durability::Buffered)?)
+            self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)
         });
         if let Err(error) = result {
             self.tail_record = before;
@@ -250,19 +247,12 @@ impl Store {
         counters.collection_bytes = counters.collection_bytes.saturating_sub(record.bytes);
         let mut batch = Batch::new();
         batch.remove(Space::Segments, key);
-        batch.put(Space::Meta, COUNTERS, counters.encode());
-        // Synced, for the file that goes may hold what the moved versions were copied from.
-        self.tail.sync()?;
-        state.commit(batch, Durability::Synced)?;
+        // The file may hold what the moved versions were copied from: it goes when these are on the disk.
+        let names = [segment::file_name(number), segment::index_name(number)];
+        self.ledger.replace(names.map(|name| format!("collection/{name}")), &mut batch);
+        self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
         self.counters = counters;
         self.unindexed.remove(&number);
-        for name in [segment::file_name(number), segment::index_name(number)] {
-            let path = self.shared.collection().join(name);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                other => other.map_err(StoreError::file("remove", &path))?,
-            }
-        }
         Ok(Tidied::Removed { segment: number, bytes: record.bytes })
     }
 }

@@ -1,23 +1,28 @@
 //! The work that keeps the files in order, in pieces small enough to do between two commits.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::all_urls::read;
 use crate::codec::Record as _;
 use crate::collection::index;
 use crate::collection::segment::{self, SegmentRecord};
+use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files;
-use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
-use crate::store::{COUNTERS, Store};
+use crate::key_value::{Batch, Direction, KeyRange, Space};
+use crate::store::Store;
 use crate::time::Timestamp;
+use crate::url_files;
+
+/// Milliseconds of a day.
+const DAY: i64 = 86_400_000;
 
 /// A piece of the work that keeps the files in order.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Tidied {
     /// The index file of this segment was written.
     Indexed(u32),
-    /// A file of the History was written.
+    /// A file of the History or of the URLs was written.
     Settled {
         /// Its name.
         file: String,
@@ -38,6 +43,8 @@ pub enum Tidied {
         /// The versions moved.
         versions: u64,
     },
+    /// A file of the log was dropped: all that it says is elsewhere.
+    LogDropped,
     /// A segment was removed.
     Removed {
         /// The segment.
@@ -56,7 +63,13 @@ impl Store {
             return Ok(Some(Tidied::Indexed(number)));
         }
         let waiting = self.counters.visits - self.counters.settled;
-        match self.settle(now, waiting > self.settings.waiting_visits)? {
+        if let Some(tidied) = self.settle(now, waiting > self.settings.waiting_visits)? {
+            return Ok(Some(tidied));
+        }
+        if self.counters.urls - self.counters.urls_settled > self.settings.waiting_urls {
+            return self.settle_urls();
+        }
+        match self.drop_log(now)? {
             Some(tidied) => Ok(Some(tidied)),
             None => self.sweep_step(now),
         }
@@ -77,7 +90,7 @@ impl Store {
                 batch.remove(Space::Index, entry?.0);
             }
             batch.put(Space::Segments, key, SegmentRecord { indexed: true, ..record }.encode());
-            state.commit(batch, Durability::Buffered)?;
+            self.ledger.take(self.shared.state.as_ref(), batch, &mut self.counters)?;
         }
         self.unindexed.remove(&number);
         Ok(())
@@ -98,8 +111,7 @@ impl Store {
     pub(crate) fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
         let result = self.try_settle(now, all);
         if result.is_err() {
-            // A file in the making would take room that is needed.
-            let _ = files::remove_unregistered(self.shared.state.as_ref(), &self.shared.history());
+            remove_unfinished(&self.shared.history());
         }
         result
     }
@@ -121,17 +133,60 @@ impl Store {
             },
         };
         let mut counters = self.counters.clone();
-        counters.commits += 1;
         if settled.moved {
             counters.settled += settled.record.rows;
         }
         counters.history_bytes =
             (counters.history_bytes + settled.record.bytes).saturating_sub(settled.replaced_bytes);
-        batch.put(Space::Meta, COUNTERS, counters.encode());
-        // Synced, for the files and rows that go are the only others that hold these visits.
-        state.commit(batch, Durability::Synced)?;
+        let replaced = settled.replaced.iter().map(|name| format!("history/{name}"));
+        self.ledger.replace(replaced, &mut batch);
+        self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
         self.counters = counters;
-        settled.remove_replaced(&directory)?;
         Ok(Some(Tidied::Settled { file: settled.name, rows: settled.record.rows }))
+    }
+
+    /// Writes URLs that are in no file yet into one.
+    pub(crate) fn settle_urls(&mut self) -> Result<Option<Tidied>, StoreError> {
+        let (settled, known) = (self.counters.urls_settled, self.counters.urls);
+        if settled == known {
+            return Ok(None);
+        }
+        let directory = self.shared.directory.join(url_files::FOLDER);
+        let mut batch = Batch::new();
+        let written = url_files::settle(self.shared.state.as_ref(), &directory, (settled, known), &mut batch);
+        if written.is_err() {
+            remove_unfinished(&directory);
+        }
+        let file = written?;
+        let replaced = file.replaced.iter().map(|name| format!("{}/{name}", url_files::FOLDER));
+        self.ledger.replace(replaced, &mut batch);
+        let mut counters = Counters { urls_settled: known, ..self.counters.clone() };
+        self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
+        self.counters = counters;
+        Ok(Some(Tidied::Settled { file: file.name, rows: file.record.rows }))
+    }
+
+    /// Drops the oldest file of the log if it is older than is asked and all that it says is elsewhere. It is looked once for every file that is begun.
+    fn drop_log(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
+        if self.log_looked_at == self.ledger.log_first() {
+            return Ok(None);
+        }
+        let before = now.plus_millis(-i64::from(self.settings.log_days) * DAY);
+        if self.ledger.drop_oldest(&self.counters, before)? {
+            return Ok(Some(Tidied::LogDropped));
+        }
+        self.log_looked_at = self.ledger.log_first();
+        Ok(None)
+    }
+}
+
+/// Removes what was being written: it would take room that is needed.
+fn remove_unfinished(directory: &Path) {
+    let Ok(names) = std::fs::read_dir(directory) else { return };
+    for path in names.filter_map(|entry| Some(entry.ok()?.path())) {
+        if path.extension().is_some_and(|extension| extension == "unfinished") {
+            // It is looked for again when the store is opened.
+            let _ = std::fs::remove_file(path);
+        }
     }
 }

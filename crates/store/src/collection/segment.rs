@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::aside::Aside;
 use crate::codec::record;
 use crate::error::StoreError;
 use crate::time::Timestamp;
@@ -68,27 +69,38 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// A new segment file, empty. One that a crash left behind is replaced.
+    /// A new segment file. One that is there and has bytes in it is an error: whoever opens the store puts such files aside.
     pub(crate) fn create(directory: &Path, number: u32) -> Result<Self, StoreError> {
         let path = directory.join(file_name(number));
-        File::create(&path).map_err(StoreError::file("create", &path))?;
-        let file = OpenOptions::new().append(true).open(&path).map_err(StoreError::file("open", &path))?;
+        let file = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&path)
+            .map_err(StoreError::file("create", &path))?;
+        let length = file.metadata().map_err(StoreError::file("read the length of", &path))?.len();
+        if length > 0 {
+            let reason = format!("it has {length} bytes, and no step knows of it");
+            return Err(StoreError::behind(&path, &reason));
+        }
         sync_directory(directory)?;
         Ok(Self { path, file, length: 0 })
     }
 
-    /// The segment file of which `length` bytes count, and how many bytes that follow them were cut off. The file may be shorter only if the
-    /// machine died.
-    pub(crate) fn open(directory: &Path, number: u32, length: u64) -> Result<(Self, u64), StoreError> {
+    /// The segment file of which `length` bytes count, and how many bytes that follow them were put aside.
+    pub(crate) fn open(
+        directory: &Path,
+        number: u32,
+        length: u64,
+        aside: &mut Aside,
+    ) -> Result<(Self, u64), StoreError> {
         let path = directory.join(file_name(number));
         let file = OpenOptions::new().append(true).open(&path).map_err(StoreError::file("open", &path))?;
         let found = file.metadata().map_err(StoreError::file("read the length of", &path))?.len();
         if found < length {
-            let reason = format!("it has {found} bytes of {length}");
-            return Err(StoreError::Damaged { path, reason });
+            return Err(StoreError::behind(&path, &format!("it has {found} bytes of {length}")));
         }
         if found > length {
-            file.set_len(length).map_err(StoreError::file("cut", &path))?;
+            aside.cut(&format!("collection/{}", file_name(number)), length)?;
         }
         Ok((Self { path, file, length }, found - length))
     }
@@ -130,25 +142,6 @@ impl Tail {
     }
 }
 
-/// Removes segments and their leftovers of which no commit knows.
-pub(crate) fn remove_unknown(
-    directory: &Path,
-    known: impl Fn(u32) -> bool,
-) -> Result<Vec<PathBuf>, StoreError> {
-    let mut removed = Vec::new();
-    let entries = fs::read_dir(directory).map_err(StoreError::file("list", directory))?;
-    for entry in entries {
-        let path = entry.map_err(StoreError::file("list", directory))?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let unfinished = name.ends_with(".unfinished");
-        if unfinished || number_of(name).is_some_and(|number| !known(number)) {
-            fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
-            removed.push(path);
-        }
-    }
-    Ok(removed)
-}
-
 /// Waits until the names in a directory are on the disk.
 pub(crate) fn sync_directory(directory: &Path) -> Result<(), StoreError> {
     File::open(directory)
@@ -161,32 +154,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_committed_is_cut_off_and_what_was_is_missed() {
+    fn what_belongs_to_no_step_is_put_aside_and_what_does_is_missed() {
         let place = tempfile::tempdir().expect("a directory");
-        let mut tail = Tail::create(place.path(), 3).expect("it is created");
+        let collection = place.path().join("collection");
+        fs::create_dir(&collection).expect("it is made");
+        let mut aside = Aside::new(place.path(), Timestamp::default());
+        let mut tail = Tail::create(&collection, 3).expect("it is created");
         tail.append(b"committed").expect("it is appended");
         let committed = tail.length();
         tail.append(b"torn").expect("it is appended");
         drop(tail);
-        let (mut tail, cut) = Tail::open(place.path(), 3, committed).expect("it opens");
+        let (mut tail, cut) = Tail::open(&collection, 3, committed, &mut aside).expect("it opens");
         assert_eq!(cut, 4);
+        let kept = aside.folder().expect("something is there").join("collection");
+        assert_eq!(fs::read(kept.join(format!("{}.from-9", file_name(3)))).expect("it is read"), b"torn");
         tail.append(b", more").expect("it is appended");
-        assert_eq!(fs::read(place.path().join(file_name(3))).expect("it is read"), b"committed, more");
-        let error = Tail::open(place.path(), 3, 100).expect_err("it is too short").to_string();
+        assert_eq!(fs::read(collection.join(file_name(3))).expect("it is read"), b"committed, more");
+        let error = Tail::open(&collection, 3, 100, &mut aside).expect_err("it is too short").to_string();
         assert!(error.contains("15 bytes of 100"), "{error}");
-    }
-
-    #[test]
-    fn files_of_which_nobody_knows_are_removed() {
-        let place = tempfile::tempdir().expect("a directory");
-        for name in ["segment-00000001.warc.gz", "segment-00000002.warc.gz", "a.cdxj.unfinished", "notes.txt"]
-        {
-            fs::write(place.path().join(name), "").expect("it is written");
-        }
-        let removed = remove_unknown(place.path(), |number| number == 1).expect("they are removed");
-        assert_eq!(removed.len(), 2, "{removed:?}");
-        assert!(place.path().join("segment-00000001.warc.gz").exists());
-        assert!(place.path().join("notes.txt").exists());
+        assert!(Tail::create(&collection, 3).is_err(), "what is there is never written over");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::Path;
 use super::selection::Exported;
 use crate::error::StoreError;
 use crate::history::VisitQuery;
-use crate::history::columns::NumberedVisit;
+use crate::history::columns::{NumberedVisit, schema};
 use crate::history::files::{FileWriter, ROWS_PER_BATCH};
 use crate::reader::Reader;
 
@@ -20,7 +20,7 @@ pub fn export_visits(reader: &Reader, queries: &[VisitQuery], output: &Path) -> 
         _ => Path::new("."),
     };
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or("visits.parquet");
-    let mut writer = FileWriter::create(directory, name)?;
+    let mut writer = FileWriter::create(directory, name, schema())?;
     let mut rows: Vec<NumberedVisit> = Vec::with_capacity(ROWS_PER_BATCH);
     for query in queries {
         let mut written = Ok(());

@@ -261,14 +261,14 @@ fn column<'a, A: 'static>(batch: &'a RecordBatch, name: &str) -> Result<&'a A, S
         .ok_or_else(|| format!("the column {name} is of type {}", column.data_type()))
 }
 
-fn numbers<'a, T: ArrowPrimitiveType>(
+pub(crate) fn numbers<'a, T: ArrowPrimitiveType>(
     batch: &'a RecordBatch,
     name: &str,
 ) -> Result<&'a PrimitiveArray<T>, String> {
     column(batch, name)
 }
 
-fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, String> {
+pub(crate) fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, String> {
     column(batch, name)
 }
 
@@ -276,7 +276,7 @@ fn digests<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a FixedSizeBinary
     column(batch, name)
 }
 
-fn number<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, at: usize) -> Option<T::Native> {
+pub(crate) fn number<T: ArrowPrimitiveType>(column: &PrimitiveArray<T>, at: usize) -> Option<T::Native> {
     column.is_valid(at).then(|| column.value(at))
 }
 
@@ -284,7 +284,7 @@ fn value(column: Option<&StringArray>, at: usize) -> Option<&str> {
     column.filter(|column| column.is_valid(at)).map(|column| column.value(at))
 }
 
-fn text(column: &StringArray, at: usize) -> Option<String> {
+pub(crate) fn text(column: &StringArray, at: usize) -> Option<String> {
     column.is_valid(at).then(|| column.value(at).to_owned())
 }
 

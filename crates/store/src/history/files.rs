@@ -14,6 +14,8 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, ZstdLevel};
@@ -68,7 +70,7 @@ record! {
 
 /// What was moved or merged.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Settled {
+pub(crate) struct Settled {
     /// The file that was written.
     pub name: String,
     /// Its record.
@@ -77,7 +79,8 @@ pub struct Settled {
     pub replaced_bytes: u64,
     /// Whether its rows came from the key-value store.
     pub moved: bool,
-    replaced: Vec<String>,
+    /// The files that it replaces: they go when the step that says so is on the disk.
+    pub(crate) replaced: Vec<String>,
 }
 
 /// Writes the file for the oldest rows of the key-value store that belong to one day, and prepares the batch that makes it count. Rows of
@@ -134,7 +137,7 @@ pub(crate) fn merge_files(
     for file in &group {
         sources.push(Source::open(&directory.join(file))?);
     }
-    let mut writer = FileWriter::create(directory, &name)?;
+    let mut writer = FileWriter::create(directory, &name, schema())?;
     merge(sources, &mut writer)?;
     let record = writer.finish(directory)?;
     let replaced_bytes = group.iter().map(|name| files[name].bytes).sum();
@@ -143,44 +146,30 @@ pub(crate) fn merge_files(
     Ok(Some(Settled { name, record, replaced_bytes, moved: false, replaced: group }))
 }
 
-impl Settled {
-    /// Removes the files that this one replaces, after the batch was committed.
-    pub(crate) fn remove_replaced(&self, directory: &Path) -> Result<(), StoreError> {
-        for name in &self.replaced {
-            let path = directory.join(name);
-            fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
-        }
-        Ok(())
-    }
-}
-
 /// The files that count, by name.
 pub(crate) fn registered(view: &dyn View) -> Result<BTreeMap<String, FileRecord>, StoreError> {
-    view.scan(Space::Files, KeyRange::all(), Direction::Forward)
+    registered_in(view, Space::Files)
+}
+
+/// The files that count in a keyspace, by name.
+pub(crate) fn registered_in(
+    view: &dyn View,
+    space: Space,
+) -> Result<BTreeMap<String, FileRecord>, StoreError> {
+    view.scan(space, KeyRange::all(), Direction::Forward)
         .map(|entry| {
             let (key, value) = entry?;
-            let record = FileRecord::decode(&value).map_err(StoreError::corrupt(Space::Files, &key))?;
+            let record = FileRecord::decode(&value).map_err(StoreError::corrupt(space, &key))?;
             let name = String::from_utf8(key)
-                .map_err(|error| StoreError::corrupt(Space::Files, error.as_bytes())(Malformed::NotText))?;
+                .map_err(|error| StoreError::corrupt(space, error.as_bytes())(Malformed::NotText))?;
             Ok((name, record))
         })
         .collect()
 }
 
-/// Removes the files that do not count.
-pub(crate) fn remove_unregistered(view: &dyn View, directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let files = registered(view)?;
-    let mut removed = Vec::new();
-    for entry in fs::read_dir(directory).map_err(StoreError::file("list", directory))? {
-        let path = entry.map_err(StoreError::file("list", directory))?.path();
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let ours = name.starts_with("day-") || name.starts_with("month-");
-        if name.ends_with(".unfinished") || ours && name.ends_with(".parquet") && !files.contains_key(name) {
-            fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
-            removed.push(path);
-        }
-    }
-    Ok(removed)
+/// Whether a file of this name in the folder of the History is one of its own.
+pub(crate) fn is_own_name(name: &str) -> bool {
+    (name.starts_with("day-") || name.starts_with("month-")) && name.ends_with(".parquet")
 }
 
 /// The visit under a key.
@@ -224,7 +213,7 @@ pub(crate) struct FileWriter {
 }
 
 impl FileWriter {
-    pub(crate) fn create(directory: &Path, name: &str) -> Result<Self, StoreError> {
+    pub(crate) fn create(directory: &Path, name: &str, schema: SchemaRef) -> Result<Self, StoreError> {
         let path = directory.join(format!("{name}.unfinished"));
         let file = File::create(&path).map_err(StoreError::file("create", &path))?;
         let level = ZstdLevel::try_new(ZSTD_LEVEL).expect("the level is one of the allowed");
@@ -233,19 +222,27 @@ impl FileWriter {
             .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
             .set_created_by("freshet".to_owned())
             .build();
-        let writer = ArrowWriter::try_new(file, schema(), Some(properties)).map_err(parquet_error(&path))?;
+        let writer = ArrowWriter::try_new(file, schema, Some(properties)).map_err(parquet_error(&path))?;
         Ok(Self { name: name.to_owned(), path, writer, record: FileRecord::default() })
     }
 
     pub(crate) fn write(&mut self, visits: &[NumberedVisit]) -> Result<(), StoreError> {
-        for visit in visits {
-            let time = visit.row.time;
+        self.write_rows(&to_batch(visits), visits.iter().map(|visit| visit.row.time))
+    }
+
+    /// Writes rows of these times.
+    pub(crate) fn write_rows(
+        &mut self,
+        rows: &RecordBatch,
+        times: impl Iterator<Item = Timestamp>,
+    ) -> Result<(), StoreError> {
+        for time in times {
             let first = self.record.rows == 0;
             self.record.first = if first { time } else { self.record.first.min(time) };
             self.record.last = if first { time } else { self.record.last.max(time) };
             self.record.rows += 1;
         }
-        self.writer.write(&to_batch(visits)).map_err(parquet_error(&self.path))
+        self.writer.write(rows).map_err(parquet_error(&self.path))
     }
 
     pub(crate) fn finish(mut self, directory: &Path) -> Result<FileRecord, StoreError> {
@@ -377,7 +374,7 @@ pub(crate) fn write_file(
     mut visits: Vec<NumberedVisit>,
 ) -> Result<FileRecord, StoreError> {
     visits.sort_unstable_by(|one, other| one.order().cmp(&other.order()));
-    let mut writer = FileWriter::create(directory, name)?;
+    let mut writer = FileWriter::create(directory, name, schema())?;
     for rows in visits.chunks(ROWS_PER_BATCH) {
         writer.write(rows)?;
     }
@@ -447,7 +444,9 @@ mod tests {
             };
             let Some(settled) = settled else { break };
             store.commit(batch, Durability::Buffered).expect("it is committed");
-            settled.remove_replaced(directory).expect("they are removed");
+            for replaced in &settled.replaced {
+                fs::remove_file(directory.join(replaced)).expect("it is removed");
+            }
             names.push(settled.name);
         }
         names
@@ -488,17 +487,5 @@ mod tests {
         assert_eq!(names, expected.map(|name| format!("{name}.parquet")));
         assert_eq!(numbers(&store, place.path()), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
         assert_eq!(fs::read_dir(place.path()).expect("listed").count(), 2);
-    }
-
-    #[test]
-    fn a_file_that_no_commit_knows_is_removed() {
-        let place = tempfile::tempdir().expect("a directory");
-        let store = InMemory::new();
-        put(&store, 0, &[0, 0]);
-        let mut batch = Batch::new();
-        move_rows(&store, place.path(), "1970-01-03", true, (1, &mut batch)).expect("moved").expect("a file");
-        fs::write(place.path().join("day-1970-01-01-1.parquet.unfinished"), "").expect("written");
-        assert_eq!(remove_unregistered(&store, place.path()).expect("removed").len(), 2);
-        assert_eq!(numbers(&store, place.path()), [0, 1]);
     }
 }

@@ -44,6 +44,14 @@ words! {
         Visits = 12 "visits",
         /// Files of the History, by name.
         Files = 13 "files",
+        /// What users have told the crawl, by name: options, pins, pauses.
+        Commands = 14 "commands",
+        /// Files of the URLs, by name.
+        UrlFiles = 15 "url-files",
+        /// Records of the log that may not be on the disk yet, by the number of their step.
+        Steps = 16 "steps",
+        /// Files that go when what replaces them is on the disk, by name.
+        Removals = 17 "removals",
     }
 }
 
@@ -69,6 +77,9 @@ impl Space {
             Self::Segments => "the segments of the Collection, which can be made again",
             Self::Visits => "visits that are not in a file of the History yet",
             Self::Files => "the files of the History, which can be made again",
+            Self::Commands => "what users have told the crawl",
+            Self::UrlFiles => "the files of the URLs, which can be made again",
+            Self::Steps | Self::Removals => "nothing that is not elsewhere",
         }
     }
 }

@@ -4,13 +4,11 @@
 //! - [`engine`]: what it promises: get, atomic batch, ordered scan, snapshot.
 //! - [`on_disk`]: on disk, a log-structured merge tree (fjall).
 //! - [`in_memory`]: in memory, for tests.
-//! - `journal`: the engine's journal, looked at before the engine does.
 //! - [`stamps`]: how it is noticed that a keyspace fell back.
 //! - `conformance`: the promises as tests, run on both.
 
 pub mod engine;
 pub mod in_memory;
-pub(crate) mod journal;
 pub mod on_disk;
 pub mod stamps;
 

@@ -1,26 +1,30 @@
 //! The steps of a repair in their order, and what was done.
 //!
-//! First the key-value store is made readable, then the Collection, then the History, then the records that refer to them. Each step leaves the
-//! store no worse than it was: a repair that is broken off can be done again.
+//! First the state is made readable and gets the steps of the log that it lacks, then the log is made whole, then the Collection, the History, the
+//! records that refer to them, what users told, and `urls/`. What a repair does are steps of the log as well. Each leaves the store no worse than
+//! it was: a repair that is broken off can be done again.
 //!
 //! # Promises
-//! - Everything that is intact is kept; what must go is put aside in `damaged/`.
+//! - Everything that is intact is kept; what must go is put aside in `aside/`.
 //! - Afterwards a check finds nothing.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::aside::Aside;
+use super::commands::repair_commands;
+use super::log::sound_log;
 use super::records::{Traces, repair_records};
 use super::segments::{Ground, repair_segments};
 use super::state::sound_state;
+use super::urls::{repair_url_files, url_rows};
 use super::visits::repair_visits;
+use crate::aside::Aside;
 use crate::check::{Findings, check_into};
 use crate::error::StoreError;
 use crate::gist;
 use crate::inspect::take_lock;
 use crate::reader::{Reader, Shared};
-use crate::store::identity;
 use crate::time::Timestamp;
 
 /// What a repair did.
@@ -46,17 +50,35 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     let mut aside = Aside::new(directory, now);
     let mut done = Vec::new();
     let sound = sound_state(directory, &mut aside, &mut done)?;
-    let identity = identity(sound.state.as_ref())?;
-    let lost_commits = sound.lost_commits;
-    let ground = Ground { directory, state: sound.state.as_ref(), identity: &identity, lost_commits, now };
+    let (ledger, counters) = sound_log(directory, &sound, &mut aside, &mut done)?;
+    let ground = Ground {
+        directory,
+        state: sound.state.as_ref(),
+        identity: &sound.identity,
+        lost_commits: sound.lost_commits,
+        now,
+        ledger: RefCell::new((ledger, counters)),
+    };
+    let rows = url_rows(&ground)?;
     let versions_lost = repair_segments(&ground, &mut aside, &mut done)?;
     let mut traces = Traces::default();
     let tally = repair_visits(&ground, &mut aside, &mut done, &mut |visit| traces.hear(visit))?;
-    repair_records(&ground, &traces, &tally, &mut done)?;
-    sound.state.sync()?;
-    let seed = u64::from_le_bytes(identity.seed);
+    repair_records(&ground, &traces, (&tally, &rows), &mut done)?;
+    repair_commands(&ground, &mut aside, &mut done)?;
+    repair_url_files(&ground, &mut aside, &mut done)?;
+    ground.sync()?;
+    let (lost_commits, seed) = (sound.lost_commits, u64::from_le_bytes(sound.identity.seed));
+    drop(ground);
+    if lost_commits {
+        done.push(LOST.to_owned());
+    }
     let shared = Shared { directory: directory.to_path_buf(), state: sound.state, seed, _lock: lock };
     let findings = check_into(&Reader { shared: Arc::new(shared) }, Findings::default())?;
     let aside = aside.folder().map(Path::to_path_buf);
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
 }
+
+/// What cannot be had again where steps of the log are missing.
+const LOST: &str = "steps of the log are missing: made again were visits, URLs, pages and versions from the History, `urls/` and the \
+Collection, and pins and pauses from the log; not links between pages, robots.txt, what was learned of the parts of pages, and which \
+of the URLs that were never visited had been kept: all of that is learned again as pages are visited";

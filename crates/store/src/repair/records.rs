@@ -21,10 +21,11 @@ use crate::error::StoreError;
 use crate::history::VisitKind;
 use crate::history::columns::NumberedVisit;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
-use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
+use crate::key_value::{Batch, Direction, KeyRange, Space, View};
 use crate::sites::SiteRecord;
 use crate::store::{COUNTERS, place_key, segments};
 use crate::time::Timestamp;
+use crate::url_files::UrlRow;
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key, version_key};
 
 /// Changes that are committed in one step.
@@ -86,7 +87,7 @@ struct Book<'a> {
 pub(super) fn repair_records(
     ground: &Ground<'_>,
     traces: &Traces,
-    tally: &Tally,
+    (tally, rows): (&Tally, &HashMap<u32, UrlRow>),
     said: &mut Vec<String>,
 ) -> Result<(), StoreError> {
     let before: Counters = read(ground.state, Space::Meta, COUNTERS).ok().flatten().unwrap_or_default();
@@ -99,9 +100,10 @@ pub(super) fn repair_records(
         batch: Batch::new(),
         made: 0,
     };
+    book.urls = book.urls.max(rows.keys().map(|number| u64::from(*number) + 1).max().unwrap_or(0));
     book.pages = book.pages.max(traces.0.keys().map(|page| u64::from(page.0) + 1).max().unwrap_or(0));
     book.make_sites()?;
-    book.make_urls(traces)?;
+    book.make_urls(traces, rows)?;
     book.make_pages(traces)?;
     book.flush()?;
     book.drop_wrong_keys()?;
@@ -127,7 +129,15 @@ fn next_number(ground: &Ground<'_>, space: Space) -> Result<u64, StoreError> {
 
 impl Book<'_> {
     fn flush(&mut self) -> Result<(), StoreError> {
-        Ok(self.ground.state.commit(std::mem::take(&mut self.batch), Durability::Buffered)?)
+        self.ground.commit(std::mem::take(&mut self.batch))
+    }
+
+    /// Sets the value of a key, unless it has it already.
+    fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        let (key, value) = (key.into(), value.into());
+        if !matches!(self.ground.state.get(space, &key), Ok(Some(found)) if found == value) {
+            self.batch.put(space, key, value);
+        }
     }
 
     fn flush_if_large(&mut self) -> Result<(), StoreError> {
@@ -158,7 +168,7 @@ impl Book<'_> {
                     name
                 }
             };
-            self.batch.put(Space::SiteNames, name.as_bytes(), site.key());
+            self.put(Space::SiteNames, name.as_bytes(), site.key());
             self.site_numbers.entry(name).or_insert(site);
             self.flush_if_large()?;
         }
@@ -168,8 +178,8 @@ impl Book<'_> {
     fn put_site(&mut self, site: SiteNumber, name: &str) {
         let record =
             SiteRecord { site: name.to_owned(), first_seen: self.ground.now, ..SiteRecord::default() };
-        self.batch.put(Space::Sites, site.key(), record.encode());
-        self.batch.put(Space::SiteNames, name.as_bytes(), site.key());
+        self.put(Space::Sites, site.key(), record.encode());
+        self.put(Space::SiteNames, name.as_bytes(), site.key());
         self.made += 1;
     }
 
@@ -186,7 +196,7 @@ impl Book<'_> {
     }
 
     /// Gives every URL that is lost the text that a page's visits tell.
-    fn make_urls(&mut self, traces: &Traces) -> Result<(), StoreError> {
+    fn make_urls(&mut self, traces: &Traces, rows: &HashMap<u32, UrlRow>) -> Result<(), StoreError> {
         let mut of_url: HashMap<UrlId, (PageNumber, bool)> = HashMap::new();
         for entry in numbered::<PageNumber, PageRecord>(
             self.ground.state,
@@ -204,14 +214,14 @@ impl Book<'_> {
             let record = match self.get::<UrlRecord>(Space::Urls, number) {
                 Some(mut record) => {
                     let Standing::Kept(page) = record.standing else {
-                        self.batch.put(Space::UrlKeys, url_key(seed, &record.url), id.key());
+                        self.put(Space::UrlKeys, url_key(seed, &record.url), id.key());
                         self.flush_if_large()?;
                         continue;
                     };
                     self.pages = self.pages.max(u64::from(page.0) + 1);
                     let owner: Option<PageRecord> = self.get(Space::Pages, page.0);
                     if owner.is_none_or(|owner| owner.url == id) {
-                        self.batch.put(Space::UrlKeys, url_key(seed, &record.url), id.key());
+                        self.put(Space::UrlKeys, url_key(seed, &record.url), id.key());
                         self.flush_if_large()?;
                         continue;
                     }
@@ -225,14 +235,22 @@ impl Book<'_> {
                         Some((page, true)) if told.is_some() => Standing::Kept(*page),
                         _ => Standing::Discarded(Reason::Failing),
                     };
-                    let url = told.map_or_else(|| format!("lost:/{number}"), |(trace, _)| trace.url.clone());
+                    let row = rows.get(&number);
+                    let standing = if row.is_some() && page.is_none() { Standing::Waiting } else { standing };
+                    let url = match (told, row) {
+                        (_, Some(row)) => row.url.clone(),
+                        (Some((trace, _)), None) => trace.url.clone(),
+                        (None, None) => format!("lost:/{number}"),
+                    };
                     let site = self.site_of(&url);
                     self.made += 1;
-                    made_url(url, site, standing, told.map_or(self.ground.now, |(trace, _)| trace.first))
+                    let discovered = told.map_or(self.ground.now, |(trace, _)| trace.first);
+                    let record = made_url(url, site, standing, discovered);
+                    row.map_or(record.clone(), |row| of_row(record, row))
                 }
             };
-            self.batch.put(Space::UrlKeys, url_key(seed, &record.url), id.key());
-            self.batch.put(Space::Urls, id.key(), record.encode());
+            self.put(Space::UrlKeys, url_key(seed, &record.url), id.key());
+            self.put(Space::Urls, id.key(), record.encode());
             self.flush_if_large()?;
         }
         self.flush()
@@ -263,7 +281,7 @@ impl Book<'_> {
             };
             let site = self.get::<UrlRecord>(Space::Urls, url.0).map_or(SiteNumber(0), |record| record.site);
             let record = made_page(url, site, trace.as_ref(), self.ground.now);
-            self.batch.put(Space::Pages, page.key(), record.encode());
+            self.put(Space::Pages, page.key(), record.encode());
             self.made += 1;
             self.flush()?;
         }
@@ -294,8 +312,8 @@ impl Book<'_> {
                 made_url(text, site, standing, discovered)
             }
         };
-        self.batch.put(Space::UrlKeys, key, id.key());
-        self.batch.put(Space::Urls, id.key(), record.encode());
+        self.put(Space::UrlKeys, key, id.key());
+        self.put(Space::Urls, id.key(), record.encode());
         self.flush()?;
         Ok(id)
     }
@@ -417,8 +435,8 @@ impl Book<'_> {
     ) -> Result<(), StoreError> {
         let Some((page, time, version)) = version else { return Ok(()) };
         let key = version_key(page, time);
-        self.batch.put(Space::Places, place_key(version.place), key);
-        self.batch.put(Space::Versions, key, version.encode());
+        self.put(Space::Places, place_key(version.place), key);
+        self.put(Space::Versions, key, version.encode());
         self.made += 1;
         self.flush_if_large()
     }
@@ -489,7 +507,7 @@ impl Book<'_> {
                 text_digest: newest.as_ref().and_then(|version| version.record.text_digest),
                 ..record
             };
-            self.batch.put(Space::Pages, page.key(), record.encode());
+            self.put(Space::Pages, page.key(), record.encode());
         }
         Ok(())
     }
@@ -506,7 +524,7 @@ impl Book<'_> {
             history_bytes: tally.file_bytes,
             pages: self.pages,
             sites: self.sites,
-            commits: before.commits.max(next_serial(self.ground)?),
+            urls_settled: self.ground.ledger.borrow().1.urls_settled,
             ..Counters::default()
         };
         for entry in numbered::<UrlId, UrlRecord>(state, Space::Urls, Vec::new(), UrlId::from_key) {
@@ -517,15 +535,13 @@ impl Book<'_> {
         for entry in segments(state) {
             counters.collection_bytes += entry?.1.bytes;
         }
-        let mut batch = Batch::new();
-        batch.put(Space::Meta, COUNTERS, counters.encode());
-        Ok(state.commit(batch, Durability::Synced)?)
+        self.ground.count(counters)
     }
 }
 
 /// A number of commits beyond every number in the names of files.
-fn next_serial(ground: &Ground<'_>) -> Result<u64, StoreError> {
-    let files = crate::history::files::registered(ground.state)?;
+pub(super) fn next_serial(state: &dyn View) -> Result<u64, StoreError> {
+    let files = crate::history::files::registered(state)?;
     let serial = |name: &str| name.strip_suffix(".parquet")?.rsplit('-').next()?.parse::<u64>().ok();
     Ok(files.keys().filter_map(|name| serial(name)).max().unwrap_or(0) + 1)
 }
@@ -557,5 +573,17 @@ fn made_page(url: UrlId, site: SiteNumber, trace: Option<&Trace>, now: Timestamp
         status: trace.status,
         outcome: Some(trace.kind),
         ..PageRecord::admitted(url, site, trace.first)
+    }
+}
+
+/// The record of a URL with what a row of its file says.
+fn of_row(record: UrlRecord, row: &UrlRow) -> UrlRecord {
+    UrlRecord {
+        discovered: row.time,
+        found_on: row.found_on.map(UrlId),
+        depth: row.depth,
+        anchor: row.anchor.clone(),
+        source: row.source,
+        ..record
     }
 }

@@ -5,24 +5,27 @@
 //! - A record that can be read stays where it is.
 //! - Afterwards a segment can be read from its first byte to its last, and its index is that of its records.
 
+use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use super::aside::Aside;
 use super::filler::{FILLER_BYTES_MIN, Spot, filler};
 use crate::all_urls::read;
+use crate::aside::Aside;
 use crate::check::relative;
 use crate::codec::Record as _;
 use crate::collection::index;
 use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::{self, SegmentRecord, number_of};
 use crate::collection::warc::WarcWriter;
+use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::inspect::listed;
-use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, Space};
+use crate::key_value::{Batch, Direction, KeyRange, KeyValue, Space};
+use crate::ledger::Ledger;
 use crate::mend::forget;
 use crate::store::{Identity, segments};
 use crate::time::Timestamp;
@@ -41,9 +44,37 @@ pub(super) struct Ground<'a> {
     /// Whether commits were lost, so that what the files hold beyond what is known of them counts.
     pub(super) lost_commits: bool,
     pub(super) now: Timestamp,
+    /// The log, in which what the repair does stands too, and the counters as they are.
+    pub(super) ledger: RefCell<(Ledger, Counters)>,
 }
 
 impl Ground<'_> {
+    /// Takes a step.
+    pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (ledger, counters) = &mut *self.ledger.borrow_mut();
+        ledger.take(self.state, batch, counters)
+    }
+
+    /// Takes a step after which there is so much of everything.
+    pub(super) fn count(&self, counted: Counters) -> Result<(), StoreError> {
+        let (ledger, counters) = &mut *self.ledger.borrow_mut();
+        let commits = counters.commits;
+        if *counters == (Counters { commits, ..counted.clone() }) {
+            return Ok(());
+        }
+        *counters = Counters { commits, ..counted };
+        ledger.take(self.state, Batch::new(), counters)
+    }
+
+    /// Puts what was done on the disk, and says so.
+    pub(super) fn sync(&self) -> Result<(), StoreError> {
+        let (ledger, counters) = &mut *self.ledger.borrow_mut();
+        ledger.sync_segment(self.state, &self.collection(), counters)
+    }
+
     fn collection(&self) -> PathBuf {
         self.directory.join("collection")
     }
@@ -102,7 +133,7 @@ fn register_unknown(ground: &Ground<'_>, said: &mut Vec<String>) -> Result<(), S
             said.push(format!("{}: taken in", ground.name(&path)));
         }
     }
-    Ok(ground.state.commit(batch, Durability::Buffered)?)
+    ground.commit(batch)
 }
 
 /// An empty segment in place of one that is missing, so that no other gets its number.
@@ -124,7 +155,7 @@ fn replace_missing(ground: &Ground<'_>, number: u32, record: &mut SegmentRecord)
     let mut batch = Batch::new();
     let lost = forget(ground.state, number, &|_| true, &mut batch)?;
     batch.put(Space::Segments, number.to_be_bytes(), record.encode());
-    ground.state.commit(batch, Durability::Buffered)?;
+    ground.commit(batch)?;
     Ok(lost)
 }
 
@@ -247,7 +278,7 @@ fn settle_segment(
             batch.put(Space::Index, [&number.to_be_bytes(), line.as_slice()].concat(), []);
         }
     }
-    ground.state.commit(batch, Durability::Buffered)?;
+    ground.commit(batch)?;
     Ok(lost)
 }
 

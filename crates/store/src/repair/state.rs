@@ -1,67 +1,192 @@
-//! A key-value store that can be read to its end: damaged commits are cut out of the journal, and if a keyspace still cannot be read, all that
-//! can be is copied to a new store.
+//! A state that can be read to its end and has every step that the log has.
+//!
+//! What the engine cannot open, or what is older than it says of itself, is put aside and made again: of all that can be read of it, and of the
+//! steps of the log, from the first that it may lack. Steps hold absolute values, so that taking one again does no harm.
 //!
 //! # Promises
-//! - Whole commits stay, also those after a damaged one.
+//! - If the log goes back to where the state is sound, the state is what it was.
 //! - A keyspace with one damaged part keeps what stands before and after it.
 
 use std::fs;
 use std::path::Path;
 
-use super::aside::Aside;
-use crate::check::{relative, unreadable_space};
+use crate::all_urls::read;
+use crate::aside::Aside;
+use crate::check::unreadable_space;
+use crate::codec::Record as _;
+use crate::counters::Counters;
 use crate::error::StoreError;
-use crate::inspect::{CACHE_BYTES, journals, open_state};
-use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, OnDisk, Space, View, journal};
+use crate::inspect::{CACHE_BYTES, open_state};
+use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, OnDisk, Space, View};
+use crate::log::files::{LogFile, listed};
+use crate::log::frame::{Frame, Kind};
+use crate::log::step::{entries, replayed};
 use crate::making::UNFINISHED;
-use crate::store::FORMAT_FILE;
+use crate::store::{COUNTERS, FORMAT_FILE, IDENTITY, Identity, new_identity};
+use crate::synced::{self, Synced};
+use crate::time::Timestamp;
 
 /// Entries that are copied in one commit.
 const ENTRIES_PER_COMMIT: usize = 10_000;
 
-/// A store that can be read.
+/// A state that can be read.
 pub(super) struct Sound {
     pub(super) state: Box<dyn KeyValue>,
-    /// Whether commits or records were lost.
+    pub(super) identity: Identity,
+    /// Whether steps or records were lost.
     pub(super) lost_commits: bool,
+    /// The last step that is known of, from wherever.
+    pub(super) last_step: u64,
+    /// The time of the last step of the log.
+    pub(super) time: Timestamp,
+    /// What `SYNCED` says, if it can be read.
+    pub(super) synced: Option<Synced>,
 }
 
-/// Opens the key-value store, mended or made anew as far as it must be.
+/// Opens the state, mended or made anew as far as it must be.
 pub(super) fn sound_state(
     directory: &Path,
     aside: &mut Aside,
     said: &mut Vec<String>,
 ) -> Result<Sound, StoreError> {
     write_format(directory, aside, said)?;
+    let synced = match synced::read(directory) {
+        Ok(synced) => Some(synced),
+        Err(StoreError::Behind { .. }) => None,
+        Err(error) => return Err(error),
+    };
     let path = directory.join("state");
+    let (state, is_sound) = open_readable(directory, aside, said)?;
+    let Some(identity) = identity_of(directory, state.as_ref())? else {
+        return Err(StoreError::behind(&path, "neither it nor the log says whose it is"));
+    };
+    let counters: Option<Counters> = read(state.as_ref(), Space::Meta, COUNTERS).ok().flatten();
+    let known = counters.as_ref().filter(|_| is_sound).map_or(0, |counters| counters.commits);
+    let mut batch = Batch::new();
+    batch.put(Space::Meta, IDENTITY, identity.encode());
+    state.commit(batch, Durability::Buffered)?;
+    let told = take_steps_again(directory, state.as_ref(), &identity, known)?;
+    if told.steps > 0 {
+        said.push(format!("state: {} steps of the log were taken again", told.steps));
+    }
+    let needed = synced.as_ref().map_or(0, |synced| synced.step).max(known);
+    let last_step = told.last.max(needed);
+    let lost_commits = told.has_gap || told.last.max(known) < needed || !is_sound && told.last == 0;
+    Ok(Sound { state, identity, lost_commits, last_step, time: told.time, synced })
+}
+
+/// A state that can be read to its end, and whether it is the one that was there, as it says of itself.
+fn open_readable(
+    directory: &Path,
+    aside: &mut Aside,
+    said: &mut Vec<String>,
+) -> Result<(Box<dyn KeyValue>, bool), StoreError> {
+    let path = directory.join("state");
+    let new = || OnDisk::open(&path, CACHE_BYTES).map(|state| (Box::new(state) as Box<dyn KeyValue>, false));
     if !path.is_dir() {
-        said.push("state: it is missing; made anew from the Collection and the History".to_owned());
-        return Ok(Sound { state: Box::new(OnDisk::open(&path, CACHE_BYTES)?), lost_commits: true });
+        said.push("state: it is missing; made anew from the log, the History and the Collection".to_owned());
+        return Ok(new()?);
     }
-    let mut lost_commits = mend_journals(directory, aside, said)?;
-    if lacks_current(&path) {
-        aside.take("state")?;
-        said.push(
-            "state: a keyspace has lost its tables; made anew from the Collection and the History".to_owned(),
-        );
-        return Ok(Sound { state: Box::new(OnDisk::open(&path, CACHE_BYTES)?), lost_commits: true });
-    }
-    let state = match open_state(directory)? {
+    let state = match open_state(directory, CACHE_BYTES)? {
         Ok(state) => state,
         Err(problem) => {
             aside.take("state")?;
-            said.push(format!("state: {problem}; made anew from the Collection and the History"));
-            return Ok(Sound { state: Box::new(OnDisk::open(&path, CACHE_BYTES)?), lost_commits: true });
+            said.push(format!("state: {problem}; made anew from the log, the History and the Collection"));
+            return Ok(new()?);
         }
     };
-    if let Some((space, problem)) = unreadable_space(state.as_ref()) {
-        copy_readable(directory, state, aside)?;
-        said.push(format!("state: {} cannot be read ({problem}); what can be was copied", space.name()));
-        let state = Box::new(OnDisk::open(&path, CACHE_BYTES)?);
-        return Ok(Sound { state, lost_commits: true });
+    let problem = match unreadable_space(state.as_ref()) {
+        Some((space, problem)) => Some(format!("{} cannot be read ({problem})", space.name())),
+        None => state.behind()?.first().map(ToString::to_string),
+    };
+    let problem = problem.or_else(|| {
+        let counters: Option<Counters> = read(state.as_ref(), Space::Meta, COUNTERS).ok().flatten();
+        counters.is_none().then(|| "it does not say which steps it knows".to_owned())
+    });
+    let Some(problem) = problem else { return Ok((state, true)) };
+    copy_readable(directory, state, aside)?;
+    said.push(format!("state: {problem}; what can be read was copied"));
+    Ok(new()?)
+}
+
+/// Who the store is: as the state says, or else the log.
+fn identity_of(directory: &Path, state: &dyn View) -> Result<Option<Identity>, StoreError> {
+    if let Ok(Some(identity)) = read::<Identity>(state, Space::Meta, IDENTITY) {
+        return Ok(Some(identity));
     }
-    lost_commits |= state.get(Space::Meta, crate::store::COUNTERS)?.is_none();
-    Ok(Sound { state, lost_commits })
+    let files = listed(directory)?;
+    for (first, path) in &files {
+        let file = LogFile::read_any(path, *first)?;
+        let told = file.readable_frames().filter(|frame| frame.kind == Kind::Base).find_map(|base| {
+            let identity = entries(&base.content)
+                .filter_map(Result::ok)
+                .find(|(space, key, _)| *space == Space::Meta && key == IDENTITY);
+            Identity::decode(&identity?.2?).ok()
+        });
+        if told.is_some() {
+            return Ok(told);
+        }
+    }
+    // Without a log the identity is in nothing that remains, and nothing depends on it.
+    Ok(Some(new_identity()))
+}
+
+/// What was found in the log.
+#[derive(Debug, Default)]
+struct Told {
+    steps: u64,
+    /// The last step.
+    last: u64,
+    time: Timestamp,
+    /// Whether a step is missing behind those that the state knows.
+    has_gap: bool,
+}
+
+/// Takes every step of the log again that comes after those that the state knows.
+fn take_steps_again(
+    directory: &Path,
+    state: &dyn KeyValue,
+    identity: &Identity,
+    known: u64,
+) -> Result<Told, StoreError> {
+    let seed = u64::from_le_bytes(identity.seed);
+    let mut told = Told { last: 0, ..Told::default() };
+    let mut expected = known + 1;
+    for (first, path) in listed(directory)? {
+        let file = LogFile::read_any(&path, first)?;
+        for frame in file.readable_frames() {
+            told.time = told.time.max(frame.time);
+            if frame.kind == Kind::Base {
+                take_commands_again(state, known, &frame)?;
+                continue;
+            }
+            told.last = told.last.max(frame.step);
+            if frame.step <= known {
+                continue;
+            }
+            told.has_gap |= frame.step != expected;
+            expected = frame.step + 1;
+            let mut batch = replayed(state, seed, &frame)?;
+            batch.at_step(frame.step);
+            state.commit(batch, Durability::Buffered)?;
+            told.steps += 1;
+        }
+    }
+    Ok(told)
+}
+
+/// The commands that were in force when a file of the log was begun: they may have been told in a file that is no more.
+fn take_commands_again(state: &dyn KeyValue, known: u64, base: &Frame) -> Result<(), StoreError> {
+    if base.step <= known && known > 0 {
+        return Ok(());
+    }
+    let mut batch = Batch::new();
+    for (space, key, value) in entries(&base.content).filter_map(Result::ok) {
+        if space == Space::Commands {
+            batch.items.push((space, key, value));
+        }
+    }
+    Ok(state.commit(batch, Durability::Buffered)?)
 }
 
 fn write_format(directory: &Path, aside: &mut Aside, said: &mut Vec<String>) -> Result<(), StoreError> {
@@ -73,48 +198,6 @@ fn write_format(directory: &Path, aside: &mut Aside, said: &mut Vec<String>) -> 
     }
     said.push(format!("{FORMAT_FILE}: written anew"));
     fs::write(&path, crate::store::format_text()).map_err(StoreError::file("write", &path))
-}
-
-/// Cuts damaged commits out of the journals; whether there were any, or no journal at all.
-fn mend_journals(directory: &Path, aside: &mut Aside, said: &mut Vec<String>) -> Result<bool, StoreError> {
-    let journals = journals(&directory.join("state"))?;
-    let mut lost = journals.is_empty();
-    if lost {
-        said.push(
-            "state: its journal is missing; what it held is made again as far as files tell".to_owned(),
-        );
-    }
-    for path in journals {
-        let bytes = fs::read(&path).map_err(StoreError::file("read", &path))?;
-        let reading = journal::read(&bytes);
-        if reading.damaged.is_empty() {
-            continue;
-        }
-        lost = true;
-        let name = relative(&path, directory);
-        aside.copy(&name)?;
-        let whole: Vec<u8> = reading.whole.iter().flat_map(|range| &bytes[range.clone()]).copied().collect();
-        let unfinished = path.with_extension("jnl.unfinished");
-        fs::write(&unfinished, whole).map_err(StoreError::file("write", &unfinished))?;
-        fs::rename(&unfinished, &path).map_err(StoreError::file("write", &path))?;
-        let cut: usize = reading.damaged.iter().map(ExactSizeIterator::len).sum();
-        said.push(format!(
-            "{name}: {cut} bytes of damaged commits cut out, {} commits kept",
-            reading.batches
-        ));
-    }
-    Ok(lost)
-}
-
-/// Whether a keyspace has tables and does not know which of them count: the engine would take it for empty and remove them.
-fn lacks_current(state: &Path) -> bool {
-    let Ok(folders) = fs::read_dir(state.join("keyspaces")) else {
-        return true;
-    };
-    folders.filter_map(Result::ok).map(|folder| folder.path()).any(|folder| {
-        let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());
-        has_tables && !folder.join("current").exists()
-    })
 }
 
 /// Makes a new store of everything that can be read, and puts the old one aside.

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::ops::Range;
 
-use super::aside::Aside;
 use super::segments::Ground;
 use crate::all_urls::{read, site_of};
+use crate::aside::Aside;
 use crate::codec::Record as _;
 use crate::counters::Counters;
 use crate::error::StoreError;
@@ -19,7 +19,7 @@ use crate::history::columns::NumberedVisit;
 use crate::history::files::{self, FileRecord, checksum, read_file, readable_rows, registered};
 use crate::history::lost_visits;
 use crate::inspect::listed;
-use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
+use crate::key_value::{Batch, Direction, KeyRange, Space};
 use crate::store::COUNTERS;
 
 /// Visits that may have been made after the last commit that is known, if commits were lost.
@@ -113,7 +113,9 @@ pub(super) fn repair_visits(
         match kept {
             Some(record) => {
                 tally.file_bytes += record.bytes;
-                batch.put(Space::Files, name.as_bytes(), record.encode());
+                if ground.state.get(Space::Files, name.as_bytes())? != Some(record.encode()) {
+                    batch.put(Space::Files, name.as_bytes(), record.encode());
+                }
             }
             None if is_known => batch.remove(Space::Files, name.as_bytes()),
             None => {}
@@ -122,7 +124,7 @@ pub(super) fn repair_visits(
     let missing = tally.missing();
     tally.lost = missing.iter().map(|range| range.end - range.start).sum();
     lost_visits::put(&missing, &mut batch);
-    ground.state.commit(batch, Durability::Buffered)?;
+    ground.commit(batch)?;
     Ok(tally)
 }
 

@@ -1,6 +1,7 @@
-//! What must go is put aside, in `damaged/` and a folder of the moment of the repair: nothing is removed.
+//! What must go is put aside, in `aside/` and a folder of the moment: nothing that was collected is removed.
 
-use std::fs;
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
@@ -8,7 +9,7 @@ use crate::time::Timestamp;
 
 /// A folder for what must go, made when it is needed.
 #[derive(Debug)]
-pub(super) struct Aside {
+pub(crate) struct Aside {
     directory: PathBuf,
     folder: PathBuf,
     is_used: bool,
@@ -16,8 +17,8 @@ pub(super) struct Aside {
 
 impl Aside {
     /// A folder of this moment in the directory of a store.
-    pub(super) fn new(directory: &Path, now: Timestamp) -> Self {
-        let parent = directory.join("damaged");
+    pub(crate) fn new(directory: &Path, now: Timestamp) -> Self {
+        let parent = directory.join("aside");
         // Two repairs within a second have folders of their own.
         let folder = (0..)
             .map(|attempt| match attempt {
@@ -30,25 +31,39 @@ impl Aside {
     }
 
     /// The folder, if anything is in it.
-    pub(super) fn folder(&self) -> Option<&Path> {
+    pub(crate) fn folder(&self) -> Option<&Path> {
         self.is_used.then_some(self.folder.as_path())
     }
 
     /// Copies a file there.
-    pub(super) fn copy(&mut self, name: &str) -> Result<(), StoreError> {
+    pub(crate) fn copy(&mut self, name: &str) -> Result<(), StoreError> {
         let to = self.place(name)?;
         fs::copy(self.directory.join(name), &to).map_err(StoreError::file("write", &to))?;
         Ok(())
     }
 
     /// Moves a file or a folder there.
-    pub(super) fn take(&mut self, name: &str) -> Result<(), StoreError> {
+    pub(crate) fn take(&mut self, name: &str) -> Result<(), StoreError> {
         let to = self.place(name)?;
         fs::rename(self.directory.join(name), &to).map_err(StoreError::file("move to", &to))
     }
 
+    /// Moves the bytes of a file from this one on there.
+    pub(crate) fn cut(&mut self, name: &str, from: u64) -> Result<(), StoreError> {
+        let path = self.directory.join(name);
+        let to = self.place(&format!("{name}.from-{from}"))?;
+        let mut source = File::open(&path).map_err(StoreError::file("open", &path))?;
+        source
+            .seek(SeekFrom::Start(from))
+            .and_then(|_| File::create(&to))
+            .and_then(|mut kept| std::io::copy(&mut source, &mut kept).and_then(|_| kept.sync_all()))
+            .map_err(StoreError::file("write", &to))?;
+        let file = OpenOptions::new().write(true).open(&path).map_err(StoreError::file("open", &path))?;
+        file.set_len(from).map_err(StoreError::file("cut", &path))
+    }
+
     /// Keeps bytes there.
-    pub(super) fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let to = self.place(name)?;
         fs::write(&to, bytes).map_err(StoreError::file("write", &to))
     }

@@ -1,0 +1,277 @@
+//! How a step is taken, and how steps are made durable.
+//!
+//! A step is appended to the log and then made true in the state, in one batch that holds the record of the log too: should a loss of power take
+//! more of the log than of the state, the log is completed from it. At a sync the Collection, the log and the state are written to the disk, in
+//! this order, and then `SYNCED` says so. Files that a step has replaced are removed after the sync that covers it.
+//!
+//! # Promises
+//! - Steps are numbered without a gap.
+//! - After an error the step was not taken, and the log is as it was.
+//! - `SYNCED` never says more than is on the disk.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::all_urls::read;
+use crate::codec::Record as _;
+use crate::collection::segment::{Tail, file_name};
+use crate::counters::Counters;
+use crate::error::StoreError;
+use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, Space, View};
+use crate::log::files::{LogWriter, listed};
+use crate::log::frame::{Frame, Kind};
+use crate::log::step;
+use crate::recovery::{LogEnd, steps_beyond};
+use crate::store::{COUNTERS, IDENTITY, Identity, segments};
+use crate::synced::{Synced, SyncedFile};
+use crate::time::Timestamp;
+
+/// The log and what it says of the store.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    directory: PathBuf,
+    identity: Identity,
+    log: LogWriter,
+    synced: SyncedFile,
+    /// Bytes of a file of the log after which another is begun.
+    file_bytes: u64,
+    /// The time of the last step.
+    time: Timestamp,
+    /// Records of steps up to this one are no longer in the state.
+    pruned: u64,
+    /// Files that go after the next sync, by their names in the directory.
+    removals: BTreeSet<String>,
+    /// Files that are gone, of which the state does not know it yet.
+    removed: BTreeSet<String>,
+}
+
+impl Ledger {
+    /// Begins the log of a store whose state is at these counters.
+    pub(crate) fn begin(
+        directory: &Path,
+        state: &dyn View,
+        identity: &Identity,
+        counters: &Counters,
+        time: Timestamp,
+    ) -> Result<LogWriter, StoreError> {
+        LogWriter::create(directory, identity.id, &base(state, identity, counters, time)?)
+    }
+
+    /// Goes on with the log of a store that was recovered.
+    pub(crate) fn open(
+        directory: &Path,
+        state: &dyn KeyValue,
+        identity: &Identity,
+        (end, last): (&LogEnd, Synced),
+        file_bytes: u64,
+    ) -> Result<Self, StoreError> {
+        let mut log = LogWriter::open(&end.path, end.first, end.bytes)?;
+        for record in steps_beyond(state, end)? {
+            log.append(&record)?;
+        }
+        let pruned = last.step;
+        let mut removals = BTreeSet::new();
+        for entry in state.scan(Space::Removals, KeyRange::all(), Direction::Forward) {
+            removals.insert(String::from_utf8_lossy(&entry?.0).into_owned());
+        }
+        Ok(Self {
+            directory: directory.to_path_buf(),
+            identity: identity.clone(),
+            log,
+            synced: SyncedFile::open(directory, last)?,
+            file_bytes,
+            time: end.time,
+            pruned,
+            removals,
+            removed: BTreeSet::new(),
+        })
+    }
+
+    /// What has been made durable.
+    pub(crate) fn synced(&self) -> &Synced {
+        self.synced.last()
+    }
+
+    /// Whether the directory that was opened is still there under its name.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.synced.is_in_place()
+    }
+
+    /// The first step of the file of the log that is written.
+    pub(crate) fn log_first(&self) -> u64 {
+        self.log.first()
+    }
+
+    /// A moment has passed: the next step is not earlier.
+    pub(crate) fn let_pass(&mut self, time: Timestamp) {
+        self.time = self.time.max(time);
+    }
+
+    /// These files go when the next step is on the disk; the batch of that step says so.
+    pub(crate) fn replace(&mut self, names: impl IntoIterator<Item = String>, batch: &mut Batch) {
+        for name in names {
+            batch.put(Space::Removals, name.as_bytes(), []);
+            self.removals.insert(name);
+        }
+    }
+
+    /// Takes a step: the next number, a record of the log, and the batch.
+    pub(crate) fn take(
+        &mut self,
+        state: &dyn KeyValue,
+        mut batch: Batch,
+        counters: &mut Counters,
+    ) -> Result<(), StoreError> {
+        let before = counters.commits;
+        let result = self.try_take(state, &mut batch, counters);
+        if result.is_err() {
+            counters.commits = before;
+        }
+        result
+    }
+
+    fn try_take(
+        &mut self,
+        state: &dyn KeyValue,
+        batch: &mut Batch,
+        counters: &mut Counters,
+    ) -> Result<(), StoreError> {
+        if self.log.length() >= self.file_bytes {
+            let known: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
+            self.log.sync()?;
+            self.log = Self::begin(&self.directory, state, &self.identity, &known, self.time)?;
+        }
+        counters.commits += 1;
+        let step = counters.commits;
+        batch.put(Space::Meta, COUNTERS, counters.encode());
+        self.removed.iter().for_each(|name| batch.remove(Space::Removals, name.as_bytes()));
+        let content = step::content(batch);
+        let record = Frame { step, time: self.time, kind: Kind::Step, content }.encode();
+        let length = self.log.length();
+        self.log.append(&record)?;
+        let synced = self.synced.last().step;
+        (self.pruned + 1..=synced).for_each(|step| batch.remove(Space::Steps, step.to_be_bytes()));
+        batch.put(Space::Steps, step.to_be_bytes(), record);
+        batch.at_step(step);
+        if let Err(error) = state.commit(std::mem::take(batch), Durability::Buffered) {
+            self.log.cut_back(length)?;
+            return Err(error.into());
+        }
+        self.pruned = self.pruned.max(synced);
+        self.removed.clear();
+        Ok(())
+    }
+
+    /// Makes everything durable that was done: the Collection, the log, the state, and then it is said. `clean` says that nothing follows.
+    pub(crate) fn sync(
+        &mut self,
+        state: &dyn KeyValue,
+        (tail, segment): (&Tail, u32),
+        counters: &Counters,
+        clean: bool,
+    ) -> Result<(), StoreError> {
+        let last = self.synced.last();
+        if last.step == counters.commits && last.clean == clean {
+            return Ok(());
+        }
+        tail.sync()?;
+        self.log.sync()?;
+        state.sync()?;
+        self.say(counters, (segment, tail.length()), clean)?;
+        self.remove_replaced()
+    }
+
+    /// The same for a repair, which has no segment open.
+    pub(crate) fn sync_segment(
+        &mut self,
+        state: &dyn KeyValue,
+        collection: &Path,
+        counters: &Counters,
+    ) -> Result<(), StoreError> {
+        let last = segments(state).last().transpose()?;
+        let (segment, bytes) = last.map_or((0, 0), |(number, record)| (number, record.bytes));
+        if segment > 0 {
+            let path = collection.join(file_name(segment));
+            fs::File::open(&path)
+                .and_then(|file| file.sync_all())
+                .map_err(StoreError::file("sync", &path))?;
+        }
+        self.log.sync()?;
+        state.sync()?;
+        self.say(counters, (segment, bytes), false)?;
+        self.remove_replaced()
+    }
+
+    /// Says what is durable.
+    fn say(
+        &mut self,
+        counters: &Counters,
+        (segment, segment_bytes): (u32, u64),
+        clean: bool,
+    ) -> Result<(), StoreError> {
+        self.synced.write(Synced {
+            number: 0,
+            store: self.identity.id,
+            step: counters.commits,
+            log: self.log.first(),
+            log_bytes: self.log.length(),
+            segment,
+            segment_bytes,
+            visits: counters.visits,
+            urls: counters.urls,
+            pages: counters.pages,
+            clean,
+        })
+    }
+
+    /// Removes the files that were replaced.
+    fn remove_replaced(&mut self) -> Result<(), StoreError> {
+        while let Some(name) = self.removals.first() {
+            let path = self.directory.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => {
+                    return Err(StoreError::file("remove", &path)(error));
+                }
+                _ => self.removed.extend(self.removals.pop_first()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the oldest file of the log if all that it says is elsewhere, and it ended before this moment; whether it did.
+    pub(crate) fn drop_oldest(&self, counters: &Counters, before: Timestamp) -> Result<bool, StoreError> {
+        let files = listed(&self.directory)?;
+        let [(_, oldest), (first, next), ..] = &files[..] else { return Ok(false) };
+        let Some(base) = crate::log::files::read_base(next)? else { return Ok(false) };
+        let at_its_end = step::entries(&base.content)
+            .filter_map(Result::ok)
+            .find(|(space, key, _)| *space == Space::Meta && key == COUNTERS)
+            .and_then(|(_, _, value)| Counters::decode(&value?).ok());
+        let is_elsewhere =
+            at_its_end.is_some_and(|end| end.visits <= counters.settled && end.urls <= counters.urls_settled);
+        if !is_elsewhere || base.time >= before || self.synced.last().log < *first {
+            return Ok(false);
+        }
+        fs::remove_file(oldest).map_err(StoreError::file("remove", oldest))?;
+        Ok(true)
+    }
+}
+
+/// What a file of the log begins with: who the store is, how much there is, and which commands are in force.
+fn base(
+    state: &dyn View,
+    identity: &Identity,
+    counters: &Counters,
+    time: Timestamp,
+) -> Result<Frame, StoreError> {
+    let mut batch = Batch::new();
+    batch.put(Space::Meta, IDENTITY, identity.encode());
+    batch.put(Space::Meta, COUNTERS, counters.encode());
+    for entry in state.scan(Space::Commands, KeyRange::all(), Direction::Forward) {
+        let (name, command) = entry?;
+        batch.put(Space::Commands, name, command);
+    }
+    Ok(Frame { step: counters.commits, time, kind: Kind::Base, content: step::content(&batch) })
+}

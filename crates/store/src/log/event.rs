@@ -1,0 +1,88 @@
+//! A step as its readers see it: visits, admissions, commands.
+//!
+//! # Promises
+//! - Steps come in their order, each whole; only those that are durable are given.
+
+use std::path::Path;
+
+use super::files::{LogFile, listed};
+use super::frame::Kind;
+use super::step::entries;
+use crate::all_urls::UrlRecord;
+use crate::codec::Record as _;
+use crate::error::StoreError;
+use crate::history::columns::NumberedVisit;
+use crate::history::files::decode;
+use crate::ids::UrlId;
+use crate::key_value::Space;
+use crate::synced;
+use crate::time::Timestamp;
+
+/// The name under which the options of a crawl are told.
+pub const OPTIONS: &str = "options";
+
+/// The name under which the pin of a page is told: its value is the interval in milliseconds, eight bytes, the highest first.
+pub fn pin_name(url: &str) -> String {
+    format!("pin {url}")
+}
+
+/// The name under which it is told that a site is paused; it has no value.
+pub fn pause_name(site: &str) -> String {
+    format!("pause {site}")
+}
+
+/// What a step says.
+#[derive(Clone, Debug, Default)]
+pub struct StepEvents {
+    /// Its number.
+    pub step: u64,
+    /// When it was taken, in the crawl's own time.
+    pub time: Timestamp,
+    /// Visits.
+    pub visits: Vec<NumberedVisit>,
+    /// URLs, new or altered.
+    pub urls: Vec<(UrlId, UrlRecord)>,
+    /// What users told: a name and a value; none takes it back.
+    pub commands: Vec<(String, Option<Vec<u8>>)>,
+}
+
+/// Gives every durable step after `after` to `each`, in order. A step that is no longer in the log is an error that says which is the first.
+pub fn steps(directory: &Path, after: u64, mut each: impl FnMut(StepEvents)) -> Result<(), StoreError> {
+    let synced = synced::read(directory)?;
+    let files = listed(directory)?;
+    let begin = files.iter().rposition(|(first, _)| *first <= after + 1);
+    let Some(begin) = begin else {
+        let first = files.first().map_or(synced.step + 1, |(first, _)| *first);
+        let path = directory.join(super::files::FOLDER);
+        let reason = format!("step {} is no longer there; the first is {first}", after + 1);
+        return Err(StoreError::Damaged { path, reason });
+    };
+    for (first, path) in &files[begin..] {
+        let file = LogFile::read(path, *first, synced.store)?;
+        for frame in file.frames() {
+            if frame.kind == Kind::Step && (after + 1..=synced.step).contains(&frame.step) {
+                each(events(frame.step, frame.time, &frame.content)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn events(step: u64, time: Timestamp, content: &[u8]) -> Result<StepEvents, StoreError> {
+    let mut events = StepEvents { step, time, ..StepEvents::default() };
+    for entry in entries(content) {
+        let (space, key, value) = entry.map_err(StoreError::corrupt(Space::Steps, &step.to_be_bytes()))?;
+        match (space, value) {
+            (Space::Visits, Some(value)) => events.visits.push(decode(&key, &value)?),
+            (Space::Urls, Some(value)) => {
+                let record = UrlRecord::decode(&value).map_err(StoreError::corrupt(space, &key))?;
+                events.urls.extend(UrlId::from_key(&key).map(|id| (id, record)));
+            }
+            (Space::Commands, value) => {
+                events.commands.push((String::from_utf8_lossy(&key).into_owned(), value));
+            }
+            _ => {}
+        }
+    }
+    Ok(events)
+}
