@@ -62,6 +62,15 @@ pub enum StoreError {
         /// What it said.
         reason: String,
     },
+    /// The key-value store takes no writes until it was opened again, for one of its own failed. What was committed is there, and the
+    /// commit that failed is there whole or not at all.
+    #[error("the state in {} takes no writes, for one failed (the disk may be full): free some space and start again", .path.display())]
+    Poisoned {
+        /// Its directory.
+        path: PathBuf,
+        /// What the system said.
+        source: Option<io::Error>,
+    },
     /// A record is not what it should be.
     #[error("the record {key} of {space} is corrupt: {source}")]
     Corrupt {
