@@ -99,6 +99,14 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
+    /// The directory of an open store, or a part of it, is no longer what was opened.
+    #[error("{} is no longer there: {what} while it was in use; what was found since is not kept", .path.display())]
+    Lost {
+        /// The directory or the part of it.
+        path: PathBuf,
+        /// What became of it.
+        what: &'static str,
+    },
     /// There are as many URLs, pages or sites as there are numbers for them.
     #[error("the store is full: it holds at most 4,294,967,295 {what}")]
     TooMany {

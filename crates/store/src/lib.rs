@@ -16,7 +16,8 @@
 //! - [`counters`]: how much there is of everything, without counting.
 //! - [`changes`]: what becomes true in one step.
 //! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `recent_urls` spares it lookups;
-//!   `making` makes a new one, `lock` keeps others out, `mend` repairs what a loss of power left.
+//!   `making` makes a new one, `lock` keeps others out, `mend` repairs what a loss of power left; `room` asks whether there is room on the
+//!   disk, `presence` whether the directory is still there, `reopening` goes on after a write of the key-value store failed.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
 //! - [`gist`]: what a start needs of every URL, to be read fast.
@@ -47,9 +48,12 @@ pub mod links;
 mod lock;
 mod making;
 mod mend;
+mod presence;
 pub mod reader;
 mod recent_urls;
+mod reopening;
 pub mod repair;
+mod room;
 pub mod sites;
 pub mod store;
 mod sweep;

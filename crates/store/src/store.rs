@@ -31,8 +31,10 @@ use crate::key_value::{Batch, Durability, KeyValue, OnDisk, Space, View};
 use crate::lock::Lock;
 use crate::making::make_if_new;
 use crate::mend::mend_tail;
+use crate::presence::Presence;
 use crate::reader::{Reader, Shared};
 use crate::recent_urls::RecentUrls;
+use crate::reopening::Doubt;
 use crate::sites::Sites;
 use crate::sweep::Sweep;
 use crate::time::Timestamp;
@@ -160,7 +162,10 @@ pub struct Store {
     pub(crate) unindexed: BTreeSet<u32>,
     /// How far old versions have been dropped.
     pub(crate) sweep: Sweep,
+    /// A commit that failed and may have taken effect.
+    pub(crate) doubt: Option<Doubt>,
     mended: Mended,
+    presence: Presence,
 }
 
 impl std::fmt::Debug for Store {
@@ -233,7 +238,9 @@ impl Store {
             new_sites: HashMap::new(),
             unindexed: unindexed(&collection, &known),
             sweep: Sweep::default(),
+            doubt: None,
             mended,
+            presence: Presence::of(directory)?,
             buffer: Vec::new(),
         })
     }
@@ -306,6 +313,11 @@ impl Store {
         let number = SiteNumber(take_number(&mut self.next_site, "sites")?);
         self.new_sites.insert(site.to_owned(), number);
         Ok(Numbered::New(number))
+    }
+
+    /// Says if the directory that was opened, or a part of it, is no longer found under its name: nothing of what is written would be kept.
+    pub fn is_still_there(&self) -> Result<(), StoreError> {
+        self.presence.check()
     }
 
     /// Waits until everything that was committed is on the disk.

@@ -9,6 +9,7 @@ use crate::collection::segment::{self, SegmentRecord};
 use crate::error::StoreError;
 use crate::history::files;
 use crate::key_value::{Batch, Direction, Durability, KeyRange, Space};
+use crate::room::check_room;
 use crate::store::{COUNTERS, Store};
 use crate::time::Timestamp;
 
@@ -56,9 +57,14 @@ impl Store {
             return Ok(Some(Tidied::Indexed(number)));
         }
         let waiting = self.counters.visits - self.counters.settled;
-        match self.settle(now, waiting > self.settings.waiting_visits)? {
-            Some(tidied) => Ok(Some(tidied)),
-            None => self.sweep_step(now),
+        let settled = check_room(&self.shared.directory, 0)
+            .and_then(|()| self.settle(now, waiting > self.settings.waiting_visits));
+        match settled {
+            Ok(Some(tidied)) => Ok(Some(tidied)),
+            Ok(None) => self.sweep_step(now),
+            // A sweep makes room.
+            Err(full @ StoreError::DiskFull { .. }) => self.sweep_step(now)?.map(Some).ok_or(full),
+            Err(error) => Err(error),
         }
     }
 
@@ -97,7 +103,8 @@ impl Store {
     /// Moves visits into a file of the History, or merges files.
     pub(crate) fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
         let result = self.try_settle(now, all);
-        if result.is_err() {
+        // A commit of which it is not known whether it took effect may have made the file count.
+        if !matches!(result, Ok(_) | Err(StoreError::Poisoned { .. })) {
             // A file in the making would take room that is needed.
             let _ = files::remove_unregistered(self.shared.state.as_ref(), &self.shared.history());
         }
