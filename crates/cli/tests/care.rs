@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -192,4 +193,52 @@ fn with_few_files_a_crawl_says_so_and_keeps_what_it_can() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() || said.contains("open"), "{said}");
     assert_eq!(fsck(&directory, &[]).0, Some(0));
+}
+
+#[test]
+fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
+    let place = tempfile::tempdir().expect("a place");
+    let web = web(place.path());
+    let cases: [(&str, &str, fn(&Path)); 4] = [
+        ("deleted", "", |path| {
+            // What is written meanwhile may keep a folder from being empty.
+            while path.exists() {
+                let _ = fs::remove_dir_all(path);
+            }
+        }),
+        ("moved", "", |path| fs::rename(path, path.with_extension("away")).expect("it is moved")),
+        ("stateless", "state", |path| {
+            fs::rename(path.join("state"), path.join("away")).expect("it is moved")
+        }),
+        ("empty", "collection", |path| {
+            fs::rename(path.join("collection"), path.join("away")).expect("it is moved")
+        }),
+    ];
+    for (name, part, meddle) in cases {
+        let directory = place.path().join(name);
+        let mut command = freshet();
+        command.arg("crawl").args(&web.seeds).arg("--dir").arg(&directory).arg("--allow-private");
+        command.args(["--budget", "unlimited", "--host-delay", "100ms", "--for", "60s", "--quiet"]);
+        let mut crawl = command.stderr(Stdio::piped()).spawn().expect("the program starts");
+        let begun = Instant::now();
+        while !directory.join("socket").exists() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        std::thread::sleep(Duration::from_millis(500));
+        meddle(&directory);
+        let gone = Instant::now();
+        while crawl.try_wait().expect("it is looked at").is_none() && gone.elapsed() < Duration::from_secs(20)
+        {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let took = gone.elapsed();
+        let output = crawl.wait_with_output().expect("it has ended");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{name}: {said}");
+        let lost = if part.is_empty() { directory } else { directory.join(part) };
+        let lost = format!("{} is no longer there: it was deleted or moved away", lost.display());
+        assert!(said.contains(&lost), "{name}: {said}");
+        // Two seconds, and some more for a machine that does other things.
+        assert!(took < Duration::from_secs(6), "{name}: {took:?}");
+    }
 }

@@ -51,8 +51,12 @@ const GATHER_FOR: Duration = Duration::from_millis(4);
 const HEARD_AT_ONCE: usize = 1_000;
 /// How often what was committed is made to survive a loss of power.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+/// How often it is looked whether the directory of the crawl is still there.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How soon it is looked again whether a full disk has room.
 const ROOM_AGAIN: Duration = Duration::from_secs(1);
+/// How often in a row the key-value store is opened again for one commit, before that is an error: it is no lack of room then.
+const REOPENED_MAX: u32 = 8;
 /// Milliseconds of one day.
 const DAY: i64 = 86_400_000;
 /// The shortest that a fetch task sleeps.
@@ -161,7 +165,11 @@ impl Crawler {
                     let _ = self.keeper.try_send(Message::Pulse);
                     self.sample_rates();
                 }
-                () = self.stop.notified() => until = Some(tokio::time::Instant::now() + STOP_WITHIN),
+                () = self.stop.notified() => {
+                    // Where nothing is kept any more there is nothing to wait for.
+                    let within = if self.keeper.is_closed() { Duration::ZERO } else { STOP_WITHIN };
+                    until = Some(tokio::time::Instant::now() + within);
+                }
                 () = tokio::time::sleep_until(deadline) => {
                     if until.is_some() {
                         // What is under way is simply due again at the next start.
@@ -281,7 +289,7 @@ impl Crawler {
         mut keeper: Keeper,
         mut messages: mpsc::Receiver<Message>,
     ) -> Result<Keeper, StoreError> {
-        let mut synced = Instant::now();
+        let (mut synced, mut looked) = (Instant::now(), Instant::now());
         let news = self.commit(&mut keeper)?;
         self.spread(news, &keeper);
         let mut has_ended = false;
@@ -298,6 +306,10 @@ impl Crawler {
             let news = self.commit(&mut keeper)?;
             self.update_module().committed(visits);
             self.spread(news, &keeper);
+            if looked.elapsed() >= LOOK_EVERY {
+                keeper.is_still_there()?;
+                looked = Instant::now();
+            }
             if synced.elapsed() >= SYNC_EVERY {
                 let moment = self.update_module().swap(self.clock.now());
                 if moment.is_some() {
@@ -305,7 +317,7 @@ impl Crawler {
                 }
                 match keeper.sync(self.clock.now()) {
                     // It is tried again; what is committed meanwhile says whether there is room for that.
-                    Err(StoreError::DiskFull { .. }) => {}
+                    Err(StoreError::DiskFull { .. } | StoreError::Poisoned { .. }) => {}
                     done => done?,
                 }
                 self.board().disk = keeper.disk();
@@ -318,19 +330,23 @@ impl Crawler {
         Ok(keeper)
     }
 
-    /// Commits. While the disk is full it waits for room, and so do the visits behind it.
+    /// Commits. While the disk is full it waits for room, and so do the visits behind it. A key-value store that takes no writes, as after a
+    /// write of its own found no room, is opened again by the next try.
     fn commit(&self, keeper: &mut Keeper) -> Result<Vec<News>, StoreError> {
+        let mut reopened = 0;
         loop {
             match keeper.commit() {
+                Err(StoreError::Poisoned { .. }) if reopened < REOPENED_MAX => reopened += 1,
                 Err(StoreError::DiskFull { path, .. }) if !self.is_stopping() => {
                     self.board().no_room = path.display().to_string();
-                    std::thread::sleep(ROOM_AGAIN);
                 }
                 done => {
                     self.board().no_room.clear();
                     return done;
                 }
             }
+            std::thread::sleep(ROOM_AGAIN);
+            keeper.is_still_there()?;
         }
     }
 

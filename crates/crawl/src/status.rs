@@ -73,7 +73,7 @@ pub struct Status {
     pub traps: Vec<(String, u64)>,
     /// Bytes on disk: state, Collection, History.
     pub disk: (u64, u64, u64),
-    /// The file for which the disk has no room; empty if it has.
+    /// The file or directory for which the disk has no room; empty if it has.
     #[serde(default)]
     pub no_room: String,
     /// What was found changed last, the newest first.
@@ -117,7 +117,7 @@ impl Status {
         let closed = self.sites_closed;
         match self.budget_used {
             _ if !self.no_room.is_empty() => {
-                format!("the disk is full: nothing is visited until there is room for {}", self.no_room)
+                format!("waiting for room on the disk: {}; nothing is visited until then", self.no_room)
             }
             _ if self.pages_kept == 0 && self.visits > 0 => {
                 "nothing is kept: every page was refused, gone or failing".to_owned()

@@ -3,6 +3,7 @@
 use crate::all_urls::UrlRecord;
 use crate::coll_urls::PageRecord;
 use crate::collection::Exchange;
+use crate::collection::folding::Folded;
 use crate::history::VisitRow;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::sites::SiteRecord;
@@ -44,6 +45,50 @@ impl Changes {
             && self.notes.is_empty()
             && self.commands.is_empty()
     }
+
+    /// How many there are of each kind, in the order of the fields.
+    pub(crate) fn lengths(&self) -> [usize; 8] {
+        [
+            self.exchanges.len(),
+            self.urls.len(),
+            self.pages.len(),
+            self.sites.len(),
+            self.links.len(),
+            self.visits.len(),
+            self.notes.len(),
+            self.commands.len(),
+        ]
+    }
+
+    /// Takes the first ones of each kind away.
+    pub(crate) fn forget_first(&mut self, lengths: [usize; 8]) {
+        let [exchanges, urls, pages, sites, links, visits, notes, commands] = lengths;
+        self.exchanges.drain(..exchanges);
+        self.urls.drain(..urls);
+        self.pages.drain(..pages);
+        self.sites.drain(..sites);
+        self.links.drain(..links);
+        self.visits.drain(..visits);
+        self.notes.drain(..notes);
+        self.commands.drain(..commands);
+    }
+
+    /// The bytes that they take on the disk when they are committed, roughly.
+    pub(crate) fn disk_bytes(&self) -> u64 {
+        /// Bytes of a record of any kind, with its key, in the journal.
+        const RECORD: usize = 300;
+        let exchanges = self.exchanges.iter().map(|exchange| {
+            let body = exchange.folded.as_ref().map_or(exchange.body.len(), Folded::length);
+            body + exchange.response_head.len() + exchange.request_head.len() + 2 * RECORD
+        });
+        let links = self.links.iter().map(|(_, targets)| 4 * targets.len());
+        let notes = self.notes.iter().map(|(_, note)| note.as_ref().map_or(0, Vec::len));
+        let sites =
+            self.sites.iter().map(|(_, site)| site.robots.as_ref().map_or(0, |robots| robots.body.0.len()));
+        let bytes: usize = exchanges.chain(links).chain(notes).chain(sites).sum();
+        let records: usize = self.lengths().iter().sum();
+        (bytes + RECORD * records) as u64
+    }
 }
 
 /// What a commit did.
@@ -55,4 +100,12 @@ pub struct Committed {
     pub first_visit: u64,
     /// Bytes appended to the Collection.
     pub bytes: u64,
+}
+
+impl Committed {
+    /// What two commits did, one after the other.
+    pub(crate) fn and(mut self, next: Self) -> Self {
+        self.places.extend(next.places);
+        Self { bytes: self.bytes + next.bytes, ..self }
+    }
 }

@@ -13,6 +13,8 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::ids::{PageNumber, Place, UrlId};
 use crate::key_value::{Batch, Space};
+use crate::reopening::Doubt;
+use crate::room::check_room;
 use crate::store::{Store, place_key};
 use crate::time::Timestamp;
 use crate::versions::{VersionKind, VersionRecord, Versions, version_key};
@@ -26,23 +28,29 @@ struct Step {
 
 impl Store {
     /// Makes all changes true in one step. They survive the death of the process when this returns, and that of the machine after
-    /// [`Self::sync`]. After an error nothing of them is true, and the numbers that were given out since the last commit are taken back.
+    /// [`Self::sync`]. After an error nothing of them is true, and the numbers that were given out since the last commit are taken back; after
+    /// [`StoreError::Poisoned`] all of them may be true as well.
     ///
     /// # Panics
     /// If a number was given out and its record is not among the changes.
     pub fn commit(&mut self, mut changes: Changes) -> Result<Committed, StoreError> {
         let committed = self.try_commit(&mut changes);
         if committed.is_err() {
+            self.doubt = None;
             self.take_numbers_back();
         }
         committed
     }
 
-    /// The same, but after an error the numbers that were given out stay so: the changes can be tried again, as they are or with more.
+    /// The same, but after an error the numbers that were given out stay so: the changes can be tried again, as they are or with more. Where the
+    /// key-value store takes no writes any more, this opens it again before it tries.
     ///
     /// # Panics
     /// If a number was given out and its record is not among the changes.
     pub fn try_commit(&mut self, changes: &mut Changes) -> Result<Committed, StoreError> {
+        check_room(&self.shared.directory, changes.disk_bytes())?;
+        let earlier = self.settle_doubt(changes)?;
+        let lengths = changes.lengths();
         if !changes.exchanges.is_empty() {
             self.roll_if_large()?;
         }
@@ -51,14 +59,25 @@ impl Store {
             counters: self.counters.clone(),
             committed: Committed { first_visit: self.counters.visits, ..Committed::default() },
         };
-        if let Err(error) = self.prepare(changes, &mut step).and_then(|()| self.finish(changes, &mut step)) {
-            self.cut_tail_back()?;
-            return Err(error);
+        match self.prepare(changes, &mut step).and_then(|()| self.finish(changes, &mut step)) {
+            Ok(()) => {}
+            Err(error @ StoreError::Poisoned { .. }) => {
+                let (commits, committed) = (self.counters.commits + 1, step.committed);
+                self.doubt = Some(Doubt { commits, lengths, committed });
+                return Err(error);
+            }
+            Err(error) => {
+                self.cut_tail_back()?;
+                return Err(error);
+            }
         }
         self.counters = step.counters;
         self.recent.committed();
         self.new_sites.clear();
-        Ok(step.committed)
+        Ok(match earlier {
+            Some(earlier) => earlier.and(step.committed),
+            None => step.committed,
+        })
     }
 
     /// Appends the exchanges to the Collection.
@@ -82,7 +101,7 @@ impl Store {
     }
 
     /// Makes the segment that is appended to what it was after the last commit.
-    fn cut_tail_back(&mut self) -> Result<(), StoreError> {
+    pub(crate) fn cut_tail_back(&mut self) -> Result<(), StoreError> {
         let key = self.tail_number.to_be_bytes();
         self.tail_record = read(self.shared.state.as_ref(), Space::Segments, &key)?.unwrap_or_default();
         self.tail.cut_back(self.tail_record.bytes)

@@ -62,6 +62,15 @@ pub enum StoreError {
         /// What it said.
         reason: String,
     },
+    /// The key-value store takes no writes until it was opened again, for one of its own failed. What was committed is there, and the
+    /// commit that failed is there whole or not at all.
+    #[error("the state in {} takes no writes, for one failed (the disk may be full): free some space and start again", .path.display())]
+    Poisoned {
+        /// Its directory.
+        path: PathBuf,
+        /// What the system said.
+        source: Option<io::Error>,
+    },
     /// A record is not what it should be.
     #[error("the record {key} of {space} is corrupt: {source}")]
     Corrupt {
@@ -97,6 +106,14 @@ pub enum StoreError {
         path: PathBuf,
         /// What is wrong with it.
         reason: String,
+    },
+    /// The directory of an open store, or a part of it, is no longer what was opened.
+    #[error("{} is no longer there: {what} while it was in use; what was found since is not kept", .path.display())]
+    Lost {
+        /// The directory or the part of it.
+        path: PathBuf,
+        /// What became of it.
+        what: &'static str,
     },
     /// There are as many URLs, pages or sites as there are numbers for them.
     #[error("the store is full: it holds at most 4,294,967,295 {what}")]

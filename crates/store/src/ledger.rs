@@ -6,7 +6,7 @@
 //!
 //! # Promises
 //! - Steps are numbered without a gap.
-//! - After an error the step was not taken, and the log is as it was.
+//! - After an error the step was not taken, and the log is as it was; if the state is poisoned, once it was opened again.
 //! - `SYNCED` never says more than is on the disk.
 
 use std::collections::BTreeSet;
@@ -41,6 +41,8 @@ pub(crate) struct Ledger {
     time: Timestamp,
     /// Records of steps up to this one are no longer in the state.
     pruned: u64,
+    /// A step of which it is not known whether the state took it, and the length of the log before it.
+    doubt: Option<(u64, u64)>,
     /// Files that go after the next sync, by their names in the directory.
     removals: BTreeSet<String>,
     /// Files that are gone, of which the state does not know it yet.
@@ -84,6 +86,7 @@ impl Ledger {
             file_bytes,
             time: end.time,
             pruned,
+            doubt: None,
             removals,
             removed: BTreeSet::new(),
         })
@@ -92,11 +95,6 @@ impl Ledger {
     /// What has been made durable.
     pub(crate) fn synced(&self) -> &Synced {
         self.synced.last()
-    }
-
-    /// Whether the directory that was opened is still there under its name.
-    pub(crate) fn is_in_place(&self) -> bool {
-        self.synced.is_in_place()
     }
 
     /// The first step of the file of the log that is written.
@@ -155,13 +153,29 @@ impl Ledger {
         (self.pruned + 1..=synced).for_each(|step| batch.remove(Space::Steps, step.to_be_bytes()));
         batch.put(Space::Steps, step.to_be_bytes(), record);
         batch.at_step(step);
-        if let Err(error) = state.commit(std::mem::take(batch), Durability::Buffered) {
-            self.log.cut_back(length)?;
-            return Err(error.into());
+        match state.commit(std::mem::take(batch), Durability::Buffered).map_err(StoreError::from) {
+            Ok(()) => {}
+            // Whether the step was taken is known when the state was opened again.
+            Err(error @ StoreError::Poisoned { .. }) => {
+                self.doubt = Some((step, length));
+                return Err(error);
+            }
+            Err(error) => {
+                self.log.cut_back(length)?;
+                return Err(error);
+            }
         }
         self.pruned = self.pruned.max(synced);
         self.removed.clear();
         Ok(())
+    }
+
+    /// The state was opened again after a step had failed: if that was not taken, its record goes.
+    pub(crate) fn settle_doubt(&mut self, counters: &Counters) -> Result<(), StoreError> {
+        match self.doubt.take() {
+            Some((step, length)) if counters.commits < step => self.log.cut_back(length),
+            _ => Ok(()),
+        }
     }
 
     /// Makes everything durable that was done: the Collection, the log, the state, and then it is said. `clean` says that nothing follows.
@@ -173,7 +187,7 @@ impl Ledger {
         clean: bool,
     ) -> Result<(), StoreError> {
         let last = self.synced.last();
-        if last.step == counters.commits && last.clean == clean {
+        if last.step == counters.commits && last.clean == clean && self.removals.is_empty() {
             return Ok(());
         }
         tail.sync()?;

@@ -19,7 +19,8 @@
 //! - [`url_files`]: every URL as Parquet.
 //! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `ledger` takes steps and makes them durable,
 //!   `recent_urls` spares lookups; `making` makes a new store, `convert` one of the first format, `recovery` refuses what is behind and replays the log,
-//!   `lock` keeps others out, `mend` forgets what a loss of power took, `aside` keeps what belongs to no step.
+//!   `lock` keeps others out, `mend` forgets what a loss of power took, `aside` keeps what belongs to no step, `room` asks whether there is room on
+//!   the disk, `presence` whether the directory is still there, `reopening` goes on after a write of the key-value store failed.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread.
 //! - [`gist`]: what a start needs of every URL, to be read fast.
@@ -54,10 +55,13 @@ mod lock;
 pub mod log;
 mod making;
 mod mend;
+mod presence;
 pub mod reader;
 mod recent_urls;
 mod recovery;
+mod reopening;
 pub mod repair;
+mod room;
 pub mod sites;
 pub mod store;
 mod sweep;

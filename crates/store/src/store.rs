@@ -37,9 +37,11 @@ use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::making::make_if_new;
 use crate::mend::mend_tail;
+use crate::presence::Presence;
 use crate::reader::{Reader, Shared};
 use crate::recent_urls::RecentUrls;
 use crate::recovery::{LogEnd, recover};
+use crate::reopening::Doubt;
 use crate::sites::Sites;
 use crate::sweep::Sweep;
 use crate::synced::{self, Synced};
@@ -187,7 +189,10 @@ pub struct Store {
     /// The file of the log that was written when it was last looked whether an old one can go.
     pub(crate) log_looked_at: u64,
     ended_cleanly: bool,
+    /// A commit that failed and may have taken effect.
+    pub(crate) doubt: Option<Doubt>,
     mended: Mended,
+    presence: Presence,
 }
 
 impl std::fmt::Debug for Store {
@@ -275,7 +280,9 @@ impl Store {
             log_looked_at: 0,
             ledger,
             ended_cleanly,
+            doubt: None,
             mended,
+            presence: Presence::of(directory)?,
             buffer: Vec::new(),
         };
         // Whatever ends the crawl from here on, it did not end cleanly unless it is closed.
@@ -361,6 +368,11 @@ impl Store {
         let number = SiteNumber(take_number(&mut self.next_site, "sites")?);
         self.new_sites.insert(site.to_owned(), number);
         Ok(Numbered::New(number))
+    }
+
+    /// Says if the directory that was opened, or a part of it, is no longer found under its name: nothing of what is written would be kept.
+    pub fn is_still_there(&self) -> Result<(), StoreError> {
+        self.presence.check()
     }
 
     /// Waits until everything that was committed is on the disk, and says so in `SYNCED`.

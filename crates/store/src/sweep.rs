@@ -155,10 +155,15 @@ impl Store {
             batch.put(Space::Segments, self.tail_number.to_be_bytes(), self.tail_record.encode());
             self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)
         });
-        if let Err(error) = result {
-            self.tail_record = before;
-            self.tail.cut_back(length)?;
-            return Err(error);
+        match result {
+            Ok(()) => {}
+            // Whether the copies count is known when the store was opened again.
+            Err(error @ StoreError::Poisoned { .. }) => return Err(error),
+            Err(error) => {
+                self.tail_record = before;
+                self.tail.cut_back(length)?;
+                return Err(error);
+            }
         }
         self.counters = counters;
         Ok(Tidied::Moved { segment: number, versions: places.len() as u64 })

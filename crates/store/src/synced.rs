@@ -10,7 +10,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
@@ -101,13 +101,6 @@ impl SyncedFile {
             .map_err(StoreError::file("write", &self.path))?;
         self.last = synced;
         Ok(())
-    }
-
-    /// Whether the file that is open is still the one in the directory.
-    pub(crate) fn is_in_place(&self) -> bool {
-        let found = std::fs::metadata(&self.path).ok().map(|found| (found.dev(), found.ino()));
-        let open = self.file.metadata().ok().map(|open| (open.dev(), open.ino()));
-        found.is_some() && found == open
     }
 }
 

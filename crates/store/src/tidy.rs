@@ -10,6 +10,7 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files;
 use crate::key_value::{Batch, Direction, KeyRange, Space};
+use crate::room::check_room;
 use crate::store::Store;
 use crate::time::Timestamp;
 use crate::url_files;
@@ -63,8 +64,14 @@ impl Store {
             return Ok(Some(Tidied::Indexed(number)));
         }
         let waiting = self.counters.visits - self.counters.settled;
-        if let Some(tidied) = self.settle(now, waiting > self.settings.waiting_visits)? {
-            return Ok(Some(tidied));
+        let settled = check_room(&self.shared.directory, 0)
+            .and_then(|()| self.settle(now, waiting > self.settings.waiting_visits));
+        match settled {
+            Ok(Some(tidied)) => return Ok(Some(tidied)),
+            Ok(None) => {}
+            // A sweep makes room.
+            Err(full @ StoreError::DiskFull { .. }) => return self.sweep_step(now)?.map(Some).ok_or(full),
+            Err(error) => return Err(error),
         }
         if self.counters.urls - self.counters.urls_settled > self.settings.waiting_urls {
             return self.settle_urls();
@@ -110,7 +117,8 @@ impl Store {
     /// Moves visits into a file of the History, or merges files.
     pub(crate) fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
         let result = self.try_settle(now, all);
-        if result.is_err() {
+        // A commit of which it is not known whether it took effect may have made the file count.
+        if !matches!(result, Ok(_) | Err(StoreError::Poisoned { .. })) {
             remove_unfinished(&self.shared.history());
         }
         result

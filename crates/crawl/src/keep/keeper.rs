@@ -531,6 +531,11 @@ impl Keeper {
         (used.state, used.collection, used.history)
     }
 
+    /// Says if the directory of the crawl is no longer there.
+    pub fn is_still_there(&self) -> Result<(), StoreError> {
+        self.store.is_still_there()
+    }
+
     /// Makes what was committed survive a loss of power, and does a piece of the store's own housework.
     pub fn sync(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.store.sync()?;
@@ -558,7 +563,11 @@ impl Keeper {
 
     /// Ends the writing: what is open is closed whole.
     pub fn close(mut self, now: Timestamp) -> Result<(), StoreError> {
-        self.commit()?;
+        match self.commit() {
+            // The next try opens the key-value store again.
+            Err(StoreError::Poisoned { .. }) => self.commit()?,
+            done => done?,
+        };
         self.notebook.write();
         self.store.close(now)
     }

@@ -29,6 +29,11 @@ impl Folded {
         Written { start, ..self.written.clone() }
     }
 
+    /// The bytes of the records.
+    pub(crate) fn length(&self) -> usize {
+        self.records.len()
+    }
+
     /// The body of the response.
     pub(crate) fn body(&self) -> Option<Vec<u8>> {
         let bytes = unfold(&self.records).ok()?;

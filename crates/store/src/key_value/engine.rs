@@ -226,6 +226,13 @@ pub trait KeyValue: View {
 
     /// The last step that was committed; 0 if none was.
     fn last_step(&self) -> u64;
+
+    /// Whether it takes no writes any more until it was opened again.
+    fn is_poisoned(&self) -> bool;
+
+    /// Closes the engine and opens it again, waiting a while for those who read. What was committed is there; a batch that failed with
+    /// [`KeyValueError::Poisoned`] is there whole or not at all, and [`Self::last_step`] tells. After an error it can be tried again.
+    fn reopen(&self) -> Result<(), KeyValueError>;
 }
 
 /// Why the key-value store failed.
@@ -238,6 +245,14 @@ pub enum KeyValueError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// The engine takes no writes until it was opened again, for one of its own failed: now, if there is a source, or in the background.
+    #[error("the state in {} takes no writes, for one failed: it has to be opened again", .path.display())]
+    Poisoned {
+        /// The directory of the store.
+        path: PathBuf,
+        /// What the system said.
+        source: Option<io::Error>,
     },
     /// The engine failed in another way.
     #[error("the state in {} failed: {reason}", .path.display())]
@@ -254,6 +269,7 @@ impl From<KeyValueError> for crate::error::StoreError {
         match error {
             KeyValueError::Io { path, source } => Self::file("read or write the state in", &path)(source),
             KeyValueError::Engine { path, reason } => Self::State { path, reason },
+            KeyValueError::Poisoned { path, source } => Self::Poisoned { path, source },
         }
     }
 }

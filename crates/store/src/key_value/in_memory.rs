@@ -70,6 +70,14 @@ impl KeyValue for InMemory {
     fn last_step(&self) -> u64 {
         self.last_step.load(Ordering::Relaxed)
     }
+
+    fn is_poisoned(&self) -> bool {
+        false
+    }
+
+    fn reopen(&self) -> Result<(), KeyValueError> {
+        Ok(())
+    }
 }
 
 /// The maps as they were.

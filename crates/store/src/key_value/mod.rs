@@ -2,7 +2,7 @@
 //!
 //! In reading order:
 //! - [`engine`]: what it promises: get, atomic batch, ordered scan, snapshot.
-//! - [`on_disk`]: on disk, a log-structured merge tree (fjall).
+//! - [`on_disk`]: on disk, a log-structured merge tree (fjall); `opened_engine` is the engine while it is open.
 //! - [`in_memory`]: in memory, for tests.
 //! - [`stamps`]: how it is noticed that a keyspace fell back.
 //! - `conformance`: the promises as tests, run on both.
@@ -10,6 +10,7 @@
 pub mod engine;
 pub mod in_memory;
 pub mod on_disk;
+mod opened_engine;
 pub mod stamps;
 
 #[cfg(test)]

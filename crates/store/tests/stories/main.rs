@@ -1,7 +1,8 @@
 //! What the store promises, told as stories, one file each.
 //!
 //! - [`crawl`]: a crawl of one site, as the stories need it.
-//! - [`a_crawl_is_kept`], [`killed_at_any_instant`], [`the_disk_is_full`], [`damage_is_found`], [`damage_is_repaired`], [`old_versions_are_dropped`]: stories.
+//! - [`a_crawl_is_kept`], [`killed_at_any_instant`], [`the_disk_is_full`], [`the_engine_is_opened_again`],
+//!   [`damage_is_found`], [`damage_is_repaired`], [`old_versions_are_dropped`]: stories.
 //! - [`format_document`]: `docs/FORMAT.md` says what the code does.
 
 mod crawl;
@@ -13,3 +14,4 @@ mod format_document;
 mod killed_at_any_instant;
 mod old_versions_are_dropped;
 mod the_disk_is_full;
+mod the_engine_is_opened_again;
