@@ -16,6 +16,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lin
 use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+use crate::containment::contained_task;
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer, site_named};
 use crate::page::Canonical;
@@ -40,7 +41,8 @@ pub async fn serve(crawler: Arc<Crawler>) -> io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
         let crawler = Arc::clone(&crawler);
-        tokio::spawn(async move {
+        let asked = Arc::clone(&crawler);
+        let answering = async move {
             let (reader, mut writer) = stream.into_split();
             let mut lines = tokio::io::BufReader::new(reader.take(QUESTION_MAX)).lines();
             if let Ok(Some(line)) = lines.next_line().await {
@@ -54,6 +56,12 @@ pub async fn serve(crawler: Arc<Crawler>) -> io::Result<()> {
                 // Who asked may have gone away.
                 let _ = tell(&mut writer, &answer).await;
             }
+        };
+        tokio::spawn(async move {
+            let answered = contained_task(answering).await;
+            answered.unwrap_or_else(|said| {
+                asked.survive("answering a question", format!("internal error: {said}"))
+            });
         });
     }
 }

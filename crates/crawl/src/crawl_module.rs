@@ -103,6 +103,36 @@ impl CrawlModule {
         }
     }
 
+    /// What becomes of an order that a defect of this program kept from being carried out: a visit that failed. How far it came is not known.
+    pub fn visit_failed(&self, order: &Order, time: Timestamp, said: &str) -> Result<Visit, StoreError> {
+        let fetch = || Fetch::defect(time, said.to_owned());
+        Ok(match order {
+            Order::Page { page, site, reason } => Visit::Page(Box::new(PageVisit {
+                page: *page,
+                site: *site,
+                url: self.known(*page)?.1,
+                reason: *reason,
+                time,
+                finding: Finding::Failed(said.to_owned()),
+                fetch: Some(fetch()),
+                reading: None,
+                second: None,
+                lesson: None,
+                folded: None,
+            })),
+            Order::Robots { site } => {
+                Visit::Robots { site: *site, time, fetches: vec![fetch()], onward: None }
+            }
+            Order::Listing { site, url } => Visit::Listing {
+                site: *site,
+                url: url.clone(),
+                time,
+                fetch: Box::new(fetch()),
+                reading: None,
+            },
+        })
+    }
+
     async fn visit_page(
         &self,
         page: PageNumber,
@@ -111,6 +141,8 @@ impl CrawlModule {
         rules: Option<&RobotsPolicy>,
     ) -> Result<Visit, StoreError> {
         let (record, url) = self.known(page)?;
+        #[cfg(test)]
+        crate::defect_stories::trip("panic-in-visit", url.as_str());
         let time = self.clock.now();
         let first = self.held.take(page);
         let reason = first.as_ref().map_or(reason, |first| first.reason);

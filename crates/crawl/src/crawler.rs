@@ -25,6 +25,7 @@ use crate::archived;
 use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::change::Definition;
 use crate::clock::Clock;
+use crate::containment::{Defects, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
 use crate::desk::Insight;
 use crate::keep::{Keeper, News};
@@ -34,7 +35,7 @@ use crate::policy::visit::Explanation;
 use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
-use crate::visit::Visit;
+use crate::visit::{Order, Visit};
 use crate::web::politeness::Turn;
 use crate::web::robots::{Chase, RobotsPolicy};
 use crate::web::{Experience, Fetch};
@@ -87,6 +88,8 @@ pub struct Crawler {
     once: bool,
     /// The audit that is under way.
     audit: Mutex<Option<Audit>>,
+    /// Defects of this program that were met.
+    defects: Mutex<Defects>,
 }
 
 /// What the keeper is told.
@@ -131,6 +134,7 @@ impl Crawler {
             stop: Notify::new(),
             once,
             audit: Mutex::new(None),
+            defects: Mutex::default(),
         };
         (Arc::new(crawler), messages)
     }
@@ -158,7 +162,12 @@ impl Crawler {
                         result = result.and(Err(error));
                         self.ask_to_stop();
                     }
-                    Some(Err(_)) => self.ask_to_stop(),
+                    // Those that are stopped in the end are cancelled.
+                    Some(Err(ended)) => {
+                        if let Ok(panic) = ended.try_into_panic() {
+                            self.fail("deciding what to visit next", &words_of(panic.as_ref()));
+                        }
+                    }
                 },
                 _ = pulse.tick() => {
                     // A keeper that has much to do needs no reminder.
@@ -166,8 +175,9 @@ impl Crawler {
                     self.sample_rates();
                 }
                 () = self.stop.notified() => {
-                    // Where nothing is kept any more there is nothing to wait for.
-                    let within = if self.keeper.is_closed() { Duration::ZERO } else { STOP_WITHIN };
+                    // Nobody is left to take in what is under way when nothing is kept any more, or a defect has ended the crawl.
+                    let is_over = self.keeper.is_closed() || self.fatal_defect().is_some();
+                    let within = if is_over { Duration::ZERO } else { STOP_WITHIN };
                     until = Some(tokio::time::Instant::now() + within);
                 }
                 () = tokio::time::sleep_until(deadline) => {
@@ -184,16 +194,40 @@ impl Crawler {
     /// One turn: the page that is due is visited, and what was found is kept. Whether there may be another.
     async fn turn(self: &Arc<Self>) -> Result<bool, StoreError> {
         let Some(assignment) = self.next_assignment().await else { return Ok(false) };
-        let site = assignment.order.site();
-        let mut visit = self.crawl_module.visit(&assignment).await?;
+        let (order, time) = (assignment.order.clone(), self.clock.now());
+        let site = order.site();
+        let mut visit = match contained_task(self.crawl_module.visit(&assignment)).await {
+            Ok(visit) => visit?,
+            Err(said) => self.visit_failed(&order, time, said)?,
+        };
         let politeness = self.let_go(assignment, &visit);
         if let Visit::Robots { site, time, fetches, onward: Some(chase) } = visit {
-            tokio::spawn(Arc::clone(self).chase_rules(site, time, fetches, chase));
+            let crawler = Arc::clone(self);
+            tokio::spawn(async move {
+                let chased =
+                    contained_task(Arc::clone(&crawler).chase_rules(site, time, fetches, chase)).await;
+                chased.unwrap_or_else(|said| crawler.fail("going after the rules of a site", &said));
+            });
             return Ok(!self.is_stopping());
         }
-        archived::fold(&mut visit, &self.folding);
+        if let Err(said) = contained(|| archived::fold(&mut visit, &self.folding)) {
+            visit = self.visit_failed(&order, time, said)?;
+        }
         let kept = self.keeper.send(Message::Visit(Box::new(visit), site, politeness)).await;
         Ok(kept.is_ok() && !self.is_stopping())
+    }
+
+    /// A defect kept an order from being carried out: it is told, and the order comes back as a visit that failed.
+    fn visit_failed(&self, order: &Order, time: Timestamp, said: String) -> Result<Visit, StoreError> {
+        let said = format!("internal error: {said}");
+        let visit = self.crawl_module.visit_failed(order, time, &said)?;
+        let doing = match &visit {
+            Visit::Page(visit) => format!("visiting {}", visit.url),
+            Visit::Listing { url, .. } => format!("reading the list {url}"),
+            Visit::Robots { .. } | Visit::Held { .. } => "asking for the rules of a site".to_owned(),
+        };
+        self.survive(&doing, said);
+        Ok(visit)
     }
 
     /// Waits for the next order; none when the crawl ends.
@@ -208,7 +242,11 @@ impl Crawler {
             let wait = match next {
                 Next::Order(assignment) => return Some(assignment),
                 Next::Resolve(site, host) => {
-                    let address = self.crawl_module.web.address_of(&host).await;
+                    let found = contained_task(self.crawl_module.web.address_of(&host)).await;
+                    let address = found.unwrap_or_else(|said| {
+                        self.survive(&format!("looking up {host}"), format!("internal error: {said}"));
+                        None
+                    });
                     self.update_module().resolved(site, address, self.clock.now());
                     self.news.notify_waiters();
                     continue;
@@ -246,7 +284,16 @@ impl Crawler {
             let host = chase.host().to_owned();
             let address = self.crawl_module.web.address_of(&host).await;
             let Some(turn) = self.borrow_turn(&host, address, None).await else { return };
-            next = self.crawl_module.follow(chase, &mut fetches).await;
+            let started = self.clock.now();
+            next = match contained_task(self.crawl_module.follow(chase, &mut fetches)).await {
+                Ok(next) => next,
+                Err(said) => {
+                    let said = format!("internal error: {said}");
+                    self.survive("going after the rules of a site", said.clone());
+                    fetches.push(Fetch::defect(started, said));
+                    None
+                }
+            };
             let last = fetches.last();
             let experience = last.map_or(Experience::NotAsked, Experience::of);
             self.take_back(&host, turn, experience, last.map_or(0, |fetch| fetch.bytes_received));
@@ -281,6 +328,26 @@ impl Crawler {
     pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience, bytes: u64) {
         self.update_module().take_back(host, turn, experience, bytes, self.clock.now());
         self.news.notify_one();
+    }
+
+    /// Tells of a defect that the crawl survives.
+    pub(crate) fn survive(&self, doing: &str, said: String) {
+        self.defects().survive(doing, said);
+    }
+
+    /// A defect that the crawl does not survive: it stops, with an error.
+    pub(crate) fn fail(&self, doing: &str, said: &str) {
+        self.defects().end(doing, said);
+        self.ask_to_stop();
+    }
+
+    /// What was being done when a defect ended the crawl, and what was said.
+    pub(crate) fn fatal_defect(&self) -> Option<(String, String)> {
+        self.defects().fatal()
+    }
+
+    fn defects(&self) -> MutexGuard<'_, Defects> {
+        self.defects.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// The thread of the keeper: takes in what came, commits it in one step, and tells what became of it.
@@ -394,7 +461,8 @@ impl Crawler {
         let now = self.clock.now();
         let mut status = self.board().clone();
         status.now_ms = now.millis();
-        self.update_module().show(&mut status, now);
+        self.look(|update_module| update_module.show(&mut status, now));
+        status.troubles.splice(0..0, self.defects().troubles());
         let audits = audit::past(self.reader()).unwrap_or_default();
         status.audits = audits.len() as u64;
         status.freshness_uncalibrated = status.freshness.map(|(freshness, _)| freshness);
@@ -491,9 +559,19 @@ impl Crawler {
         &self.clock
     }
 
-    /// The module that decides what is visited next.
+    /// The module that decides what is visited next. If a panic has left it half changed the crawl stops.
     pub fn update_module(&self) -> MutexGuard<'_, UpdateModule> {
-        self.update_module.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.update_module.lock().unwrap_or_else(|poisoned| {
+            self.fail("deciding what to visit next", "a panic has left it half done");
+            poisoned.into_inner()
+        })
+    }
+
+    /// Looks at that module without changing it; none if it is half changed, or if what is asked cannot be said because of a defect.
+    fn look<T>(&self, look: impl FnOnce(&UpdateModule) -> T) -> Option<T> {
+        let update_module = self.update_module.lock().ok()?;
+        let seen = contained(|| look(&update_module));
+        seen.map_err(|said| self.survive("explaining", format!("internal error: {said}"))).ok()
     }
 
     /// Whether a URL is one of a page that is kept.
@@ -514,7 +592,7 @@ impl Insight for Crawler {
     }
 
     fn explain(&self, page: PageNumber) -> Option<Explanation> {
-        self.update_module().refresh().explain(page, self.clock.now())
+        self.look(|update_module| update_module.refresh().explain(page, self.clock.now()))?
     }
 
     fn definition(&self, url: &PageUrl) -> Definition {

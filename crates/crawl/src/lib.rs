@@ -10,6 +10,7 @@
 //! - [`policy`]: which page next: the policies, which the lab runs too;
 //! - [`import`]: what others collected, taken in;
 //! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`notes`]: how it is set, its time, what it notes of itself;
+//! - `containment`: what becomes of a defect of this program;
 //! - [`status`], [`desk`], [`counter`]: how it stands, and questions about it; [`audit`], `self_audit`: how true what it says is; [`past`]: what its visits say of when pages changed.
 
 mod archived;
@@ -17,9 +18,12 @@ pub mod audit;
 pub mod budget;
 pub mod change;
 pub mod clock;
+mod containment;
 pub mod counter;
 pub mod crawl_module;
 pub mod crawler;
+#[cfg(test)]
+mod defect_stories;
 pub mod desk;
 mod held;
 pub mod import;

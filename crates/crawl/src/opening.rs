@@ -19,6 +19,7 @@ use tokio::sync::mpsc;
 use crate::budget::Budget;
 use crate::change::Kinds;
 use crate::clock::{Clock, Pace};
+use crate::containment::contained;
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer};
@@ -63,7 +64,7 @@ const BURST: f64 = 60_000.0;
 /// The same in the wall's time, for a crawl whose time runs faster: what a visit under way may take.
 const BURST_WALL: f64 = 2_000.0;
 /// How long the RankingModule rests, at least.
-const RANK_EVERY: Duration = Duration::from_secs(20);
+const RANK_EVERY: Duration = if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(20) };
 /// It rests this many times as long as it worked.
 const RANK_REST: u32 = 20;
 /// Pages whose new importance the keeper takes in between two visits: a few milliseconds of work.
@@ -102,9 +103,16 @@ pub enum CrawlError {
         /// A host that needs to know.
         host: String,
     },
-    /// A part of the program ended.
-    #[error("the {0} ended unexpectedly")]
-    Thread(&'static str),
+    /// A defect of this program.
+    #[error(
+        "internal error while {doing}: {said}; what was committed is kept, and the same command goes on from there: please report this"
+    )]
+    Defect {
+        /// What was being done.
+        doing: String,
+        /// What was said.
+        said: String,
+    },
 }
 
 /// A crawl that is ready to run.
@@ -220,9 +228,10 @@ impl Crawl {
         let keeping = {
             let crawler = Arc::clone(&crawler);
             std::thread::spawn(move || {
-                let kept = crawler.keep(keeper, messages);
+                // After a panic nothing more is written: the next start makes whole what was committed.
+                let kept = contained(|| crawler.keep(keeper, messages));
                 crawler.ask_to_stop();
-                kept
+                kept.map_err(|said| crawler.fail("taking in what visits found", &said))
             })
         };
         let ranking = {
@@ -234,18 +243,28 @@ impl Crawl {
         let auditing = {
             let crawler = Arc::clone(&crawler);
             let share = if settings.once { 0.0 } else { settings.audit_share };
-            std::thread::spawn(move || self_audit::audit_now_and_then(&crawler, share))
+            std::thread::spawn(move || self_audit::audit_until_the_end(&crawler, share))
         };
         let ran = crawler.run(settings.connections).await;
         crawler.tell_keeper(Message::End).await;
         let clock_now = crawler.clock().now();
-        let keeper = tokio::task::spawn_blocking(move || {
-            let ended = ranking.join().and(auditing.join());
-            (keeping.join(), ended)
+        let joined = tokio::task::spawn_blocking(move || {
+            let aside = [ranking.join(), auditing.join()];
+            (keeping.join(), aside)
         });
-        let (kept, ranked) = keeper.await.map_err(|_| CrawlError::Thread("keeper"))?;
-        kept.map_err(|_| CrawlError::Thread("keeper"))??.close(clock_now)?;
-        ranked.map_err(|_| CrawlError::Thread("RankingModule or the audit"))?;
+        let defect =
+            |doing: &str, said: &str| CrawlError::Defect { doing: doing.to_owned(), said: said.to_owned() };
+        let unexpected = |_| defect("ending", "a thread of the crawl ended unexpectedly");
+        let (kept, aside) = joined.await.map_err(|_| unexpected(()))?;
+        let kept = kept.map_err(|_| unexpected(()))?;
+        let closed = kept.map(|kept| Ok::<_, StoreError>(kept?.close(clock_now)?));
+        if let Some((doing, said)) = crawler.fatal_defect() {
+            return Err(defect(&doing, &said));
+        }
+        closed.map_err(unexpected)??;
+        for ended in aside {
+            ended.map_err(|_| unexpected(()))?;
+        }
         Ok(ran?)
     }
 }
@@ -268,14 +287,31 @@ fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
         }
         ranked = known;
         let begun = Instant::now();
-        if let Ok(ranking) = rank(crawler.reader(), pages_max, topic) {
-            for piece in ranking.pieces(RANKED_AT_ONCE) {
-                if crawler.is_stopping() || !crawler.tell_keeper_blocking(Message::Ranking(piece)) {
-                    return;
-                }
-                // Visits come first: there is a piece among them now and then.
-                std::thread::sleep(BETWEEN_PIECES);
+        let pieces = contained(|| {
+            #[cfg(test)]
+            crate::defect_stories::trip_at("panic-in-ranking", crawler.reader().directory());
+            Ok::<_, StoreError>(
+                rank(crawler.reader(), pages_max, topic)?.pieces(RANKED_AT_ONCE).collect::<Vec<_>>(),
+            )
+        });
+        // Without a new ranking the last one holds, until the next.
+        let pieces = match pieces {
+            Ok(Ok(pieces)) => pieces,
+            Ok(Err(error)) => {
+                crawler.survive("ranking the pages", error.to_string());
+                Vec::new()
             }
+            Err(said) => {
+                crawler.survive("ranking the pages", format!("internal error: {said}"));
+                Vec::new()
+            }
+        };
+        for piece in pieces {
+            if crawler.is_stopping() || !crawler.tell_keeper_blocking(Message::Ranking(piece)) {
+                return;
+            }
+            // Visits come first: there is a piece among them now and then.
+            std::thread::sleep(BETWEEN_PIECES);
         }
         rest = RANK_EVERY.max(begun.elapsed() * RANK_REST);
     }

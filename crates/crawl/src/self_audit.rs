@@ -5,9 +5,10 @@
 //! audits one after the other, and these calibrate the estimate as audits do that a user asks for ([`crate::audit`]). While they leave
 //! the estimate unsure, as in a young crawl, whose old audits say little of what it believes now, there are more of them.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::audit::{self, Audit};
+use crate::containment::contained;
 use crate::crawler::{Crawler, Message};
 
 /// The standard error up to which what audits say is sure enough.
@@ -19,8 +20,22 @@ const SAMPLE: usize = 50;
 /// How often it is looked whether an audit is due or done.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
+/// How long audits rest after a defect of this program.
+const REST: Duration = Duration::from_secs(60);
+
+/// Audits until the crawl stops. A defect costs the audit that is under way.
+pub(crate) fn audit_until_the_end(crawler: &Crawler, share: f64) {
+    while let Err(said) = contained(|| audit_now_and_then(crawler, share)) {
+        crawler.survive("auditing", format!("internal error: {said}"));
+        let until = Instant::now() + REST;
+        while Instant::now() < until && !crawler.is_stopping() {
+            std::thread::sleep(LOOK_EVERY);
+        }
+    }
+}
+
 /// Spends this share of the visits on audits until the crawl stops; none if the share is zero.
-pub(crate) fn audit_now_and_then(crawler: &Crawler, share: f64) {
+fn audit_now_and_then(crawler: &Crawler, share: f64) {
     if share <= 0.0 {
         return;
     }
@@ -33,7 +48,13 @@ pub(crate) fn audit_now_and_then(crawler: &Crawler, share: f64) {
         let is_due = visits.saturating_sub(begun_at) >= visits_between;
         match under_way.take() {
             Some(audit) => {
-                let Ok(report) = audit.report(crawler.reader()) else { continue };
+                let report = match audit.report(crawler.reader()) {
+                    Ok(report) => report,
+                    Err(error) => {
+                        crawler.survive("auditing", error.to_string());
+                        continue;
+                    }
+                };
                 // Pages that cannot be visited are not waited for beyond the next audit.
                 if !report.done && !is_due {
                     under_way = Some(audit);

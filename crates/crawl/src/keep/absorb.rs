@@ -66,6 +66,8 @@ impl Keeper {
 
     fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
         let Some(mut record) = self.page(visit.page)? else { return Ok(()) };
+        #[cfg(test)]
+        crate::defect_stories::trip("panic-in-keeper", visit.url.as_str());
         let looks = visit.fetch.iter().chain(&visit.second);
         let bytes = looks.map(|fetch| fetch.bytes_received).sum();
         let site = self.site_mut(visit.site);

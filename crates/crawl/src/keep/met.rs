@@ -51,11 +51,13 @@ pub enum Trouble {
     LyingValidators,
     /// More links than are looked at.
     TooManyLinks,
+    /// A defect of this program.
+    Defect,
 }
 
 impl Trouble {
     /// All of them, in the order of their numbers on disk.
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::NoAddress,
         Self::CannotConnect,
         Self::Tls,
@@ -73,6 +75,7 @@ impl Trouble {
         Self::RedirectLoop,
         Self::LyingValidators,
         Self::TooManyLinks,
+        Self::Defect,
     ];
 
     /// In words.
@@ -95,6 +98,7 @@ impl Trouble {
             Self::RedirectLoop => "redirect loop",
             Self::LyingValidators => "lying validators",
             Self::TooManyLinks => "too many links",
+            Self::Defect => "internal error",
         }
     }
 
@@ -115,6 +119,7 @@ impl Trouble {
 
     fn of_failure(failure: &Failure) -> Self {
         match failure {
+            Failure::Defect(_) => Self::Defect,
             Failure::Dns(_) => Self::NoAddress,
             Failure::Connect(_) => Self::CannotConnect,
             Failure::Tls(_) => Self::Tls,

@@ -9,6 +9,7 @@
 //! - No more pages of a site are chosen at a time than it has room for.
 //! - A page that waits is chosen as soon as its site has room, unless it was visited or has left in the meantime.
 //! - Where all sites have room the policy decides alone.
+//! - A page that was chosen and never visited can be chosen again an hour later.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -19,6 +20,8 @@ use super::visit::{CopyEstimate, Explanation, Observation, Policy};
 
 /// Pages that may wait, beside the downloads of a cycle: beyond that, what is blocked is most of the web, and the cycle ends.
 const WAITING_PER_DOWNLOAD: usize = 4;
+/// Days after which a page that was chosen and not visited may be chosen again: an hour.
+const GIVEN_UP_AFTER: f64 = 1.0 / 24.0;
 /// Pages that may wait in any case.
 const WAITING_LEAST: usize = 256;
 
@@ -32,14 +35,16 @@ pub(super) struct Considerate {
     /// Pages of each site that were chosen just now.
     taken: HashMap<SiteId, u32>,
     waiting_max: usize,
+    /// When this cycle began.
+    now: Days,
 }
 
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     /// For room.
     Waiting,
-    /// Handed out, to be visited.
-    Chosen,
+    /// Handed out, to be visited, in a cycle that began then.
+    Chosen(Days),
 }
 
 impl Considerate {
@@ -51,6 +56,7 @@ impl Considerate {
             state: HashMap::new(),
             taken: HashMap::new(),
             waiting_max: WAITING_LEAST,
+            now: Days::ZERO,
         }
     }
 
@@ -72,7 +78,7 @@ impl Considerate {
                 continue;
             }
             if chosen.len() < end && self.takes_room(catalogue, page) {
-                self.state.insert(page, State::Chosen);
+                self.state.insert(page, State::Chosen(self.now));
                 chosen.push(page);
             } else {
                 self.waiting.push_back(page);
@@ -80,25 +86,24 @@ impl Considerate {
         }
     }
 
-    /// Asks the policy once. Whether it had anything new.
+    /// Asks the policy once. Whether it wanted anything, new or chosen before: it names no page twice in a cycle.
     fn ask(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) -> bool {
         let mut wanted = Vec::new();
         self.inner.choose(catalogue, room, &mut wanted);
-        let mut is_new = false;
+        let has_wishes = !wanted.is_empty();
         for page in wanted {
             if self.state.contains_key(&page) {
                 continue;
             }
-            is_new = true;
             if self.takes_room(catalogue, page) {
-                self.state.insert(page, State::Chosen);
+                self.state.insert(page, State::Chosen(self.now));
                 chosen.push(page);
             } else {
                 self.state.insert(page, State::Waiting);
                 self.waiting.push_back(page);
             }
         }
-        is_new
+        has_wishes
     }
 }
 
@@ -108,6 +113,12 @@ impl Policy for Considerate {
     }
 
     fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize) {
+        // What was chosen long ago is on its way or was given up: whoever visits pages knows which.
+        self.now = now;
+        self.state.retain(|_, state| match state {
+            State::Waiting => true,
+            State::Chosen(at) => now.get() - at.get() < GIVEN_UP_AFTER,
+        });
         self.waiting_max = WAITING_LEAST.max(WAITING_PER_DOWNLOAD.saturating_mul(budget));
         self.inner.begin_cycle(catalogue, now, budget);
     }

@@ -1,7 +1,7 @@
 //! Pages by the date of their next visit, the oldest first.
 //!
 //! # Promises
-//! - A page is handed out at most once until it has a new date.
+//! - A page is handed out at most once a cycle. One that is handed out and not visited keeps its date.
 //! - A new date replaces the old one. Pages with the same date come in an order drawn by lot.
 //! - A page that is closed in this cycle keeps its date.
 
@@ -20,7 +20,7 @@ pub(super) struct DueQueue {
     heap: BinaryHeap<Entry>,
     /// The date that counts; what else stands in the heap is out of date. NaN: none.
     due: Vec<f64>,
-    /// Met but closed in this cycle.
+    /// Met in this cycle: handed out or closed.
     aside: Vec<Entry>,
 }
 
@@ -57,8 +57,8 @@ impl DueQueue {
         self.heap = entries.into();
     }
 
-    /// Takes the open page that has been due longest, or will be next.
-    pub(super) fn take_next(&mut self, open: &OpenPages) -> Option<PageId> {
+    /// Takes the open page that has been due longest, or will be next, and marks it as chosen.
+    pub(super) fn take_next(&mut self, open: &mut OpenPages) -> Option<PageId> {
         while let Some(entry) = self.heap.pop() {
             let due = &mut self.due[entry.page.index()];
             if due.to_bits() != entry.due.to_bits() {
@@ -66,17 +66,18 @@ impl DueQueue {
             }
             if open.is_gone(entry.page) {
                 *due = f64::NAN;
-            } else if open.is_open(entry.page) {
-                *due = f64::NAN;
+                continue;
+            }
+            self.aside.push(entry);
+            if open.is_open(entry.page) {
+                open.choose(entry.page);
                 return Some(entry.page);
-            } else {
-                self.aside.push(entry);
             }
         }
         None
     }
 
-    /// Puts the pages that were closed in this cycle back.
+    /// Puts the pages that were met in this cycle back. Those that have a new date by now are out of date there.
     pub(super) fn end_cycle(&mut self) {
         self.heap.extend(self.aside.drain(..));
     }
@@ -121,12 +122,15 @@ mod tests {
         }
         open.restrict(&|page| page.0 != 2);
         let mut order =
-            || std::iter::from_fn(|| queue.take_next(&open)).map(|page| page.0).collect::<Vec<_>>();
+            || std::iter::from_fn(|| queue.take_next(&mut open)).map(|page| page.0).collect::<Vec<_>>();
         assert_eq!(order(), [0, 1, 3]);
         queue.end_cycle();
         open.begin_cycle();
-        assert_eq!(queue.take_next(&open), Some(PageId(2)));
-        assert_eq!(queue.take_next(&open), None);
+        queue.set(PageId(0), 9.0, &mut rng);
+        let mut order =
+            || std::iter::from_fn(|| queue.take_next(&mut open)).map(|page| page.0).collect::<Vec<_>>();
+        // Pages 1 and 3 were handed out and not visited.
+        assert_eq!(order(), [2, 1, 0, 3]);
     }
 
     #[test]
@@ -139,8 +143,8 @@ mod tests {
         queue.set(PageId(0), 1.0, &mut rng);
         queue.set(PageId(2), 2.0, &mut rng);
         queue.set_all(|page| -f64::from(page.0), &mut rng);
-        assert_eq!(queue.take_next(&open), Some(PageId(2)));
-        assert_eq!(queue.take_next(&open), Some(PageId(0)));
-        assert_eq!(queue.take_next(&open), None);
+        assert_eq!(queue.take_next(&mut open), Some(PageId(2)));
+        assert_eq!(queue.take_next(&mut open), Some(PageId(0)));
+        assert_eq!(queue.take_next(&mut open), None);
     }
 }

@@ -11,6 +11,7 @@
 //! # Promises
 //! - A page that was there before the first cycle is visited once before its estimate counts.
 //! - No page that is more overdue is left out for one that is less.
+//! - A page that was found or visited in this cycle, or by a clock that was set back, is not overdue.
 //!
 //! # Departures
 //! - With the gamma posterior a page has an estimate before its first visit, and the first round is left out.
@@ -56,6 +57,7 @@ pub(super) struct Frequency {
     budget: usize,
     open: OpenPages,
     ranking: Ranking,
+    seed: u64,
     rng: ChaCha8Rng,
 }
 
@@ -74,6 +76,7 @@ impl Frequency {
             budget: 0,
             open: OpenPages::default(),
             ranking: Ranking::default(),
+            seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -87,6 +90,7 @@ impl Frequency {
             }
             let Some(page) = self.first_round.pop_front() else { return };
             if self.open.is_open(page) {
+                self.open.choose(page);
                 chosen.push(page);
             } else if !self.open.is_gone(page) && !self.estimates.is_seen(page) {
                 // It is closed in this cycle, and not because another policy has visited it.
@@ -99,14 +103,20 @@ impl Frequency {
     fn choose_ranked(&mut self, room: usize, chosen: &mut Vec<PageId>) {
         self.plan();
         for page in self.open.iter() {
-            let elapsed = Days::new(self.now.get() - self.last[page.index()].get());
+            let elapsed = Days::new((self.now.get() - self.last[page.index()].get()).max(0.0));
             let key = match self.standing {
-                Standing::Overdue(_) => self.frequencies[page.index()].get() * elapsed.get(),
+                // What was found after the plan has no frequency yet.
+                Standing::Overdue(_) => self
+                    .frequencies
+                    .get(page.index())
+                    .map_or(0.0, |frequency| frequency.get() * elapsed.get()),
                 Standing::Changed => self.estimates.exposure(page, elapsed),
             };
             self.ranking.add(page, key, &mut self.rng);
         }
+        let before = chosen.len();
         self.ranking.take_best(room, chosen);
+        chosen[before..].iter().for_each(|page| self.open.choose(*page));
     }
 
     /// Allocates the visits of this cycle, once.
@@ -139,6 +149,7 @@ impl Policy for Frequency {
 
     fn begin_cycle(&mut self, _catalogue: &Catalogue, now: Days, budget: usize) {
         self.open.begin_cycle();
+        self.rng = self.open.chance(self.seed);
         self.now = now;
         self.budget = budget;
         self.is_planned = false;
@@ -157,7 +168,7 @@ impl Policy for Frequency {
         for observation in observations.iter().filter(|observation| observation.outcome.is_known()) {
             let last = &mut self.last[observation.page.index()];
             let interval = Days::new((observation.time.get() - last.get()).max(0.0));
-            *last = observation.time;
+            *last = Days::new(last.get().max(observation.time.get()));
             self.estimates.absorb(observation.page, interval, observation.outcome.is_change());
         }
     }

@@ -112,7 +112,7 @@ impl<Rule: IntervalRule> Policy for Intervals<Rule> {
 
     fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
         for _ in 0..room {
-            let Some(page) = self.queue.take_next(&self.open) else { return };
+            let Some(page) = self.queue.take_next(&mut self.open) else { return };
             chosen.push(page);
         }
     }

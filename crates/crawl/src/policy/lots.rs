@@ -1,8 +1,9 @@
 //! Pages drawn by lot, each at most once a cycle.
 //!
 //! # Promises
-//! - Every open page is equally likely to be drawn next; a page is drawn at most once between two shuffles.
-//! - A draw costs the same however many pages there are. Pages that are gone leave when they are met.
+//! - Every open page is equally likely to be drawn next; a page is drawn at most once a cycle.
+//! - A draw costs the same however many pages there are. Pages that are gone leave when a cycle begins.
+//! - What was drawn in one cycle does not change what chance draws in the next.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -14,7 +15,10 @@ use super::selective::OpenPages;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lots {
     pages: Vec<PageId>,
-    drawn: usize,
+    /// Where each page that was drawn stood before; their number is that of the pages drawn.
+    drawn_from: Vec<usize>,
+    /// Pages of the crawl that were gone when those among these were last removed.
+    gone: usize,
 }
 
 impl Lots {
@@ -23,23 +27,27 @@ impl Lots {
         self.pages.push(page);
     }
 
-    /// Puts all pages back.
-    pub(super) fn put_back(&mut self) {
-        self.drawn = 0;
+    /// Puts all pages back where they stood, without those that are gone: a cycle begins.
+    pub(super) fn put_back(&mut self, open: &OpenPages) {
+        while let Some(lot) = self.drawn_from.pop() {
+            self.pages.swap(self.drawn_from.len(), lot);
+        }
+        if self.gone != open.gone() {
+            self.gone = open.gone();
+            self.pages.retain(|page| !open.is_gone(*page));
+        }
     }
 
-    /// Draws an open page; none when there is none left.
-    pub(super) fn draw(&mut self, open: &OpenPages, rng: &mut ChaCha8Rng) -> Option<PageId> {
-        while self.drawn < self.pages.len() {
-            let lot = rng.random_range(self.drawn..self.pages.len());
+    /// Draws an open page and marks it as chosen; none when there is none left.
+    pub(super) fn draw(&mut self, open: &mut OpenPages, rng: &mut ChaCha8Rng) -> Option<PageId> {
+        while self.drawn_from.len() < self.pages.len() {
+            let drawn = self.drawn_from.len();
+            let lot = rng.random_range(drawn..self.pages.len());
             let page = self.pages[lot];
-            if open.is_gone(page) {
-                self.pages.swap_remove(lot);
-                continue;
-            }
-            self.pages.swap(self.drawn, lot);
-            self.drawn += 1;
+            self.pages.swap(drawn, lot);
+            self.drawn_from.push(lot);
             if open.is_open(page) {
+                open.choose(page);
                 return Some(page);
             }
         }
@@ -50,7 +58,7 @@ impl Lots {
     pub(super) fn draw_many(
         &mut self,
         count: usize,
-        open: &OpenPages,
+        open: &mut OpenPages,
         rng: &mut ChaCha8Rng,
         chosen: &mut Vec<PageId>,
     ) {
@@ -77,9 +85,9 @@ mod tests {
         let mut first = [0; 5];
         for _ in 0..5_000 {
             open.begin_cycle();
-            lots.put_back();
+            lots.put_back(&open);
             let mut drawn = Vec::new();
-            lots.draw_many(9, &open, &mut rng, &mut drawn);
+            lots.draw_many(9, &mut open, &mut rng, &mut drawn);
             first[drawn[0].index()] += 1;
             drawn.sort_unstable();
             assert_eq!(drawn, (0..5).map(PageId).collect::<Vec<_>>());

@@ -42,7 +42,7 @@ mod subset;
 pub mod visit;
 
 #[cfg(test)]
-mod small_worlds;
+pub(crate) mod small_worlds;
 
 pub use allocation::Allocation;
 pub use catalogue::{Catalogue, DirectoryId, PageId, SiteId};

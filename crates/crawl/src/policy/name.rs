@@ -686,6 +686,14 @@ mod tests {
     }
 
     #[test]
+    fn every_kind_of_policy_stands_among_the_representatives() {
+        let names: Vec<String> = PolicyName::all().iter().map(ToString::to_string).collect();
+        for head in CYCLE_HEADS.iter().map(|(head, _)| head).chain(OTHER_HEADS.iter().map(|(head, _)| head)) {
+            assert!(names.iter().any(|name| name.split(':').next() == Some(head)), "{head}");
+        }
+    }
+
+    #[test]
     fn only_the_steady_policies_are_driven_steadily() {
         let form = |name: &str| name.parse::<PolicyName>().expect("a name").form();
         assert_eq!(form("uniform"), Form::Steady);

@@ -41,8 +41,11 @@ impl IntervalRule for Nutch {
 
     fn after_visit(&self, visit: &ScheduledVisit) -> NextVisit {
         let interval = visit.interval * if visit.changed { DECREASE } else { INCREASE };
-        let unchanged =
-            if visit.changed || !self.is_synchronised { 0.0 } else { visit.time - visit.last_change };
+        let unchanged = if visit.changed || !self.is_synchronised {
+            0.0
+        } else {
+            (visit.time - visit.last_change).max(0.0)
+        };
         let interval = interval.max(unchanged).clamp(INTERVAL_MIN, INTERVAL_MAX);
         NextVisit { interval, due: visit.time - SYNCHRONISATION * unchanged + interval }
     }

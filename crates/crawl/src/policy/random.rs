@@ -19,13 +19,15 @@ use super::visit::{Observation, Policy};
 pub(super) struct Random {
     lots: Lots,
     open: OpenPages,
+    seed: u64,
     rng: ChaCha8Rng,
 }
 
 impl Random {
     /// A policy that knows no page yet.
     pub(super) fn new(seed: u64) -> Self {
-        Self { lots: Lots::default(), open: OpenPages::default(), rng: ChaCha8Rng::seed_from_u64(seed) }
+        let rng = ChaCha8Rng::seed_from_u64(seed);
+        Self { lots: Lots::default(), open: OpenPages::default(), seed, rng }
     }
 }
 
@@ -37,11 +39,12 @@ impl Policy for Random {
 
     fn begin_cycle(&mut self, _catalogue: &Catalogue, _now: Days, _budget: usize) {
         self.open.begin_cycle();
-        self.lots.put_back();
+        self.rng = self.open.chance(self.seed);
+        self.lots.put_back(&self.open);
     }
 
     fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
-        self.lots.draw_many(room, &self.open, &mut self.rng, chosen);
+        self.lots.draw_many(room, &mut self.open, &mut self.rng, chosen);
     }
 
     fn learn(&mut self, _catalogue: &Catalogue, observations: &[Observation]) {

@@ -5,6 +5,7 @@
 //!
 //! # Promises
 //! - Between two visits to a page every other page is visited, as long as no other policy takes part.
+//! - A page that another chose has had its turn: the page that was visited longest ago is next, whoever visited it.
 //!
 //! # Departures
 //! The text does not say in which order: the pages that are there at first are in an order drawn by lot, so that a cycle sees all
@@ -21,19 +22,43 @@ use super::catalogue::{Catalogue, PageId};
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
+/// Entries of the turn that may be out of date, beside one for each page and one more.
+const OUT_OF_DATE_MAX: usize = 64;
+
 /// Every page in turn.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
-    /// The page that was visited longest ago is in front.
-    turn: VecDeque<PageId>,
+    /// The page that was visited longest ago is in front. An entry is out of date when its page was visited after it was made.
+    turn: VecDeque<Turn>,
+    /// Pages that were met but are closed or chosen in this cycle; they keep their turn.
+    aside: Vec<Turn>,
+    /// Visits to each page.
+    visits: Vec<u32>,
     open: OpenPages,
     rng: ChaCha8Rng,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Turn {
+    page: PageId,
+    /// Visits to the page when the turn was given.
+    visits: u32,
 }
 
 impl RoundRobin {
     /// A policy that knows no page yet.
     pub(super) fn new(seed: u64) -> Self {
-        Self { turn: VecDeque::new(), open: OpenPages::default(), rng: ChaCha8Rng::seed_from_u64(seed) }
+        Self {
+            turn: VecDeque::new(),
+            aside: Vec::new(),
+            visits: Vec::new(),
+            open: OpenPages::default(),
+            rng: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    fn is_valid(&self, turn: Turn) -> bool {
+        self.visits[turn.page.index()] == turn.visits && !self.open.is_gone(turn.page)
     }
 }
 
@@ -41,7 +66,8 @@ impl Policy for RoundRobin {
     fn discover(&mut self, catalogue: &Catalogue, first: PageId, _now: Days) {
         let mut new: Vec<PageId> = (first.0..catalogue.pages() as u32).map(PageId).collect();
         new.shuffle(&mut self.rng);
-        self.turn.extend(new);
+        self.turn.extend(new.into_iter().map(|page| Turn { page, visits: 0 }));
+        self.visits.resize(catalogue.pages(), 0);
         self.open.grow(catalogue.pages());
     }
 
@@ -50,28 +76,43 @@ impl Policy for RoundRobin {
     }
 
     fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
-        let mut left = room;
-        for _ in 0..self.turn.len() {
-            if left == 0 {
-                return;
-            }
-            let Some(page) = self.turn.pop_front() else { return };
-            if self.open.is_gone(page) {
+        let full = chosen.len() + room;
+        while chosen.len() < full {
+            let Some(turn) = self.turn.pop_front() else { return };
+            if !self.is_valid(turn) {
                 continue;
             }
-            self.turn.push_back(page);
-            if self.open.is_open(page) {
-                chosen.push(page);
-                left -= 1;
+            // A page that is chosen and not visited keeps its turn.
+            self.aside.push(turn);
+            if self.open.is_open(turn.page) {
+                self.open.choose(turn.page);
+                chosen.push(turn.page);
             }
         }
     }
 
     fn learn(&mut self, _catalogue: &Catalogue, observations: &[Observation]) {
         self.open.learn(observations);
+        for observation in observations {
+            let (page, visits) = (observation.page, &mut self.visits[observation.page.index()]);
+            *visits = visits.wrapping_add(1);
+            self.turn.push_back(Turn { page, visits: *visits });
+        }
     }
 
-    fn end_cycle(&mut self, _catalogue: &Catalogue) {}
+    fn end_cycle(&mut self, _catalogue: &Catalogue) {
+        let mut aside = std::mem::take(&mut self.aside);
+        for turn in aside.drain(..).rev() {
+            if self.is_valid(turn) {
+                self.turn.push_front(turn);
+            }
+        }
+        self.aside = aside;
+        if self.turn.len() > 2 * self.visits.len() + OUT_OF_DATE_MAX {
+            let (visits, open) = (&self.visits, &self.open);
+            self.turn.retain(|turn| visits[turn.page.index()] == turn.visits && !open.is_gone(turn.page));
+        }
+    }
 }
 
 impl Selective for RoundRobin {

@@ -5,7 +5,7 @@
 //!
 //! # Promises
 //! - A site's sample holds every visit of this cycle since it began to be counted, whoever chose it.
-//! - The room of a site is the number of its pages that may still be visited.
+//! - The room of a site is the number of its pages that may still be chosen, those included that were found in this cycle.
 
 use freshet_theory::sample::sample_size::rule_of_thumb;
 use freshet_theory::sample::site::{Sample, SampledSite};
@@ -22,11 +22,20 @@ use super::visit::Observation;
 #[derive(Debug)]
 pub(super) struct SampledSites {
     pub(super) open: OpenPages,
-    pub(super) rng: ChaCha8Rng,
+    seed: u64,
+    rng: ChaCha8Rng,
     lots: Vec<Lots>,
-    sites: Vec<SampledSite>,
+    sites: Vec<Counted>,
     /// Whether the visits of this cycle are counted yet.
     is_counting: bool,
+}
+
+/// A site in this cycle.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counted {
+    /// Pages that may still be chosen.
+    room: u64,
+    sample: Sample,
 }
 
 impl SampledSites {
@@ -34,6 +43,7 @@ impl SampledSites {
     pub(super) fn new(seed: u64) -> Self {
         Self {
             open: OpenPages::default(),
+            seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
             lots: Vec::new(),
             sites: Vec::new(),
@@ -48,11 +58,19 @@ impl SampledSites {
         for page in (first.0..catalogue.pages() as u32).map(PageId) {
             self.lots[catalogue.site_of(page).index()].add(page);
         }
+        if self.is_counting {
+            // A crawl finds pages in the middle of a cycle.
+            self.sites.resize(catalogue.sites(), Counted::default());
+            for page in (first.0..catalogue.pages() as u32).map(PageId) {
+                self.sites[catalogue.site_of(page).index()].room += 1;
+            }
+        }
     }
 
     /// Opens all pages; nothing is counted yet.
     pub(super) fn begin_cycle(&mut self) {
         self.open.begin_cycle();
+        self.rng = self.open.chance(self.seed);
         self.is_counting = false;
     }
 
@@ -62,12 +80,12 @@ impl SampledSites {
         if std::mem::replace(&mut self.is_counting, true) {
             return false;
         }
-        let mut pages = vec![0u64; self.lots.len()];
+        self.sites.clear();
+        self.sites.resize(self.lots.len(), Counted::default());
         for page in self.open.iter() {
-            pages[catalogue.site_of(page).index()] += 1;
+            self.sites[catalogue.site_of(page).index()].room += 1;
         }
-        self.sites = pages.into_iter().map(|pages| SampledSite::new(pages, Sample::default())).collect();
-        self.lots.iter_mut().for_each(Lots::put_back);
+        self.lots.iter_mut().for_each(|lots| lots.put_back(&self.open));
         true
     }
 
@@ -75,16 +93,16 @@ impl SampledSites {
     pub(super) fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         for observation in observations {
             // A page that was closed when the count began is none of the site's pages in this cycle.
-            let counts = self.is_counting && self.open.is_open(observation.page);
-            if !counts || !observation.outcome.is_known() {
-                continue;
+            if self.is_counting && self.open.awaits_visit(observation.page) {
+                let site = &mut self.sites[catalogue.site_of(observation.page).index()];
+                site.room -= u64::from(!self.open.is_chosen(observation.page));
+                if observation.outcome.is_known() {
+                    let visit = Sample::new(1, u64::from(observation.outcome.is_change()));
+                    site.sample = site.sample.join(visit);
+                }
             }
-            let site = &mut self.sites[catalogue.site_of(observation.page).index()];
-            let visit = Sample::new(1, u64::from(observation.outcome.is_change()));
-            let pages = site.room() + site.sample().sampled();
-            *site = SampledSite::new(pages, site.sample().join(visit));
+            self.open.learn(std::slice::from_ref(observation));
         }
-        self.open.learn(observations);
     }
 
     /// Number of sites.
@@ -94,21 +112,21 @@ impl SampledSites {
 
     /// What is known of a site. Panics before the visits of a cycle are counted.
     pub(super) fn site(&self, site: usize) -> SampledSite {
-        self.sites[site]
+        let Counted { room, sample } = self.sites[site];
+        SampledSite::new(room + sample.sampled(), sample)
     }
 
     /// The sites that have pages to visit, in an order drawn by lot: it decides between equal ones.
     pub(super) fn shuffled(&mut self) -> Vec<usize> {
-        let mut order: Vec<usize> =
-            (0..self.sites.len()).filter(|site| self.sites[*site].room() > 0).collect();
+        let mut order: Vec<usize> = (0..self.sites.len()).filter(|site| self.sites[*site].room > 0).collect();
         order.shuffle(&mut self.rng);
         order
     }
 
     /// The sample size √(N r) for a cycle with so many downloads, at least one page.
     pub(super) fn sample_size(&self, budget: usize) -> usize {
-        let sites = self.sites.iter().filter(|site| site.room() > 0).count();
-        let pages: u64 = self.sites.iter().map(|site| site.room()).sum();
+        let sites = self.sites.iter().filter(|site| site.room > 0).count();
+        let pages: u64 = self.sites.iter().map(|site| site.room).sum();
         if sites == 0 {
             return 1;
         }
@@ -118,7 +136,9 @@ impl SampledSites {
 
     /// Draws up to `count` pages of a site.
     pub(super) fn draw(&mut self, site: usize, count: usize, chosen: &mut Vec<PageId>) {
-        self.lots[site].draw_many(count, &self.open, &mut self.rng, chosen);
+        let before = chosen.len();
+        self.lots[site].draw_many(count, &mut self.open, &mut self.rng, chosen);
+        self.sites[site].room -= (chosen.len() - before) as u64;
     }
 
     /// Draws up to `count` pages of each of these sites, as far as there is room.

@@ -35,12 +35,29 @@ pub(super) struct Sampling {
     spread: Spread,
     sites: SampledSites,
     budget: usize,
+    /// Sites that are still to be sampled in this cycle, the next one last, and how many pages of each.
+    unsampled: Vec<(usize, usize)>,
 }
 
 impl Sampling {
     /// A policy that knows no page yet.
     pub(super) fn new(spread: Spread, seed: u64) -> Self {
-        Self { spread, sites: SampledSites::new(seed), budget: 0 }
+        Self { spread, sites: SampledSites::new(seed), budget: 0, unsampled: Vec::new() }
+    }
+
+    /// Takes at most `room` pages of the samples that are still to be made.
+    fn sample(&mut self, room: usize, chosen: &mut Vec<PageId>) {
+        let full = chosen.len() + room;
+        while let Some((site, wanted)) = self.unsampled.pop() {
+            let before = chosen.len();
+            self.sites.draw(site, wanted.min(full - before), chosen);
+            let missing = wanted - (chosen.len() - before);
+            if chosen.len() == full {
+                // Whoever asks for few pages at a time gets the rest of the sample next.
+                self.unsampled.extend(Some((site, missing)).filter(|_| missing > 0));
+                return;
+            }
+        }
     }
 }
 
@@ -67,14 +84,18 @@ impl Policy for Sampling {
     fn begin_cycle(&mut self, _catalogue: &Catalogue, _now: Days, budget: usize) {
         self.sites.begin_cycle();
         self.budget = budget;
+        self.unsampled.clear();
     }
 
     fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
         if self.sites.begin_to_count(catalogue) {
             let sample_size = self.sites.sample_size(self.budget);
             let order = self.sites.shuffled();
-            self.sites.draw_each(&order, sample_size, room, chosen);
-        } else {
+            self.unsampled = order.into_iter().rev().map(|site| (site, sample_size)).collect();
+        }
+        let before = chosen.len();
+        self.sample(room, chosen);
+        if chosen.len() == before {
             download_rest(&mut self.sites, self.spread, room, chosen);
         }
     }

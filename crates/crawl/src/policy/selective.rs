@@ -4,9 +4,18 @@
 //! a policy for a cycle, the other tells it of visits that its partner chose. [`OpenPages`] is what every such policy keeps
 //! for that: which pages may still be visited in this cycle.
 //!
+//! A crawl goes on while a cycle lasts: pages are found, leave and are visited by others in the middle of it, and a page that was
+//! chosen is visited some time later, or not at all. None of this may confuse a policy.
+//!
 //! # Promises
-//! - A page that was visited or closed in this cycle is not open; in the next cycle it is.
+//! - A page that was visited, chosen or closed in this cycle is not open; in the next cycle it is.
 //! - A page that is gone is never open again.
+//! - A page that is found within a cycle is open at once.
+//! - Chance depends on the seed and on the visits that were told, not on what was chosen: a policy that is told of a past
+//!   chooses in its next cycle what one that lived through it would choose.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
 
 use super::catalogue::PageId;
 use super::visit::{Observation, Outcome, Policy};
@@ -26,8 +35,14 @@ const GONE: u32 = u32::MAX;
 pub(super) struct OpenPages {
     /// The cycle in which each page was last visited or closed.
     closed_in: Vec<u32>,
+    /// The cycle in which each page was last chosen.
+    chosen_in: Vec<u32>,
     cycle: u32,
     alive: usize,
+    /// Cycles that have ended and in which a visit was told.
+    rounds: u32,
+    /// Whether a visit was told in this cycle.
+    has_visits: bool,
 }
 
 impl OpenPages {
@@ -35,11 +50,25 @@ impl OpenPages {
     pub(super) fn grow(&mut self, pages: usize) {
         self.alive += pages - self.closed_in.len();
         self.closed_in.resize(pages, 0);
+        self.chosen_in.resize(pages, 0);
     }
 
     /// Opens all pages that are not gone.
     pub(super) fn begin_cycle(&mut self) {
         self.cycle += 1;
+        self.rounds += u32::from(std::mem::replace(&mut self.has_visits, false));
+    }
+
+    /// Cycles that have ended and in which a visit was told: the same for one who lived through them and one who was told of them.
+    pub(super) fn rounds(&self) -> u32 {
+        self.rounds
+    }
+
+    /// The chance of this cycle.
+    pub(super) fn chance(&self, seed: u64) -> ChaCha8Rng {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        rng.set_stream(u64::from(self.rounds) + 1);
+        rng
     }
 
     /// Number of the cycle, from one.
@@ -58,6 +87,7 @@ impl OpenPages {
 
     /// Closes the pages that were visited, those that are gone for ever.
     pub(super) fn learn(&mut self, observations: &[Observation]) {
+        self.has_visits |= !observations.is_empty();
         for observation in observations {
             let closed_in = &mut self.closed_in[observation.page.index()];
             if observation.outcome == Outcome::Gone {
@@ -69,8 +99,23 @@ impl OpenPages {
         }
     }
 
-    /// Whether the page may be visited now.
+    /// The page was chosen: it is not open until the next cycle, whether it will be visited or not.
+    pub(super) fn choose(&mut self, page: PageId) {
+        self.chosen_in[page.index()] = self.cycle;
+    }
+
+    /// Whether the page may be chosen now.
     pub(super) fn is_open(&self, page: PageId) -> bool {
+        self.awaits_visit(page) && !self.is_chosen(page)
+    }
+
+    /// Whether the page was chosen in this cycle.
+    pub(super) fn is_chosen(&self, page: PageId) -> bool {
+        self.chosen_in[page.index()] == self.cycle
+    }
+
+    /// Whether the page is neither gone, nor closed or visited in this cycle.
+    pub(super) fn awaits_visit(&self, page: PageId) -> bool {
         let closed_in = self.closed_in[page.index()];
         closed_in != self.cycle && closed_in != GONE
     }
@@ -85,7 +130,12 @@ impl OpenPages {
         self.alive
     }
 
-    /// The pages that may be visited now, in rising order.
+    /// Number of pages that are gone.
+    pub(super) fn gone(&self) -> usize {
+        self.closed_in.len() - self.alive
+    }
+
+    /// The pages that may be chosen now, in rising order.
     pub(super) fn iter(&self) -> impl Iterator<Item = PageId> + '_ {
         (0..self.closed_in.len() as u32).map(PageId).filter(|page| self.is_open(*page))
     }

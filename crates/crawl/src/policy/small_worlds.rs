@@ -308,7 +308,7 @@ fn an_empty_world_is_no_trouble() {
 }
 
 /// Every combination that has a name of its own and is not among the representatives.
-fn other_names() -> Vec<String> {
+pub(crate) fn other_names() -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for inner in [
         "random",

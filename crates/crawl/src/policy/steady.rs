@@ -186,7 +186,7 @@ impl Policy for Steady {
 
     fn choose(&mut self, _catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
         for _ in 0..room {
-            let Some(page) = self.queue.take_next(&self.open) else { return };
+            let Some(page) = self.queue.take_next(&mut self.open) else { return };
             chosen.push(page);
         }
     }
@@ -200,7 +200,8 @@ impl Policy for Steady {
                 let interval = Days::new((time - self.last[page.index()]).max(0.0));
                 self.estimates.absorb(page, interval, observation.outcome.is_change());
             }
-            self.last[page.index()] = time;
+            // A clock may have been set back.
+            self.last[page.index()] = self.last[page.index()].max(time);
             self.visited.push(page);
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! # Promises
 //! - When the downloads suffice for samples of all sites the policy is left alone.
-//! - The sites take turns: none is taken up again before all others had their turn.
+//! - The sites take turns: none is taken up again before all others had their turn. A cycle without a visit is no turn.
 //!
 //! # Departures
 //! - The text makes subsets of so many pages once; here each cycle takes the next sites from a list until they have enough
@@ -37,10 +37,16 @@ pub(super) struct Subset {
     order: Vec<SiteId>,
     /// Whose turn is next, as an index into the order.
     turn: usize,
+    /// Whose turn it was in this cycle, and in which round.
+    turn_of_cycle: (usize, u32),
     pages_of_site: Vec<usize>,
     open: OpenPages,
     /// All pages, for what the sites of a cycle cannot take.
     lots: Lots,
+    seed: u64,
+    /// Of the order of sites.
+    order_rng: ChaCha8Rng,
+    /// Of what is drawn in this cycle.
     rng: ChaCha8Rng,
 }
 
@@ -51,9 +57,12 @@ impl Subset {
             inner,
             order: Vec::new(),
             turn: 0,
+            turn_of_cycle: (0, 0),
             pages_of_site: Vec::new(),
             open: OpenPages::default(),
             lots: Lots::default(),
+            seed,
+            order_rng: ChaCha8Rng::seed_from_u64(seed),
             rng: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -71,6 +80,11 @@ impl Subset {
 
     /// The sites whose turn it is in a cycle with so many downloads.
     fn take_turns(&mut self, budget: usize) -> Vec<bool> {
+        let (turn, round) = self.turn_of_cycle;
+        if round == self.open.rounds() {
+            self.turn = turn;
+        }
+        self.turn_of_cycle = (self.turn, self.open.rounds());
         let wanted = pages_per_group(budget as u64, HIGH_FRACTION);
         let mut pages = 0;
         let mut has_turn = vec![false; self.pages_of_site.len()];
@@ -91,7 +105,7 @@ impl Policy for Subset {
     fn discover(&mut self, catalogue: &Catalogue, first: PageId, now: Days) {
         let known = self.pages_of_site.len() as u32;
         let mut new: Vec<SiteId> = (known..catalogue.sites() as u32).map(SiteId).collect();
-        new.shuffle(&mut self.rng);
+        new.shuffle(&mut self.order_rng);
         self.order.extend(new);
         self.pages_of_site.resize(catalogue.sites(), 0);
         for page in (first.0..catalogue.pages() as u32).map(PageId) {
@@ -104,7 +118,8 @@ impl Policy for Subset {
 
     fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize) {
         self.open.begin_cycle();
-        self.lots.put_back();
+        self.rng = self.open.chance(self.seed);
+        self.lots.put_back(&self.open);
         self.inner.begin_cycle(catalogue, now, budget);
         if self.is_budget_low(budget) {
             let has_turn = self.take_turns(budget);
@@ -116,7 +131,9 @@ impl Policy for Subset {
         let before = chosen.len();
         self.inner.choose(catalogue, room, chosen);
         if chosen.len() == before {
-            self.lots.draw_many(room, &self.open, &mut self.rng, chosen);
+            self.lots.draw_many(room, &mut self.open, &mut self.rng, chosen);
+        } else {
+            chosen[before..].iter().for_each(|page| self.open.choose(*page));
         }
     }
 
@@ -125,8 +142,8 @@ impl Policy for Subset {
             if observation.outcome == Outcome::Gone && !self.open.is_gone(observation.page) {
                 self.pages_of_site[catalogue.site_of(observation.page).index()] -= 1;
             }
+            self.open.learn(std::slice::from_ref(observation));
         }
-        self.open.learn(observations);
         self.inner.learn(catalogue, observations);
     }
 

@@ -14,6 +14,8 @@
 
 pub mod calendar;
 pub mod discovery;
+#[cfg(test)]
+mod every_policy;
 pub mod hours;
 pub mod intervals;
 pub mod module;

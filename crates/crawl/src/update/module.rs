@@ -293,6 +293,8 @@ impl UpdateModule {
                 }
             }
             News::Copied { page, site, path, importance, time } => {
+                #[cfg(test)]
+                crate::defect_stories::trip("panic-in-policy", &path);
                 self.out.remove(&page);
                 let weight = self.worth.weight(page, importance);
                 self.refresh.add(page, site, &path, weight, time);
@@ -625,6 +627,10 @@ impl UpdateModule {
         let Address::Known(address) = state.address else { return None };
         let turn = self.politeness.begin(host, address, now).ok()?;
         self.own_turns.remove(host);
+        #[cfg(test)]
+        if let Some(Order::Listing { url, .. }) = state.queue.front() {
+            crate::defect_stories::trip("panic-in-decision", url.as_str());
+        }
         let order = if state.rules.is_none() || state.rules_until <= now {
             state.rules_asked = true;
             Order::Robots { site }

@@ -30,6 +30,20 @@ pub struct Fetch {
     pub answer: Answer,
 }
 
+impl Fetch {
+    /// An exchange that a defect of this program broke off.
+    pub fn defect(started: Timestamp, said: String) -> Self {
+        Self {
+            started,
+            address: None,
+            request_head: Vec::new(),
+            bytes_received: 0,
+            elapsed: Duration::ZERO,
+            answer: Answer::Failed(Failure::Defect(said)),
+        }
+    }
+}
+
 /// What came of an exchange.
 #[derive(Clone, Debug)]
 pub enum Answer {
@@ -91,6 +105,8 @@ impl Truncation {
 /// Why no response came.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Failure {
+    /// A defect of this program: what it said.
+    Defect(String),
     /// The host has no address, or the name servers did not say.
     Dns(DnsFault),
     /// No address of the host could be connected to.
@@ -208,6 +224,7 @@ impl fmt::Display for Truncation {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Defect(said) => f.write_str(said),
             Self::Dns(DnsFault::NoSuchHost) => f.write_str("no such host"),
             Self::Dns(DnsFault::ServerFailure) => f.write_str("name servers failed"),
             Self::Connect(fault) => f.write_str(match fault {

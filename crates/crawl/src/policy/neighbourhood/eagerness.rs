@@ -113,7 +113,8 @@ impl Eager {
         let length = cycle.clamp(1, CYCLES_MAX);
         self.history.clear();
         self.history.resize(length as usize, false);
-        for changed_in in self.changed_in[page.index()].iter().rev() {
+        // A page that was found in this cycle has no history.
+        for changed_in in self.changed_in.get(page.index()).into_iter().flatten().rev() {
             let Some(place) = (changed_in + length).checked_sub(cycle + 1) else { break };
             self.history[place as usize] = true;
         }

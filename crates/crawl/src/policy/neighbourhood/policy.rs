@@ -53,11 +53,12 @@ pub(in crate::policy) struct Neighbourhood {
     granularity: Granularity,
     eager: Eager,
     samples: Lots,
-    /// The sample of which the visit is not known yet.
-    sample: Option<PageId>,
+    /// The samples of which the visit is not known yet: a crawl asks for more while some are under way.
+    sampled: Vec<PageId>,
     /// Neighbours of the last seed that are still to be downloaded.
     waiting: Vec<PageId>,
     open: OpenPages,
+    seed: u64,
     rng: ChaCha8Rng,
 }
 
@@ -79,9 +80,10 @@ impl Neighbourhood {
             granularity,
             eager: Eager::new(eagerness),
             samples: Lots::default(),
-            sample: None,
+            sampled: Vec::new(),
             waiting: Vec::new(),
             open: OpenPages::default(),
+            seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -114,9 +116,10 @@ impl Policy for Neighbourhood {
 
     fn begin_cycle(&mut self, catalogue: &Catalogue, _now: Days, _budget: usize) {
         self.open.begin_cycle();
-        self.samples.put_back();
+        self.rng = self.open.chance(self.seed);
+        self.samples.put_back(&self.open);
         self.eager.begin_cycle(catalogue);
-        self.sample = None;
+        self.sampled.clear();
         self.waiting.clear();
     }
 
@@ -126,25 +129,27 @@ impl Policy for Neighbourhood {
         while chosen.len() < full {
             let Some(page) = self.waiting.pop() else { break };
             if self.open.is_open(page) {
+                self.open.choose(page);
                 chosen.push(page);
             }
         }
         if chosen.len() == before && room > 0 {
-            self.sample = self.samples.draw(&self.open, &mut self.rng);
-            chosen.extend(self.sample);
+            let sample = self.samples.draw(&mut self.open, &mut self.rng);
+            self.sampled.extend(sample);
+            chosen.extend(sample);
         }
     }
 
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         self.open.learn(observations);
-        let cycle = self.open.cycle();
+        let cycle = self.open.rounds() + 1;
         self.eager.learn(observations, cycle);
-        let of_sample = observations.iter().find(|observation| Some(observation.page) == self.sample);
-        if let Some(observation) = of_sample {
+        for observation in observations {
             let (seed, changed) = (observation.page, observation.outcome.is_change());
-            self.sample = None;
+            let Some(place) = self.sampled.iter().position(|page| *page == seed) else { continue };
+            self.sampled.swap_remove(place);
             if !observation.outcome.is_known() {
-                return;
+                continue;
             }
             let probability = self.eager.probability(catalogue, seed, changed, cycle);
             if self.rng.random_bool(probability) {

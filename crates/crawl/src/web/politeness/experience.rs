@@ -32,6 +32,8 @@ impl Experience {
             Answer::Refused(_) => Self::NotAsked,
             // Our own shortage says nothing of the host.
             Answer::Failed(Failure::Timeout(Phase::Slot)) => Self::NotAsked,
+            // It may have been asked, and it is not its fault.
+            Answer::Failed(Failure::Defect(_)) => Self::Served,
             Answer::Failed(_) => Self::Failed,
             Answer::Response(response) => {
                 let asked = retry_after(&response.headers, fetch.started);
