@@ -15,6 +15,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::all_urls::{Standing, UrlRecord, numbered, url_key};
+use crate::check_log::{LoggedVisits, check_log, check_options, check_url_files};
 use crate::codec::Record as _;
 use crate::coll_urls::PageRecord;
 use crate::collection::digest::sha1;
@@ -131,13 +132,17 @@ pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings
             Counters::default()
         }
     };
+    let directory = &shared.directory;
+    let logged = check_log(directory, check.view, &mut check.findings)?;
+    check_url_files(directory, check.view, &counters, &mut check.findings)?;
+    check_options(directory, check.view, &mut check.findings)?;
     check.urls(&counters);
     check.pages(&counters);
     check.sites(&counters);
     check.links(&counters);
     check.segments();
     check.versions(&counters);
-    check.history(reader, &counters);
+    check.history(reader, &counters, logged);
     if let Ok(Some(identity)) = crate::all_urls::read::<Identity>(check.view, Space::Meta, IDENTITY) {
         gist::check(&shared.directory, identity.id, Reach::of(&counters), &mut check.findings);
     }
@@ -324,6 +329,31 @@ impl Check<'_> {
             self.index(number, lines);
         } else {
             self.kept_lines(number, lines);
+            self.unfinished_index(number);
+        }
+    }
+
+    /// The index of the segment that is appended to is written at a clean stop: it has the lines that there were then.
+    fn unfinished_index(&mut self, number: u32) {
+        let path = self.shared.collection().join(segment::index_name(number));
+        let name = relative(&path, &self.shared.directory);
+        let is_clean = crate::synced::read(&self.shared.directory).is_ok_and(|synced| synced.clean);
+        let Ok(bytes) = fs::read(&path) else {
+            if is_clean {
+                self.findings.add(name, "it cannot be read");
+            }
+            return;
+        };
+        let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+        let ends = lines.pop_if(|last| last.is_empty()).is_some() || bytes.is_empty();
+        let is_kept = |line: &&[u8]| {
+            let key = [&number.to_be_bytes(), *line].concat();
+            matches!(self.view.get(Space::Index, &key), Ok(Some(_)))
+        };
+        let are_kept = lines.iter().all(is_kept) && lines.is_sorted() && ends;
+        let kept = self.view.scan(Space::Index, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward);
+        if !are_kept || is_clean && kept.count() != lines.len() {
+            self.findings.add(name, "it is damaged: its lines are not those of the segment's records");
         }
     }
 
@@ -443,7 +473,7 @@ impl Check<'_> {
         Ok(())
     }
 
-    fn history(&mut self, reader: &Reader, counters: &Counters) {
+    fn history(&mut self, reader: &Reader, counters: &Counters, mut logged: LoggedVisits) {
         let directory = self.shared.history();
         let files = match registered(self.view) {
             Ok(files) => files,
@@ -486,8 +516,11 @@ impl Check<'_> {
         self.compare("files", "visits in files", settled + lost_count, counters.settled);
         let mut seen = vec![false; usize::try_from(counters.visits).unwrap_or(0)];
         let (mut doubled, mut kinds) = (Vec::new(), vec![0; VisitKind::ALL.len()]);
+        let mut altered = 0_u64;
         let read = reader.for_each_visit(&VisitQuery::all(), |visit| {
             kinds[visit.row.kind as usize] += 1_u64;
+            let expected = logged.remove(&visit.number);
+            altered += u64::from(expected.is_some_and(|expected| expected != xxh3_64(&visit.row.encode())));
             match seen.get_mut(visit.number as usize) {
                 Some(seen) if !*seen => *seen = true,
                 _ => doubled.push(visit.number),
@@ -495,6 +528,11 @@ impl Check<'_> {
         });
         if let Err(error) = read {
             return self.findings.add_error("visits", &error);
+        }
+        if altered > 0 || !logged.is_empty() {
+            let problem =
+                format!("of the visits in the log {} are missing and {altered} are others", logged.len());
+            self.findings.add("history", problem);
         }
         self.findings.visits = seen.iter().filter(|seen| **seen).count() as u64;
         doubled

@@ -28,6 +28,9 @@ use crate::store::{COUNTERS, IDENTITY, Identity, segments};
 use crate::synced::{Synced, SyncedFile};
 use crate::time::Timestamp;
 
+/// The name under which the base of a file says that steps before it are lost.
+pub(crate) const GAP: &[u8] = b"gap";
+
 /// The log and what it says of the store.
 #[derive(Debug)]
 pub(crate) struct Ledger {
@@ -50,15 +53,28 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins the log of a store whose state is at these counters.
+    /// Begins a file of the log of a store whose state is at these counters: it says who the store is, how much there is, which commands are in force,
+    /// and whether steps before it are lost.
     pub(crate) fn begin(
         directory: &Path,
         state: &dyn View,
         identity: &Identity,
         counters: &Counters,
-        time: Timestamp,
+        (time, has_gap): (Timestamp, bool),
     ) -> Result<LogWriter, StoreError> {
-        LogWriter::create(directory, identity.id, &base(state, identity, counters, time)?)
+        let mut batch = Batch::new();
+        batch.put(Space::Meta, IDENTITY, identity.encode());
+        batch.put(Space::Meta, COUNTERS, counters.encode());
+        if has_gap {
+            batch.put(Space::Meta, GAP, []);
+        }
+        for entry in state.scan(Space::Commands, KeyRange::all(), Direction::Forward) {
+            let (name, command) = entry?;
+            batch.put(Space::Commands, name, command);
+        }
+        let content = step::content(&batch);
+        let base = Frame { step: counters.commits, time, kind: Kind::Base, content };
+        LogWriter::create(directory, identity.id, &base)
     }
 
     /// Goes on with the log of a store that was recovered.
@@ -139,7 +155,7 @@ impl Ledger {
         if self.log.length() >= self.file_bytes {
             let known: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
             self.log.sync()?;
-            self.log = Self::begin(&self.directory, state, &self.identity, &known, self.time)?;
+            self.log = Self::begin(&self.directory, state, &self.identity, &known, (self.time, false))?;
         }
         counters.commits += 1;
         let step = counters.commits;
@@ -271,21 +287,4 @@ impl Ledger {
         fs::remove_file(oldest).map_err(StoreError::file("remove", oldest))?;
         Ok(true)
     }
-}
-
-/// What a file of the log begins with: who the store is, how much there is, and which commands are in force.
-fn base(
-    state: &dyn View,
-    identity: &Identity,
-    counters: &Counters,
-    time: Timestamp,
-) -> Result<Frame, StoreError> {
-    let mut batch = Batch::new();
-    batch.put(Space::Meta, IDENTITY, identity.encode());
-    batch.put(Space::Meta, COUNTERS, counters.encode());
-    for entry in state.scan(Space::Commands, KeyRange::all(), Direction::Forward) {
-        let (name, command) = entry?;
-        batch.put(Space::Commands, name, command);
-    }
-    Ok(Frame { step: counters.commits, time, kind: Kind::Base, content: step::content(&batch) })
 }

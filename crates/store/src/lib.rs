@@ -26,7 +26,7 @@
 //! - [`gist`]: what a start needs of every URL, to be read fast.
 //! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged.
 //! - [`export`]: parts of it as files that others read.
-//! - [`check`]: whether all of it is as `docs/FORMAT.md` says; `inspect` opens a store without altering it.
+//! - [`check`]: whether all of it is as `docs/FORMAT.md` says; `check_log` holds it against the log, `inspect` opens a store without altering it.
 //! - [`repair`]: a damaged store made sound, with everything in it that is intact.
 //!
 //! `docs/FORMAT.md` describes every file to the byte.
@@ -35,6 +35,7 @@ pub mod all_urls;
 mod aside;
 pub mod changes;
 pub mod check;
+mod check_log;
 pub mod codec;
 pub mod coll_urls;
 pub mod collection;

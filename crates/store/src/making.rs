@@ -67,7 +67,7 @@ pub(crate) fn begin_log(
     counters: &Counters,
     time: Timestamp,
 ) -> Result<(), StoreError> {
-    let log = Ledger::begin(directory, state, identity, counters, time)?;
+    let log = Ledger::begin(directory, state, identity, counters, (time, false))?;
     let segment = segments(state).last().transpose()?;
     let synced = Synced {
         number: 0,

@@ -16,7 +16,7 @@ use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray,
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-use crate::all_urls::{AllUrls, Source, UrlRecord, site_of};
+use crate::all_urls::{Source, UrlRecord, site_of};
 use crate::codec::{Malformed, Record as _};
 use crate::error::StoreError;
 use crate::foreign_parquet::contained::contained;
@@ -205,10 +205,4 @@ fn from_batch(batch: &RecordBatch) -> Result<Vec<UrlRow>, String> {
             })
         })
         .collect()
-}
-
-/// The URL of a row, or of a record: what a check compares.
-pub(crate) fn record_of(view: &dyn View, number: u32) -> Result<Option<UrlRow>, StoreError> {
-    let id = UrlId(number);
-    Ok(AllUrls::new(view, 0).get(id)?.map(|record| UrlRow::of(id, &record)))
 }

@@ -15,7 +15,7 @@ use crate::codec::Record as _;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Space};
-use crate::ledger::Ledger;
+use crate::ledger::{GAP, Ledger};
 use crate::log::files::{LogFile, LogWriter, file_name, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step;
@@ -44,7 +44,7 @@ pub(super) fn sound_log(
         // Steps are missing between the last file and the state: the log goes on in another.
         _ => {
             counters.commits = known;
-            let log = Ledger::begin(directory, state, &sound.identity, &counters, sound.time)?;
+            let log = Ledger::begin(directory, state, &sound.identity, &counters, (sound.time, true))?;
             said.push(format!("log: it goes on with step {}", known + 1));
             let path = directory.join(crate::log::files::FOLDER).join(file_name(known + 1));
             let (first, bytes) = (log.first(), log.length());
@@ -112,6 +112,9 @@ fn rewrite(
         if log.as_ref().is_none_or(|(_, last)| last + 1 != frame.step) {
             let mut batch = Batch::new();
             batch.put(Space::Meta, IDENTITY, sound.identity.encode());
+            if frame.step != file.first {
+                batch.put(Space::Meta, GAP, []);
+            }
             let content = step::content(&batch);
             let base = Frame { step: frame.step - 1, time: frame.time, kind: Kind::Base, content };
             log = Some((LogWriter::create(directory, sound.identity.id, &base)?, frame.step));

@@ -20,6 +20,9 @@ use crate::history::files::{self, FileRecord, checksum, read_file, readable_rows
 use crate::history::lost_visits;
 use crate::inspect::listed;
 use crate::key_value::{Batch, Direction, KeyRange, Space};
+use crate::log::files::LogFile;
+use crate::log::frame::Kind;
+use crate::log::step::entries;
 use crate::store::COUNTERS;
 
 /// Visits that may have been made after the last commit that is known, if commits were lost.
@@ -121,11 +124,44 @@ pub(super) fn repair_visits(
             None => {}
         }
     }
+    let found = take_from_log(ground, &mut tally, &mut batch, each)?;
+    if found > 0 {
+        said.push(format!("history: {found} visits were had again from the log"));
+    }
     let missing = tally.missing();
     tally.lost = missing.iter().map(|range| range.end - range.start).sum();
     lost_visits::put(&missing, &mut batch);
     ground.commit(batch)?;
     Ok(tally)
+}
+
+/// Takes visits that stand in no file and in no row from the log; gives how many.
+fn take_from_log(
+    ground: &Ground<'_>,
+    tally: &mut Tally,
+    batch: &mut Batch,
+    each: &mut dyn FnMut(&NumberedVisit),
+) -> Result<u64, StoreError> {
+    if tally.missing().is_empty() {
+        return Ok(0);
+    }
+    let mut found = 0;
+    for (first, path) in crate::log::files::listed(ground.directory)? {
+        let file = LogFile::read_any(&path, first)?;
+        for frame in file.readable_frames().filter(|frame| frame.kind == Kind::Step) {
+            for (space, key, value) in entries(&frame.content).filter_map(Result::ok) {
+                let (Space::Visits, Some(value)) = (space, value) else { continue };
+                let Ok(visit) = files::decode(&key, &value) else { continue };
+                if tally.count(&visit) {
+                    tally.rows += 1;
+                    found += 1;
+                    each(&visit);
+                    batch.put(Space::Visits, key, value);
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The files that count; if commits were lost, also those that are there, for the commits that knew of them may be lost.

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use arrow_schema::DataType;
 use freshet_store::all_urls::{Reason, Source, UrlRecord};
 use freshet_store::codec::Record;
 use freshet_store::coll_urls::PageRecord;
@@ -18,6 +19,8 @@ use freshet_store::key_value::Space;
 use freshet_store::links;
 use freshet_store::sites::{ListCopy, PolitenessState, RobotsCopy, RobotsTrouble, SiteRecord};
 use freshet_store::store::Identity;
+use freshet_store::synced::Synced;
+use freshet_store::url_files;
 use freshet_store::versions::{VersionKind, VersionRecord};
 
 fn document() -> PathBuf {
@@ -41,12 +44,14 @@ fn parts() -> Vec<(String, String)> {
         record::<SegmentRecord>("SegmentRecord"),
         record::<VisitRow>("VisitRow"),
         record::<FileRecord>("FileRecord"),
+        record::<Synced>("Synced"),
         words("Space", Space::notes()),
         words("Source", Source::notes()),
         words("Reason", Reason::notes()),
         words("VisitKind", VisitKind::notes()),
         words("VersionKind", VersionKind::notes()),
-        ("columns".to_owned(), column_table()),
+        ("columns".to_owned(), column_table(columns())),
+        ("url columns".to_owned(), column_table(url_files::columns())),
         ("example links".to_owned(), hexadecimal(&links::encode(vec![UrlId(300), UrlId(5)]))),
         ("example version".to_owned(), hexadecimal(&example_version().encode())),
     ]
@@ -68,9 +73,9 @@ fn words(name: &str, notes: Vec<(u8, &'static str, String)>) -> (String, String)
     (format!("words {name}"), table)
 }
 
-fn column_table() -> String {
+fn column_table(columns: Vec<(&str, DataType, bool, &str)>) -> String {
     let mut table = "| column | Arrow type | null | meaning |\n|---|---|---|---|\n".to_owned();
-    for (name, form, nullable, meaning) in columns() {
+    for (name, form, nullable, meaning) in columns {
         let nullable = if nullable { "yes" } else { "no" };
         table.push_str(&format!("| `{name}` | {form} | {nullable} | {meaning} |\n"));
     }
