@@ -358,7 +358,8 @@ impl Crawler {
     ) -> Result<Keeper, StoreError> {
         let (mut synced, mut looked) = (Instant::now(), Instant::now());
         let news = self.commit(&mut keeper)?;
-        self.spread(news, &keeper);
+        self.spread(news);
+        self.make_durable(&mut keeper)?;
         let mut has_ended = false;
         while let Some(first) = messages.blocking_recv() {
             if messages.len() < COMMIT_SOON {
@@ -372,7 +373,7 @@ impl Crawler {
             }
             let news = self.commit(&mut keeper)?;
             self.update_module().committed(visits);
-            self.spread(news, &keeper);
+            self.spread(news);
             if looked.elapsed() >= LOOK_EVERY {
                 keeper.is_still_there()?;
                 looked = Instant::now();
@@ -382,19 +383,28 @@ impl Crawler {
                 if moment.is_some() {
                     keeper.write_note(notes::see_until(moment));
                 }
-                match keeper.sync(self.clock.now()) {
-                    // It is tried again; what is committed meanwhile says whether there is room for that.
-                    Err(StoreError::DiskFull { .. } | StoreError::Poisoned { .. }) => {}
-                    done => done?,
-                }
-                self.board().disk = keeper.disk();
+                self.make_durable(&mut keeper)?;
                 synced = Instant::now();
             }
             if has_ended {
                 break;
             }
         }
+        self.make_durable(&mut keeper)?;
         Ok(keeper)
+    }
+
+    /// Puts what was committed on the disk, and only then tells it: what is said was recorded stays so whatever happens.
+    fn make_durable(&self, keeper: &mut Keeper) -> Result<(), StoreError> {
+        match keeper.sync(self.clock.now()) {
+            // It is tried again; what is committed meanwhile says whether there is room for that.
+            Err(StoreError::DiskFull { .. } | StoreError::Poisoned { .. }) => return Ok(()),
+            done => done?,
+        }
+        let mut board = self.board();
+        keeper.show(&mut board);
+        board.disk = keeper.disk();
+        Ok(())
     }
 
     /// Commits. While the disk is full it waits for room, and so do the visits behind it. A key-value store that takes no writes, as after a
@@ -417,7 +427,7 @@ impl Crawler {
         }
     }
 
-    fn spread(&self, news: Vec<News>, keeper: &Keeper) {
+    fn spread(&self, news: Vec<News>) {
         let now = self.clock.now();
         let mut news = news.into_iter().peekable();
         while news.peek().is_some() {
@@ -426,7 +436,6 @@ impl Crawler {
             news.by_ref().take(HEARD_AT_ONCE).for_each(|news| update_module.hear(news, now));
         }
         let is_done = self.once && self.update_module().has_seen_everything();
-        keeper.show(&mut self.board());
         self.news.notify_waiters();
         if is_done {
             self.ask_to_stop();

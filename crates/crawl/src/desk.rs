@@ -551,6 +551,7 @@ fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> 
     let visible = notes::visible_until(reader)?;
     let mut lines: Vec<ChangeLine> = visits
         .into_iter()
+        .filter(|visit| reader.is_durable(visit.number))
         .map(|visit| visit.row)
         .filter(|row| visible.is_none_or(|visible| row.time <= visible))
         .filter(|row| {

@@ -180,7 +180,7 @@ impl Crawl {
         let reader = keeper.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
         remember(&mut update_module, &reader, &mut keeper, clock.now())?;
-        if reader.counters()?.visits > 0 {
+        if reader.counters()?.visits > 0 || !keeper.ended_cleanly() {
             update_module.begin(clock.now());
         }
         let (canonical, limits, definitions) =

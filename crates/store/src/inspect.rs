@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 
 use crate::all_urls::read;
 use crate::check::{Findings, relative};
@@ -63,7 +64,13 @@ pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
         }
     };
     inspect_names(directory, state.as_ref(), &mut findings);
-    let shared = Shared { directory: directory.to_path_buf(), state, seed, _lock: lock };
+    let shared = Shared {
+        directory: directory.to_path_buf(),
+        state,
+        seed,
+        durable_visits: AtomicU64::new(u64::MAX),
+        _lock: lock,
+    };
     Ok(Inspected { findings, shared: Some(shared) })
 }
 

@@ -14,12 +14,15 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::all_urls::read;
 use crate::codec::Record as _;
 use crate::collection::segment::{Tail, file_name};
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, Space, View};
+use crate::log::event::OPTIONS;
 use crate::log::files::{LogWriter, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step;
@@ -46,6 +49,8 @@ pub(crate) struct Ledger {
     pruned: u64,
     /// A step of which it is not known whether the state took it, and the length of the log before it.
     doubt: Option<(u64, u64)>,
+    /// The hash of the options that were told last; 0 if none were.
+    options: u64,
     /// Files that go after the next sync, by their names in the directory.
     removals: BTreeSet<String>,
     /// Files that are gone, of which the state does not know it yet.
@@ -103,6 +108,7 @@ impl Ledger {
             time: end.time,
             pruned,
             doubt: None,
+            options: options_hash(state.get(Space::Commands, OPTIONS.as_bytes())?.as_deref()),
             removals,
             removed: BTreeSet::new(),
         })
@@ -169,8 +175,10 @@ impl Ledger {
         (self.pruned + 1..=synced).for_each(|step| batch.remove(Space::Steps, step.to_be_bytes()));
         batch.put(Space::Steps, step.to_be_bytes(), record);
         batch.at_step(step);
+        let told = batch.items.iter().rfind(|(space, key, _)| is_options(*space, key));
+        let options = told.map_or(self.options, |(.., value)| options_hash(value.as_deref()));
         match state.commit(std::mem::take(batch), Durability::Buffered).map_err(StoreError::from) {
-            Ok(()) => {}
+            Ok(()) => self.options = options,
             // Whether the step was taken is known when the state was opened again.
             Err(error @ StoreError::Poisoned { .. }) => {
                 self.doubt = Some((step, length));
@@ -253,6 +261,7 @@ impl Ledger {
             urls: counters.urls,
             pages: counters.pages,
             clean,
+            options: self.options,
         })
     }
 
@@ -287,4 +296,13 @@ impl Ledger {
         fs::remove_file(oldest).map_err(StoreError::file("remove", oldest))?;
         Ok(true)
     }
+}
+
+fn is_options(space: Space, key: &[u8]) -> bool {
+    space == Space::Commands && key == OPTIONS.as_bytes()
+}
+
+/// The hash of options; 0 if there are none.
+pub(crate) fn options_hash(text: Option<&[u8]>) -> u64 {
+    text.map_or(0, xxh3_64)
 }

@@ -15,7 +15,8 @@ use crate::collection::segment::sync_directory;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Durability, KeyValue as _, OnDisk, Space, View};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, options_hash};
+use crate::log::event::OPTIONS;
 use crate::log::files::{LogFile, listed};
 use crate::store::{COUNTERS, IDENTITY, Identity, new_identity, segments};
 use crate::synced::{Synced, SyncedFile};
@@ -81,6 +82,7 @@ pub(crate) fn begin_log(
         urls: counters.urls,
         pages: counters.pages,
         clean: true,
+        options: options_hash(state.get(Space::Commands, OPTIONS.as_bytes())?.as_deref()),
     };
     SyncedFile::create(directory, synced)?;
     sync_directory(directory)

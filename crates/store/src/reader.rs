@@ -6,6 +6,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::all_urls::{AllUrls, UrlRecord};
 use crate::coll_urls::{CollUrls, PageRecord};
@@ -30,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) state: Box<dyn KeyValue>,
     pub(crate) seed: u64,
+    /// Visits that are on the disk: those with a lower number. Of others nobody is told.
+    pub(crate) durable_visits: AtomicU64,
     // Last, so that it is given up after the state is closed.
     pub(crate) _lock: Lock,
 }
@@ -60,6 +63,11 @@ impl Reader {
     /// The directory of the store.
     pub fn directory(&self) -> &Path {
         &self.shared.directory
+    }
+
+    /// Whether the visit with this number is on the disk, so that it can be told to others.
+    pub fn is_durable(&self, visit: u64) -> bool {
+        visit < self.shared.durable_visits.load(Ordering::Acquire)
     }
 
     /// How much there is of everything.

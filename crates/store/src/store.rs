@@ -16,6 +16,7 @@ use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::all_urls::{AllUrls, numbered, read, url_key};
 use crate::aside::Aside;
@@ -259,7 +260,8 @@ impl Store {
         let seed = u64::from_le_bytes(identity.seed);
         let folding = Folding::new(identity.id, &settings.software, settings.gzip_level);
         let writer = folding.writer();
-        let shared = Shared { directory: directory.to_path_buf(), state, seed, _lock: lock };
+        let durable_visits = AtomicU64::new(counters.visits);
+        let shared = Shared { directory: directory.to_path_buf(), state, seed, durable_visits, _lock: lock };
         let mut store = Self {
             shared: Arc::new(shared),
             id: identity.id,
@@ -382,7 +384,9 @@ impl Store {
 
     fn sync_as(&mut self, clean: bool) -> Result<(), StoreError> {
         let tail = (&self.tail, self.tail_number);
-        self.ledger.sync(self.shared.state.as_ref(), tail, &self.counters, clean)
+        self.ledger.sync(self.shared.state.as_ref(), tail, &self.counters, clean)?;
+        self.shared.durable_visits.store(self.counters.visits, Ordering::Release);
+        Ok(())
     }
 
     /// Puts everything into files that others can read, waits until it is on the disk and closes the store.

@@ -53,6 +53,8 @@ record! {
         pages: u64,
         /// Whether the crawl was closed after it.
         clean: bool,
+        /// The xxh3-64 of the options that the crawl was told last; 0 if it was told none.
+        options: u64,
     }
 }
 

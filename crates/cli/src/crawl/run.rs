@@ -103,8 +103,11 @@ async fn crawl(
             directory.display()
         );
     }
-    let crawl =
+    let mut crawl =
         Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
+    if let Some(text) = told.text()? {
+        crawl.keeper_mut().tell_options(&text)?;
+    }
     told.keep(&directory)?;
     run_open(crawl, limit, show).await
 }

@@ -1,17 +1,19 @@
 //! What a crawl was told on its command line, and goes on with when it is started again.
 //!
-//! `freshet crawl URL --budget 500/day`, stopped and begun again as `freshet crawl`, is the same crawl: what the options said is kept beside it, in
-//! `options.toml`, under the names of the options. What is said now comes first, then the configuration file, then what was said before.
+//! `freshet crawl URL --budget 500/day`, stopped and begun again as `freshet crawl`, is the same crawl: what the options said is a step of its log, and
+//! stands beside it in `options.toml`, under the names of the options. What is said now comes first, then the configuration file, then what was said before.
 //!
 //! # Promises
 //! - An option that was never given is not kept, so that a later default holds for old crawls too.
-//! - The file is replaced in one step, and only by a process that has the crawl open.
+//! - The file is replaced in one step, and only by a process that has the crawl open. Where it is another than the log says, the log is believed.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
+use freshet_store::log::event::told_options;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, ModeName, UpdateName, WeightsConfig};
@@ -90,22 +92,34 @@ impl Told {
     /// What the crawl in a directory was told before; nothing if it was told nothing, or is none yet.
     pub(super) fn before(directory: &Path) -> Result<Self> {
         let path = directory.join(FILE);
-        if !path.is_file() {
-            return Ok(Self::default());
-        }
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        toml::from_str(&text).with_context(|| {
+        let found = match fs::read(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            found => Some(found.with_context(|| format!("cannot read {}", path.display()))?),
+        };
+        let Some(told) = told_options(directory, found.as_deref())? else { return Ok(Self::default()) };
+        let text = String::from_utf8(told).ok();
+        let options = text.as_deref().map(toml::from_str).transpose().with_context(|| {
             format!("{} cannot be used: mend it, or remove it and give the options again", path.display())
-        })
+        })?;
+        options
+            .with_context(|| format!("{} is no text: `freshet fsck --repair` writes it anew", path.display()))
     }
 
-    /// Keeps it for the next start.
+    /// What the file says that keeps it; none if nothing was told.
+    pub(super) fn text(&self) -> Result<Option<String>> {
+        if *self == Self::default() {
+            return Ok(None);
+        }
+        Ok(Some(format!("{HEAD}{}", toml::to_string(self).context("the options cannot be kept")?)))
+    }
+
+    /// Keeps it beside the crawl, for its reader.
     pub(super) fn keep(&self, directory: &Path) -> Result<()> {
-        if *self == Self::before(directory)? {
+        let (path, unfinished) = (directory.join(FILE), directory.join("options.toml.unfinished"));
+        let Some(text) = self.text()? else { return Ok(()) };
+        if fs::read(&path).is_ok_and(|found| found == text.as_bytes()) {
             return Ok(());
         }
-        let text = format!("{HEAD}{}", toml::to_string(self).context("the options cannot be kept")?);
-        let (path, unfinished) = (directory.join(FILE), directory.join("options.toml.unfinished"));
         fs::write(&unfinished, text)
             .and_then(|()| fs::rename(&unfinished, &path))
             .with_context(|| format!("cannot write {}", path.display()))

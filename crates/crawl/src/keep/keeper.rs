@@ -20,6 +20,7 @@ use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_store::log::event::{OPTIONS, pause_name, pin_name};
 use freshet_store::reader::Reader;
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::Store;
@@ -443,6 +444,8 @@ impl Keeper {
             Message::Pin(url, every) => self.pin(&url, every, now)?,
             Message::Pause(site, paused) => {
                 self.site_mut(site).paused = paused;
+                let name = pause_name(&self.sites[site.index()].site);
+                self.changes.commands.push((name, paused.then(Vec::new)));
                 self.tell_site(site);
             }
             Message::Note(name, note) => self.changes.notes.push((name, Some(note))),
@@ -483,10 +486,25 @@ impl Keeper {
         let Some(page) = self.page_of(url)? else { return Ok(()) };
         let Some(mut record) = self.page(page)? else { return Ok(()) };
         record.pinned_every = Some(every).filter(|every| *every > 0);
+        let command = record.pinned_every.map(|every| every.to_be_bytes().to_vec());
+        self.changes.commands.push((pin_name(url.as_str()), command));
         let site = record.site;
         self.put_page(page, record);
         self.news.push(News::Pinned { page, site, every, due: now });
         Ok(())
+    }
+
+    /// What users told the crawl as its options is kept with the next commit.
+    pub fn tell_options(&mut self, text: &str) -> Result<(), StoreError> {
+        if self.reader.command(OPTIONS)?.as_deref() != Some(text.as_bytes()) {
+            self.changes.commands.push((OPTIONS.to_owned(), Some(text.as_bytes().to_vec())));
+        }
+        Ok(())
+    }
+
+    /// Whether the crawl was closed when it ran last; not after a kill or a loss of power.
+    pub fn ended_cleanly(&self) -> bool {
+        self.store.ended_cleanly()
     }
 
     /// Keeps a note with the next commit.
@@ -541,6 +559,11 @@ impl Keeper {
         self.store.sync()?;
         self.store.tidy(now)?;
         Ok(())
+    }
+
+    /// The number of the last sync, after which everything was durable that was committed before it.
+    pub fn last_sync(&self) -> u64 {
+        self.store.synced().number
     }
 
     /// Makes all of it part of the stores in one step, and says what became known. After an error it can be tried again.

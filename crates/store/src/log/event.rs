@@ -15,6 +15,8 @@ use crate::history::columns::NumberedVisit;
 use crate::history::files::decode;
 use crate::ids::UrlId;
 use crate::key_value::Space;
+use crate::ledger::options_hash;
+use crate::store::{Format, known_format};
 use crate::synced;
 use crate::time::Timestamp;
 
@@ -85,4 +87,28 @@ fn events(step: u64, time: Timestamp, content: &[u8]) -> Result<StepEvents, Stor
         }
     }
     Ok(events)
+}
+
+/// The options that the crawl in a directory was told last. `found` are those that its file has: the log is read only if they are others. None if it was told
+/// none, or is no crawl of this format.
+pub fn told_options(directory: &Path, found: Option<&[u8]>) -> Result<Option<Vec<u8>>, StoreError> {
+    if !matches!(known_format(directory)?, Some(Format::Ours)) || !directory.join(synced::FILE_NAME).exists()
+    {
+        return Ok(found.map(<[u8]>::to_vec));
+    }
+    let synced = synced::read(directory)?;
+    if options_hash(found) == synced.options {
+        return Ok(found.map(<[u8]>::to_vec));
+    }
+    for (first, path) in listed(directory)?.into_iter().rev() {
+        let file = LogFile::read(&path, first, synced.store)?;
+        let told = file.frames().filter_map(|frame| {
+            let said = entries(&frame.content).filter_map(Result::ok);
+            said.filter(|(space, key, _)| *space == Space::Commands && key == OPTIONS.as_bytes()).last()
+        });
+        if let Some((.., value)) = told.last() {
+            return Ok(value);
+        }
+    }
+    Ok(None)
 }

@@ -11,6 +11,7 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use super::commands::repair_commands;
 use super::log::sound_log;
@@ -72,7 +73,13 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     if lost_commits {
         done.push(LOST.to_owned());
     }
-    let shared = Shared { directory: directory.to_path_buf(), state: sound.state, seed, _lock: lock };
+    let shared = Shared {
+        directory: directory.to_path_buf(),
+        state: sound.state,
+        seed,
+        durable_visits: AtomicU64::new(u64::MAX),
+        _lock: lock,
+    };
     let findings = check_into(&Reader { shared: Arc::new(shared) }, Findings::default())?;
     let aside = aside.folder().map(Path::to_path_buf);
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
