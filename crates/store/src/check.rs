@@ -10,7 +10,6 @@
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -32,12 +31,16 @@ use crate::history::{VisitKind, VisitQuery};
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::inspect::{Inspected, inspect};
 use crate::key_value::{Direction, KeyRange, Space, View};
+use crate::lock::Lock;
 use crate::reader::{Reader, Shared};
 use crate::store::{COUNTERS, IDENTITY, Identity, place_key, segments};
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key};
 
 /// The most faults that are listed; the others are only counted.
 const FAULTS_MAX: usize = 1000;
+
+/// How often a directory is checked that a process writes meanwhile, until nothing is found wrong or it is believed.
+const TRIES: u32 = 3;
 
 /// Something that is not as it should be.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -98,13 +101,35 @@ impl Findings {
     }
 }
 
-/// Checks everything in a directory that no process has open. It reads all that is there, and takes as long as that.
+/// Checks everything in a directory. It reads all that is there, and takes as long as that. A process that crawls goes on meanwhile.
 pub fn check_directory(directory: &Path) -> Result<Findings, StoreError> {
-    let Inspected { findings, shared } = inspect(directory)?;
-    match shared {
-        Some(shared) => check_into(&Reader { shared: Arc::new(shared) }, findings),
-        None => Ok(findings),
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let found = check_as_it_is(directory);
+        // What is wrong beside a process that writes may have been in the making.
+        let is_sure = match &found {
+            Ok(found) => found.is_clean(),
+            Err(error) => !matches!(error, StoreError::File { .. } | StoreError::Damaged { .. }),
+        };
+        if is_sure || tries == TRIES || Lock::holder(directory).is_none() {
+            return found;
+        }
     }
+}
+
+fn check_as_it_is(directory: &Path) -> Result<Findings, StoreError> {
+    let Inspected { findings, reader, refused } = inspect(directory)?;
+    let Some(reader) = reader else { return Ok(findings) };
+    let mut findings = check_into(&reader, findings)?;
+    if let Some((place, problem)) = refused.filter(|_| findings.is_clean()) {
+        findings.add(place, problem);
+    }
+    if Lock::holder(directory).is_some() {
+        // They are the business of the process that has it open.
+        findings.leftovers.clear();
+    }
+    Ok(findings)
 }
 
 /// Checks everything in an open store.
@@ -114,7 +139,7 @@ pub fn check(reader: &Reader) -> Result<Findings, StoreError> {
 
 pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings, StoreError> {
     let shared = reader.shared.as_ref();
-    let snapshot = shared.state.snapshot();
+    let snapshot = shared.view.snapshot();
     let mut check = Check { shared, view: snapshot.as_ref(), findings };
     if let Some(problem) = unreadable_space(check.view) {
         // What stands in one keyspace is looked for from the others: with one unreadable, every finding would repeat it.
@@ -133,7 +158,7 @@ pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings
         }
     };
     let directory = &shared.directory;
-    let logged = check_log(directory, check.view, &mut check.findings)?;
+    let logged = check_log(directory, check.view, &counters, &mut check.findings)?;
     check_url_files(directory, check.view, &counters, &mut check.findings)?;
     check_options(directory, check.view, &mut check.findings)?;
     check.urls(&counters);

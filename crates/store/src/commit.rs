@@ -97,13 +97,13 @@ impl Store {
         assert_eq!(step.counters.pages, self.next_page, "every page that got a number has a record");
         assert_eq!(step.counters.sites, self.next_site, "every site that got a number has a record");
         changes.visits.iter().for_each(|visit| self.ledger.let_pass(visit.time));
-        self.ledger.take(self.shared.state.as_ref(), std::mem::take(&mut step.batch), &mut step.counters)
+        self.ledger.take(self.state.as_ref(), std::mem::take(&mut step.batch), &mut step.counters)
     }
 
     /// Makes the segment that is appended to what it was after the last commit.
     pub(crate) fn cut_tail_back(&mut self) -> Result<(), StoreError> {
         let key = self.tail_number.to_be_bytes();
-        self.tail_record = read(self.shared.state.as_ref(), Space::Segments, &key)?.unwrap_or_default();
+        self.tail_record = read(self.state.as_ref(), Space::Segments, &key)?.unwrap_or_default();
         self.tail.cut_back(self.tail_record.bytes)
     }
 
@@ -125,7 +125,7 @@ impl Store {
         let closed = SegmentRecord { closed: true, ..self.tail_record.clone() };
         let mut batch = Batch::new();
         batch.put(Space::Segments, self.tail_number.to_be_bytes(), closed.encode());
-        self.ledger.take(self.shared.state.as_ref(), batch, &mut self.counters)?;
+        self.ledger.take(self.state.as_ref(), batch, &mut self.counters)?;
         self.unindexed.insert(self.tail_number);
         self.tail = next;
         self.tail_number += 1;
@@ -149,7 +149,7 @@ impl Store {
         for (page, record) in &mut changes.pages {
             if record.place.is_some_and(gone) {
                 let newest =
-                    Versions(self.shared.state.as_ref()).full_at(*page, Timestamp::from_millis(i64::MAX))?;
+                    Versions(self.state.as_ref()).full_at(*page, Timestamp::from_millis(i64::MAX))?;
                 record.place = newest.map(|version| version.record.place);
             }
         }
@@ -210,7 +210,7 @@ impl Store {
 
     /// The full response that a revisit at this moment refers to.
     fn original(&self, page: PageNumber, time: Timestamp) -> Result<Option<Original>, StoreError> {
-        let version = Versions(self.shared.state.as_ref()).full_at(page, time)?;
+        let version = Versions(self.state.as_ref()).full_at(page, time)?;
         Ok(version
             .map(|version| Original { time: version.time, payload_digest: version.record.payload_digest }))
     }
@@ -248,7 +248,7 @@ impl Store {
     }
 
     fn put_urls(&self, changes: &Changes, step: &mut Step) -> Result<(), StoreError> {
-        let all_urls = AllUrls::new(self.shared.state.as_ref(), self.shared.seed);
+        let all_urls = AllUrls::new(self.state.as_ref(), self.shared.seed);
         let mut standings: HashMap<UrlId, Standing> = HashMap::new();
         for (id, record) in &changes.urls {
             let before = if let Some(standing) = standings.get(id) {

@@ -36,6 +36,18 @@ pub enum StoreError {
         /// The format of this program.
         known: u32,
     },
+    /// The directory was written by an earlier program, and was not converted yet.
+    #[error("{} was made by an earlier version of this program: `freshet crawl --dir {}` converts it, once, and loses nothing", .directory.display(), .directory.display())]
+    Earlier {
+        /// The directory.
+        directory: PathBuf,
+    },
+    /// The process that crawls changes the state faster than it can be copied.
+    #[error("the crawl in {} changes too fast to be read just now: try again, or stop it first", .directory.display())]
+    Restless {
+        /// The directory.
+        directory: PathBuf,
+    },
     /// There is no room left on the disk, or in the quota.
     #[error("no space is left on the disk to write {}: nothing is lost; free some space and start again", .path.display())]
     DiskFull {

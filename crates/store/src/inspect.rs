@@ -1,14 +1,14 @@
 //! A store opened to be looked at: nothing is mended, and what would make the engine drop anything is found before it is opened.
 //!
 //! # Promises
-//! - A directory that holds no crawl, is in use, or cannot be read is an error; a damaged one is not, and its faults are named.
+//! - A directory that holds no crawl or cannot be read is an error; a damaged one is not, and its faults are named.
+//! - Nothing in the directory is altered, and a process that uses it is not disturbed.
 //! - The engine is not let near files that it would silently drop batches or tables from.
 
 use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
 
 use crate::all_urls::read;
 use crate::check::{Findings, relative};
@@ -16,10 +16,14 @@ use crate::error::StoreError;
 use crate::key_value::{KeyValue, OnDisk, Space, View};
 use crate::lock::Lock;
 use crate::making::has_begun;
-use crate::reader::Shared;
+use crate::reader::Reader;
+use crate::readers::Reading;
+use crate::reading::{Copy, refuse_what_is_none};
+use crate::recovery::recover;
 use crate::store::{FORMAT, FORMAT_FILE, IDENTITY, Identity, format_text, segments};
+use crate::synced::{self, Synced};
 
-/// Bytes of memory for what was read last, while a store is looked at.
+/// Bytes of memory for what was read last, while a store is repaired.
 pub(crate) const CACHE_BYTES: u64 = 64 << 20;
 
 /// A store as it was found.
@@ -27,60 +31,82 @@ pub(crate) struct Inspected {
     /// What is wrong so far.
     pub(crate) findings: Findings,
     /// The store, if its key-value store can be opened without loss.
-    pub(crate) shared: Option<Shared>,
+    pub(crate) reader: Option<Reader>,
+    /// What a crawl that starts would refuse.
+    pub(crate) refused: Option<(String, String)>,
 }
 
-/// Opens the store in this directory without altering it.
+/// Opens the store in this directory without altering it: the state is copied, and what belongs to a process that runs is no leftover.
 pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
-    let lock = take_lock(directory)?;
+    refuse_what_is_none(directory)?;
+    let reading = Reading::begin(directory);
+    let is_held = Lock::holder(directory).is_some();
     let mut findings = Findings::default();
+    let nothing = |findings| Ok(Inspected { findings, reader: None, refused: None });
     inspect_format(directory, &mut findings)?;
     if !has_begun(directory) {
-        findings.leftovers.push("a store in the making".to_owned());
-        return Ok(Inspected { findings, shared: None });
+        if !is_held {
+            findings.leftovers.push("a store in the making".to_owned());
+        }
+        return nothing(findings);
     }
     let before = findings.fault_count;
     inspect_state(directory, &mut findings)?;
     if findings.fault_count > before {
-        return Ok(Inspected { findings, shared: None });
+        return nothing(findings);
     }
-    let state = match open_state(directory, CACHE_BYTES)? {
-        Ok(state) => state,
+    let synced = synced::read(directory).ok();
+    let copy = match Copy::try_of(directory)? {
+        Ok(copy) => copy,
         Err(problem) => {
             let holds = "all that is known of URLs, pages and sites".to_owned();
             findings.add_loss("state", problem, holds);
-            return Ok(Inspected { findings, shared: None });
+            return nothing(findings);
         }
     };
-    let seed = match read::<Identity>(state.as_ref(), Space::Meta, IDENTITY) {
-        Ok(Some(identity)) => u64::from_le_bytes(identity.seed),
+    let identity = match read::<Identity>(copy.state.as_ref(), Space::Meta, IDENTITY) {
+        Ok(Some(identity)) => Some(identity),
         Ok(None) => {
             findings.add("meta", "the store has no identity");
-            0
+            None
         }
         Err(error) => {
             findings.add("meta", error.to_string());
-            0
+            None
         }
     };
-    inspect_names(directory, state.as_ref(), &mut findings);
-    let shared = Shared {
-        directory: directory.to_path_buf(),
-        state,
-        seed,
-        durable_visits: AtomicU64::new(u64::MAX),
-        _lock: lock,
+    let refused = match synced.as_ref().zip(identity.as_ref()) {
+        Some((synced, identity)) => refusal(directory, copy.state.as_ref(), identity, synced)?,
+        None => None,
     };
-    Ok(Inspected { findings, shared: Some(shared) })
+    if !is_held {
+        inspect_names(directory, copy.state.as_ref(), &mut findings);
+    }
+    let identity = identity.unwrap_or(Identity { id: [0; 16], seed: [0; 8] });
+    let reader = copy.reader(directory, &identity, u64::MAX, reading);
+    Ok(Inspected { findings, reader: Some(reader), refused })
+}
+
+/// Takes the steps of the log that the copy lacks; where and why a crawl that starts would refuse to.
+fn refusal(
+    directory: &Path,
+    state: &dyn KeyValue,
+    identity: &Identity,
+    synced: &Synced,
+) -> Result<Option<(String, String)>, StoreError> {
+    match recover(directory, state, identity, synced) {
+        Ok(_) => Ok(None),
+        Err(StoreError::Behind { path, reason }) => Ok(Some((relative(&path, directory), reason))),
+        Err(error @ (StoreError::Corrupt { .. } | StoreError::State { .. } | StoreError::Damaged { .. })) => {
+            Ok(Some(("state".to_owned(), error.to_string())))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Takes the lock of a directory that holds a crawl.
 pub(crate) fn take_lock(directory: &Path) -> Result<Lock, StoreError> {
-    let is_there = |name: &str| directory.join(name).exists();
-    if !is_there(FORMAT_FILE) && !is_there("state") && !is_there("collection") {
-        let reason = "it has none of `FORMAT`, `state` and `collection`".to_owned();
-        return Err(StoreError::NotAStore { directory: directory.to_path_buf(), reason });
-    }
+    refuse_what_is_none(directory)?;
     Lock::take(directory)
 }
 
@@ -119,7 +145,7 @@ fn is_damage(error: &io::Error) -> bool {
 }
 
 /// Whether the process may not open another file.
-fn is_out_of_files(error: &io::Error) -> bool {
+pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
     const EMFILE: i32 = 24;
     const ENFILE: i32 = 23;
     matches!(error.raw_os_error(), Some(EMFILE | ENFILE))

@@ -26,6 +26,7 @@ use crate::log::event::OPTIONS;
 use crate::log::files::{LogWriter, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step;
+use crate::readers;
 use crate::recovery::{LogEnd, steps_beyond};
 use crate::store::{COUNTERS, IDENTITY, Identity, segments};
 use crate::synced::{Synced, SyncedFile};
@@ -211,8 +212,8 @@ impl Ledger {
         clean: bool,
     ) -> Result<(), StoreError> {
         let last = self.synced.last();
-        if last.step == counters.commits && last.clean == clean && self.removals.is_empty() {
-            return Ok(());
+        if last.step == counters.commits && last.clean == clean {
+            return self.remove_replaced();
         }
         tail.sync()?;
         self.log.sync()?;
@@ -265,8 +266,11 @@ impl Ledger {
         })
     }
 
-    /// Removes the files that were replaced.
+    /// Removes the files that were replaced, unless somebody reads them: then they go later.
     fn remove_replaced(&mut self) -> Result<(), StoreError> {
+        if self.removals.is_empty() || readers::are_there(&self.directory) {
+            return Ok(());
+        }
         while let Some(name) = self.removals.first() {
             let path = self.directory.join(name);
             match fs::remove_file(&path) {
@@ -290,7 +294,8 @@ impl Ledger {
             .and_then(|(_, _, value)| Counters::decode(&value?).ok());
         let is_elsewhere =
             at_its_end.is_some_and(|end| end.visits <= counters.settled && end.urls <= counters.urls_settled);
-        if !is_elsewhere || base.time >= before || self.synced.last().log < *first {
+        let is_read = readers::are_there(&self.directory);
+        if !is_elsewhere || base.time >= before || self.synced.last().log < *first || is_read {
             return Ok(false);
         }
         fs::remove_file(oldest).map_err(StoreError::file("remove", oldest))?;

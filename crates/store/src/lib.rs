@@ -22,7 +22,8 @@
 //!   `lock` keeps others out, `mend` forgets what a loss of power took, `aside` keeps what belongs to no step, `room` asks whether there is room on
 //!   the disk, `presence` whether the directory is still there, `reopening` goes on after a write of the key-value store failed.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
-//! - [`reader`]: all of it read, from any thread.
+//! - [`reader`]: all of it read, from any thread; `reading` opens a store to be read whatever its process does, with a copy of the state (`scratch`), and
+//!   `readers` keeps files in place for those who read.
 //! - [`gist`]: what a start needs of every URL, to be read fast.
 //! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged.
 //! - [`export`]: parts of it as files that others read.
@@ -58,11 +59,14 @@ mod making;
 mod mend;
 mod presence;
 pub mod reader;
+mod readers;
+mod reading;
 mod recent_urls;
 mod recovery;
 mod reopening;
 pub mod repair;
 mod room;
+mod scratch;
 pub mod sites;
 pub mod store;
 mod sweep;

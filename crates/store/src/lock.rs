@@ -5,11 +5,18 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::error::StoreError;
 
 /// The lock file.
 pub(crate) const FILE_NAME: &str = "LOCK";
+
+/// How long somebody who only looks whether the lock is held may hold it, at most.
+const LOOKED_AT_MAX: Duration = Duration::from_millis(200);
+
+/// How soon it is tried again.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The lock, held until it is dropped.
 #[derive(Debug)]
@@ -28,7 +35,15 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(StoreError::file("open", &path))?;
-        match file.try_lock() {
+        // Who looks whether it is held holds it for a moment.
+        let until = Instant::now() + LOOKED_AT_MAX;
+        let taken = loop {
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
+                taken => break taken,
+            }
+        };
+        match taken {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();
@@ -43,6 +58,19 @@ impl Lock {
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(StoreError::file("write", &path))?;
         Ok(Self { _file: file })
+    }
+
+    /// The process that has the lock, as its file says; none if nobody has. Nothing is written.
+    pub(crate) fn holder(directory: &Path) -> Option<String> {
+        let mut file = File::open(directory.join(FILE_NAME)).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {
+                let mut pid = String::new();
+                let _ = file.read_to_string(&mut pid);
+                Some(pid.trim().to_owned())
+            }
+            _ => None,
+        }
     }
 }
 

@@ -19,9 +19,11 @@ use crate::history::columns::NumberedVisit;
 use crate::history::files::{decode, registered};
 use crate::history::{VisitOutcome, VisitQuery, query};
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
-use crate::key_value::{Direction, KeyRange, KeyValue, Space};
+use crate::key_value::{Direction, KeyRange, Readable, Space, View};
 use crate::links::Links;
 use crate::lock::Lock;
+use crate::readers::Reading;
+use crate::scratch::Scratch;
 use crate::sites::{SiteRecord, Sites};
 use crate::time::Timestamp;
 use crate::versions::{Version, Versions};
@@ -29,12 +31,23 @@ use crate::versions::{Version, Versions};
 /// What the store and its readers share.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
-    pub(crate) state: Box<dyn KeyValue>,
+    pub(crate) view: Arc<dyn Readable>,
     pub(crate) seed: u64,
     /// Visits that are on the disk: those with a lower number. Of others nobody is told.
     pub(crate) durable_visits: AtomicU64,
     // Last, so that it is given up after the state is closed.
-    pub(crate) _lock: Lock,
+    pub(crate) _hold: Hold,
+}
+
+/// What is held as long as a store is open.
+pub(crate) enum Hold {
+    /// The lock of the process that writes.
+    Lock(#[expect(dead_code, reason = "it is held, not looked at")] Lock),
+    /// The copy of the state that is read.
+    Copy(
+        #[expect(dead_code, reason = "it is held, not looked at")] Scratch,
+        #[expect(dead_code, reason = "it is held, not looked at")] Reading,
+    ),
 }
 
 impl Shared {
@@ -47,7 +60,7 @@ impl Shared {
     }
 }
 
-/// A handle to read the store with. The directory stays locked as long as one is held.
+/// A handle to read the store with. Of a store that is open for writing, the directory stays locked as long as one is held.
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) shared: Arc<Shared>,
@@ -72,33 +85,33 @@ impl Reader {
 
     /// How much there is of everything.
     pub fn counters(&self) -> Result<Counters, StoreError> {
-        let counters = crate::all_urls::read(self.shared.state.as_ref(), Space::Meta, b"counters")?;
+        let counters = crate::all_urls::read(self.shared.view.as_ref(), Space::Meta, b"counters")?;
         Ok(counters.unwrap_or_default())
     }
 
     /// AllUrls.
     pub fn all_urls(&self) -> AllUrls<'_> {
-        AllUrls::new(self.shared.state.as_ref(), self.shared.seed)
+        AllUrls::new(self.shared.view.as_ref(), self.shared.seed)
     }
 
     /// CollUrls.
     pub fn coll_urls(&self) -> CollUrls<'_> {
-        CollUrls(self.shared.state.as_ref())
+        CollUrls(self.shared.view.as_ref())
     }
 
     /// The sites.
     pub fn all_sites(&self) -> Sites<'_> {
-        Sites(self.shared.state.as_ref())
+        Sites(self.shared.view.as_ref())
     }
 
     /// The links.
     pub fn all_links(&self) -> Links<'_> {
-        Links(self.shared.state.as_ref())
+        Links(self.shared.view.as_ref())
     }
 
     /// The versions.
     pub fn all_versions(&self) -> Versions<'_> {
-        Versions(self.shared.state.as_ref())
+        Versions(self.shared.view.as_ref())
     }
 
     /// The number of a URL, if it is known.
@@ -187,7 +200,7 @@ impl Reader {
 
     /// The visits that are asked for, in the order of their time. All are held in memory: see [`Self::for_each_visit`].
     pub fn visits(&self, query: &VisitQuery) -> Result<Vec<NumberedVisit>, StoreError> {
-        query::visits(self.shared.state.as_ref(), &self.shared.history(), query)
+        query::visits(self.shared.view.as_ref(), &self.shared.history(), query)
     }
 
     /// Gives every visit that is asked for to `each`, in no particular order.
@@ -196,33 +209,33 @@ impl Reader {
         query: &VisitQuery,
         mut each: impl FnMut(NumberedVisit),
     ) -> Result<(), StoreError> {
-        query::for_each(self.shared.state.as_ref(), &self.shared.history(), query, &mut each)
+        query::for_each(self.shared.view.as_ref(), &self.shared.history(), query, &mut each)
     }
 
     /// Gives what came of every visit to `each`, in no particular order. It reads no more of the files than that.
     pub fn for_each_outcome(&self, mut each: impl FnMut(VisitOutcome<'_>)) -> Result<(), StoreError> {
-        query::for_each_outcome(self.shared.state.as_ref(), &self.shared.history(), &mut each)
+        query::for_each_outcome(self.shared.view.as_ref(), &self.shared.history(), &mut each)
     }
 
     /// The latest moment that the store tells of: of an exchange or a visit. None if it tells of none.
     pub fn latest_moment(&self) -> Result<Option<Timestamp>, StoreError> {
-        latest_moment(self.shared.state.as_ref())
+        latest_moment(self.shared.view.as_ref())
     }
 
     /// What users have told the crawl under this name, if it holds.
     pub fn command(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.shared.state.get(Space::Commands, name.as_bytes())?)
+        Ok(self.shared.view.get(Space::Commands, name.as_bytes())?)
     }
 
     /// What was kept under a name by [`crate::changes::Changes::notes`].
     pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        Ok(self.shared.state.get(Space::Notes, name.as_bytes())?)
+        Ok(self.shared.view.get(Space::Notes, name.as_bytes())?)
     }
 
     /// The names and values of the notes whose name begins with this.
     pub fn notes(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         self.shared
-            .state
+            .view
             .scan(Space::Notes, KeyRange::prefix(prefix.as_bytes()), Direction::Forward)
             .map(|entry| {
                 let (key, value) = entry?;
@@ -233,7 +246,7 @@ impl Reader {
 }
 
 /// The latest moment that a state tells of.
-pub(crate) fn latest_moment(state: &dyn KeyValue) -> Result<Option<Timestamp>, StoreError> {
+pub(crate) fn latest_moment(state: &dyn View) -> Result<Option<Timestamp>, StoreError> {
     /// Visits that may have been committed out of the order of their times.
     const VISITS: usize = 1000;
     let mut latest = None;

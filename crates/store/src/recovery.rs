@@ -239,6 +239,19 @@ fn refuse_short_files(directory: &Path, state: &dyn View, synced: &Synced) -> Re
     Ok(())
 }
 
+/// A segment that was mended is shorter than it was when it was made durable.
+pub(crate) fn refuse_mended(
+    collection: &Path,
+    (number, bytes): (u32, u64),
+    synced: &Synced,
+) -> Result<(), StoreError> {
+    if number == synced.segment && bytes < synced.segment_bytes {
+        let reason = format!("it cannot be read from byte {bytes} on");
+        return Err(StoreError::behind(&collection.join(segment::file_name(number)), &reason));
+    }
+    Ok(())
+}
+
 fn refuse_short(path: &Path, bytes: u64, must_be_there: bool) -> Result<(), StoreError> {
     match fs::metadata(path) {
         Ok(found) if found.len() < bytes => {

@@ -26,11 +26,11 @@ pub(crate) struct Doubt {
 impl Store {
     /// Opens the key-value store again if it takes no writes, and takes the counters and the end of the Collection from it.
     pub(crate) fn reopen_if_poisoned(&mut self) -> Result<(), StoreError> {
-        if !self.shared.state.is_poisoned() {
+        if !self.state.is_poisoned() {
             return Ok(());
         }
-        self.shared.state.reopen()?;
-        self.counters = read(self.shared.state.as_ref(), Space::Meta, COUNTERS)?.unwrap_or_default();
+        self.state.reopen()?;
+        self.counters = read(self.state.as_ref(), Space::Meta, COUNTERS)?.unwrap_or_default();
         self.ledger.settle_doubt(&self.counters)?;
         self.next_url = self.next_url.max(self.counters.urls);
         self.next_page = self.next_page.max(self.counters.pages);

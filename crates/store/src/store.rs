@@ -33,15 +33,15 @@ use crate::gist::{Gist, Piece, Reach};
 use crate::history::files;
 use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::inspect::{listed, open_state};
-use crate::key_value::{KeyValue, Space, View};
+use crate::key_value::{KeyValue, Readable, Space, View};
 use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::making::make_if_new;
 use crate::mend::mend_tail;
 use crate::presence::Presence;
-use crate::reader::{Reader, Shared};
+use crate::reader::{Hold, Reader, Shared};
 use crate::recent_urls::RecentUrls;
-use crate::recovery::{LogEnd, recover};
+use crate::recovery::{LogEnd, recover, refuse_mended};
 use crate::reopening::Doubt;
 use crate::sites::Sites;
 use crate::sweep::Sweep;
@@ -162,6 +162,8 @@ pub struct DiskUse {
 
 /// The store, open for writing. One thread holds it; others read with a [`Reader`].
 pub struct Store {
+    // Before what is shared, which releases the lock.
+    pub(crate) state: Arc<dyn KeyValue>,
     pub(crate) shared: Arc<Shared>,
     /// A number that no other store has.
     id: [u8; 16],
@@ -226,7 +228,6 @@ impl Store {
         let end = recover(directory, state.as_ref(), &identity, &synced)?;
         // From here on things are written: everything that counts is there.
         let ended_cleanly = synced.clean;
-        let synced_segment = (synced.segment, synced.segment_bytes);
         let mut aside = Aside::new(directory, end.time);
         put_torn_record_aside(directory, &end, &mut aside)?;
         let mut ledger =
@@ -242,11 +243,7 @@ impl Store {
         let is_new = tail_number == 0 || tail_record.closed;
         if !is_new && Tail::is_short(&collection, tail_number, tail_record.bytes)? {
             let lost = mend_tail(state.as_ref(), &collection, tail_number, &tail_record, &mut counters)?;
-            if tail_number == synced_segment.0 && lost.segment.bytes < synced_segment.1 {
-                let reason = format!("it cannot be read from byte {} on", lost.segment.bytes);
-                let path = collection.join(segment::file_name(tail_number));
-                return Err(StoreError::behind(&path, &reason));
-            }
+            refuse_mended(&collection, (tail_number, lost.segment.bytes), ledger.synced())?;
             ledger.take(state.as_ref(), lost.batch, &mut counters)?;
             (tail_record, mended.versions_lost) = (lost.segment, lost.versions);
         }
@@ -261,8 +258,12 @@ impl Store {
         let folding = Folding::new(identity.id, &settings.software, settings.gzip_level);
         let writer = folding.writer();
         let durable_visits = AtomicU64::new(counters.visits);
-        let shared = Shared { directory: directory.to_path_buf(), state, seed, durable_visits, _lock: lock };
+        let state: Arc<dyn KeyValue> = Arc::from(state);
+        let view: Arc<dyn Readable> = Arc::<dyn KeyValue>::clone(&state);
+        let hold = Hold::Lock(lock);
+        let shared = Shared { directory: directory.to_path_buf(), view, seed, durable_visits, _hold: hold };
         let mut store = Self {
+            state,
             shared: Arc::new(shared),
             id: identity.id,
             recent: RecentUrls::new(settings.recent_urls),
@@ -331,7 +332,7 @@ impl Store {
     /// The bytes that the store takes.
     pub fn disk_use(&self) -> DiskUse {
         DiskUse {
-            state: self.shared.state.disk_bytes(),
+            state: self.state.disk_bytes(),
             collection: self.counters.collection_bytes,
             history: self.counters.history_bytes,
             collection_limit: self.settings.keep.bytes,
@@ -344,7 +345,7 @@ impl Store {
         if let Some(id) = self.recent.get(&key) {
             return Ok(Numbered::Known(id));
         }
-        let all_urls = AllUrls::new(self.shared.state.as_ref(), self.shared.seed);
+        let all_urls = AllUrls::new(self.state.as_ref(), self.shared.seed);
         if let Some(id) = all_urls.find_key(&key)? {
             self.recent.put(key, id);
             return Ok(Numbered::Known(id));
@@ -364,7 +365,7 @@ impl Store {
         if let Some(number) = self.new_sites.get(site) {
             return Ok(Numbered::Known(*number));
         }
-        if let Some(number) = Sites(self.shared.state.as_ref()).find(site)? {
+        if let Some(number) = Sites(self.state.as_ref()).find(site)? {
             return Ok(Numbered::Known(number));
         }
         let number = SiteNumber(take_number(&mut self.next_site, "sites")?);
@@ -384,7 +385,7 @@ impl Store {
 
     fn sync_as(&mut self, clean: bool) -> Result<(), StoreError> {
         let tail = (&self.tail, self.tail_number);
-        self.ledger.sync(self.shared.state.as_ref(), tail, &self.counters, clean)?;
+        self.ledger.sync(self.state.as_ref(), tail, &self.counters, clean)?;
         self.shared.durable_visits.store(self.counters.visits, Ordering::Release);
         Ok(())
     }

@@ -83,7 +83,7 @@ impl Store {
     }
 
     fn closed_segment_from(&self, number: u32) -> Result<Option<(u32, SegmentRecord)>, StoreError> {
-        segments(self.shared.state.as_ref())
+        segments(self.state.as_ref())
             .find(|entry| entry.as_ref().map_or(true, |(found, record)| *found >= number && record.closed))
             .transpose()
     }
@@ -96,7 +96,7 @@ impl Store {
         (from, mut kept): (Vec<u8>, u64),
         now: Timestamp,
     ) -> Result<Tidied, StoreError> {
-        let state = self.shared.state.as_ref();
+        let state = self.state.as_ref();
         let (keep, versions) = (self.settings.keep, Versions(state));
         let crowded = keep.bytes.is_some_and(|most| self.counters.collection_bytes > most);
         let end = KeyRange::prefix(&number.to_be_bytes()).to;
@@ -121,7 +121,7 @@ impl Store {
             let mut counters = self.counters.clone();
             counters.versions = counters.versions.saturating_sub(forgotten);
             counters.versions_dropped += forgotten;
-            self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
+            self.ledger.take(self.state.as_ref(), batch, &mut counters)?;
             self.counters = counters;
         }
         match last.filter(|_| looked_at == VERSIONS_PER_STEP) {
@@ -153,7 +153,7 @@ impl Store {
         let result = self.move_places(number, &places, &mut batch).and_then(|()| {
             counters.collection_bytes += self.tail.length() - length;
             batch.put(Space::Segments, self.tail_number.to_be_bytes(), self.tail_record.encode());
-            self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)
+            self.ledger.take(self.state.as_ref(), batch, &mut counters)
         });
         match result {
             Ok(()) => {}
@@ -171,7 +171,7 @@ impl Store {
 
     /// The next versions that are left in a segment, as many as one step takes.
     fn next_places(&self, number: u32) -> Result<Vec<(PageNumber, Timestamp, VersionRecord)>, StoreError> {
-        let state = self.shared.state.as_ref();
+        let state = self.state.as_ref();
         let mut places = Vec::new();
         let mut bytes = 0;
         for entry in state.scan(Space::Places, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward) {
@@ -237,7 +237,7 @@ impl Store {
             batch.put(Space::Index, index::line_key(place.segment, &line), []);
         }
         self.tail_record.count(time);
-        let owner: Option<PageRecord> = read(self.shared.state.as_ref(), Space::Pages, &page.key())?;
+        let owner: Option<PageRecord> = read(self.state.as_ref(), Space::Pages, &page.key())?;
         if let Some(owner) = owner.filter(|owner| owner.place == Some(version.place)) {
             batch.put(Space::Pages, page.key(), PageRecord { place: Some(place), ..owner }.encode());
         }
@@ -245,7 +245,7 @@ impl Store {
     }
 
     fn remove_segment(&mut self, number: u32) -> Result<Tidied, StoreError> {
-        let state = self.shared.state.as_ref();
+        let state = self.state.as_ref();
         let key = number.to_be_bytes();
         let record: SegmentRecord = read(state, Space::Segments, &key)?.unwrap_or_default();
         let mut counters = self.counters.clone();
@@ -255,7 +255,7 @@ impl Store {
         // The file may hold what the moved versions were copied from: it goes when these are on the disk.
         let names = [segment::file_name(number), segment::index_name(number)];
         self.ledger.replace(names.map(|name| format!("collection/{name}")), &mut batch);
-        self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
+        self.ledger.take(self.state.as_ref(), batch, &mut counters)?;
         self.counters = counters;
         self.unindexed.remove(&number);
         Ok(Tidied::Removed { segment: number, bytes: record.bytes })

@@ -84,7 +84,7 @@ impl Store {
 
     /// Writes the index file of a closed segment, from the lines that were kept or, if they are no more, from the segment itself.
     pub(crate) fn write_index(&mut self, number: u32) -> Result<(), StoreError> {
-        let state = self.shared.state.as_ref();
+        let state = self.state.as_ref();
         let key = number.to_be_bytes();
         let record: SegmentRecord = read(state, Space::Segments, &key)?.unwrap_or_default();
         if record.indexed {
@@ -97,7 +97,7 @@ impl Store {
                 batch.remove(Space::Index, entry?.0);
             }
             batch.put(Space::Segments, key, SegmentRecord { indexed: true, ..record }.encode());
-            self.ledger.take(self.shared.state.as_ref(), batch, &mut self.counters)?;
+            self.ledger.take(self.state.as_ref(), batch, &mut self.counters)?;
         }
         self.unindexed.remove(&number);
         Ok(())
@@ -106,7 +106,7 @@ impl Store {
     /// Writes the index file of a segment from the lines that are kept of it.
     pub(crate) fn write_kept_lines(&self, number: u32) -> Result<(), StoreError> {
         let range = KeyRange::prefix(&number.to_be_bytes());
-        let lines = self.shared.state.scan(Space::Index, range, Direction::Forward);
+        let lines = self.state.scan(Space::Index, range, Direction::Forward);
         index::write(&self.index_path(number), lines.map(|entry| Ok(entry?.0.split_off(4))))
     }
 
@@ -125,7 +125,7 @@ impl Store {
     }
 
     fn try_settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
-        let (state, directory, today) = (self.shared.state.as_ref(), self.shared.history(), now.day());
+        let (state, directory, today) = (self.state.as_ref(), self.shared.history(), now.day());
         let mut batch = Batch::new();
         let serial = self.counters.commits + 1;
         let moved = if self.counters.settled < self.counters.visits {
@@ -148,7 +148,7 @@ impl Store {
             (counters.history_bytes + settled.record.bytes).saturating_sub(settled.replaced_bytes);
         let replaced = settled.replaced.iter().map(|name| format!("history/{name}"));
         self.ledger.replace(replaced, &mut batch);
-        self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
+        self.ledger.take(self.state.as_ref(), batch, &mut counters)?;
         self.counters = counters;
         Ok(Some(Tidied::Settled { file: settled.name, rows: settled.record.rows }))
     }
@@ -161,7 +161,7 @@ impl Store {
         }
         let directory = self.shared.directory.join(url_files::FOLDER);
         let mut batch = Batch::new();
-        let written = url_files::settle(self.shared.state.as_ref(), &directory, (settled, known), &mut batch);
+        let written = url_files::settle(self.state.as_ref(), &directory, (settled, known), &mut batch);
         if written.is_err() {
             remove_unfinished(&directory);
         }
@@ -169,7 +169,7 @@ impl Store {
         let replaced = file.replaced.iter().map(|name| format!("{}/{name}", url_files::FOLDER));
         self.ledger.replace(replaced, &mut batch);
         let mut counters = Counters { urls_settled: known, ..self.counters.clone() };
-        self.ledger.take(self.shared.state.as_ref(), batch, &mut counters)?;
+        self.ledger.take(self.state.as_ref(), batch, &mut counters)?;
         self.counters = counters;
         Ok(Some(Tidied::Settled { file: file.name, rows: file.record.rows }))
     }

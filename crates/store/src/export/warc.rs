@@ -68,7 +68,7 @@ pub(super) fn write_records(
     (path, file): (&Path, File),
 ) -> Result<WrittenWarc, StoreError> {
     let chosen = selection.versions(reader)?;
-    let identity: Option<Identity> = read(reader.shared.state.as_ref(), Space::Meta, IDENTITY)?;
+    let identity: Option<Identity> = read(reader.shared.view.as_ref(), Space::Meta, IDENTITY)?;
     let id = identity.map_or([0; 16], |identity| identity.id);
     let failed = |error: io::Error| StoreError::file("write", path)(error);
     let mut output =

@@ -17,7 +17,7 @@ use crate::error::StoreError;
 use crate::history::columns::{NumberedVisit, OUTCOME, VisitOutcome, columns, from_batch, outcomes};
 use crate::history::files::{decode, parquet_error, registered};
 use crate::history::row::VisitRow;
-use crate::key_value::{Direction, KeyRange, KeyValue, Space};
+use crate::key_value::{Direction, KeyRange, Readable, Space};
 use crate::time::Timestamp;
 
 /// Times that a query begins anew because a file was merged away between listing and opening.
@@ -74,7 +74,7 @@ impl VisitQuery {
 
 /// Gives every visit that is asked for to `each`, in no particular order.
 pub(crate) fn for_each(
-    store: &dyn KeyValue,
+    store: &dyn Readable,
     directory: &Path,
     query: &VisitQuery,
     each: &mut dyn FnMut(NumberedVisit),
@@ -97,7 +97,7 @@ pub(crate) fn for_each(
 
 /// Gives what came of every visit to `each`, in no particular order.
 pub(crate) fn for_each_outcome(
-    store: &dyn KeyValue,
+    store: &dyn Readable,
     directory: &Path,
     each: &mut dyn FnMut(VisitOutcome<'_>),
 ) -> Result<(), StoreError> {
@@ -117,7 +117,7 @@ pub(crate) fn for_each_outcome(
 
 /// The visits that are asked for, in the order of their time.
 pub(crate) fn visits(
-    store: &dyn KeyValue,
+    store: &dyn Readable,
     directory: &Path,
     query: &VisitQuery,
 ) -> Result<Vec<NumberedVisit>, StoreError> {
@@ -130,7 +130,7 @@ pub(crate) fn visits(
 type Opened = (Vec<(std::path::PathBuf, File)>, Vec<NumberedVisit>);
 
 /// The files and the rows of one instant: files are opened before anything is read, so that merging cannot take them away.
-fn open_all(store: &dyn KeyValue, directory: &Path, query: &VisitQuery) -> Result<Opened, StoreError> {
+fn open_all(store: &dyn Readable, directory: &Path, query: &VisitQuery) -> Result<Opened, StoreError> {
     'attempts: for attempt in 1.. {
         let snapshot = store.snapshot();
         let mut files = Vec::new();

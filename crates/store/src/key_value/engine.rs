@@ -207,16 +207,19 @@ pub trait View: Send + Sync {
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_>;
 }
 
+/// A key-value store that is open to be read, by any number of threads.
+pub trait Readable: View {
+    /// The store as it is now, whatever is committed later. Not to be held for long: what is replaced meanwhile stays on disk.
+    fn snapshot(&self) -> Box<dyn View + '_>;
+}
+
 /// An ordered key-value store with atomic batches. One thread writes at a time; any number read.
-pub trait KeyValue: View {
+pub trait KeyValue: Readable {
     /// Makes everything in the batch true in one step.
     fn commit(&self, batch: Batch, durability: Durability) -> Result<(), KeyValueError>;
 
     /// Waits until everything that was committed is on the disk.
     fn sync(&self) -> Result<(), KeyValueError>;
-
-    /// The store as it is now, whatever is committed later. Not to be held for long: what is replaced meanwhile stays on disk.
-    fn snapshot(&self) -> Box<dyn View + '_>;
 
     /// Bytes on disk, roughly.
     fn disk_bytes(&self) -> u64;

@@ -7,7 +7,9 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
-use super::engine::{Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
+use super::engine::{
+    Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, Readable, Scan, Space, View,
+};
 use super::stamps::Behind;
 
 /// One map per keyspace.
@@ -37,6 +39,12 @@ impl View for InMemory {
     }
 }
 
+impl Readable for InMemory {
+    fn snapshot(&self) -> Box<dyn View + '_> {
+        Box::new(Copied(self.maps.read().unwrap_or_else(PoisonError::into_inner).clone()))
+    }
+}
+
 impl KeyValue for InMemory {
     fn commit(&self, batch: Batch, _durability: Durability) -> Result<(), KeyValueError> {
         let mut maps = self.maps.write().unwrap_or_else(PoisonError::into_inner);
@@ -53,10 +61,6 @@ impl KeyValue for InMemory {
 
     fn sync(&self) -> Result<(), KeyValueError> {
         Ok(())
-    }
-
-    fn snapshot(&self) -> Box<dyn View + '_> {
-        Box::new(Copied(self.maps.read().unwrap_or_else(PoisonError::into_inner).clone()))
     }
 
     fn disk_bytes(&self) -> u64 {

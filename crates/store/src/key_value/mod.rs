@@ -16,7 +16,9 @@ pub mod stamps;
 #[cfg(test)]
 mod conformance;
 
-pub use engine::{Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Scan, Space, View};
+pub use engine::{
+    Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Readable, Scan, Space, View,
+};
 pub use in_memory::InMemory;
 pub use on_disk::OnDisk;
 pub use stamps::{Behind, Mark};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use fjall::{PersistMode, Readable as _, Snapshot};
 
 use super::engine::{
-    Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Scan, Space, View,
+    Batch, Direction, Durability, Entry, KeyRange, KeyValue, KeyValueError, Readable, Scan, Space, View,
 };
 use super::opened_engine::OpenedEngine;
 use super::stamps::{Behind, MARKS, Mark, Marks, STAMP, is_hidden};
@@ -92,6 +92,15 @@ impl View for OnDisk {
     }
 }
 
+impl Readable for OnDisk {
+    fn snapshot(&self) -> Box<dyn View + '_> {
+        match self.engine() {
+            Ok(engine) => Box::new(Frozen { snapshot: engine.database.snapshot(), engine }),
+            Err(_) => Box::new(Closed(self.path.clone())),
+        }
+    }
+}
+
 impl KeyValue for OnDisk {
     fn commit(&self, batch: Batch, durability: Durability) -> Result<(), KeyValueError> {
         let mode = match durability {
@@ -129,13 +138,6 @@ impl KeyValue for OnDisk {
     fn sync(&self) -> Result<(), KeyValueError> {
         let engine = self.engine()?;
         engine.database.persist(PersistMode::SyncAll).map_err(|error| engine.write_failure(error))
-    }
-
-    fn snapshot(&self) -> Box<dyn View + '_> {
-        match self.engine() {
-            Ok(engine) => Box::new(Frozen { snapshot: engine.database.snapshot(), engine }),
-            Err(_) => Box::new(Closed(self.path.clone())),
-        }
     }
 
     fn disk_bytes(&self) -> u64 {

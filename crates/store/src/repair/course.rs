@@ -25,7 +25,8 @@ use crate::check::{Findings, check_into};
 use crate::error::StoreError;
 use crate::gist;
 use crate::inspect::take_lock;
-use crate::reader::{Reader, Shared};
+use crate::key_value::KeyValue;
+use crate::reader::{Hold, Reader, Shared};
 use crate::time::Timestamp;
 
 /// What a repair did.
@@ -75,10 +76,10 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     }
     let shared = Shared {
         directory: directory.to_path_buf(),
-        state: sound.state,
+        view: Arc::<dyn KeyValue>::from(sound.state),
         seed,
         durable_visits: AtomicU64::new(u64::MAX),
-        _lock: lock,
+        _hold: Hold::Lock(lock),
     };
     let findings = check_into(&Reader { shared: Arc::new(shared) }, Findings::default())?;
     let aside = aside.folder().map(Path::to_path_buf);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::crawl::{Crawl, moment};
-use freshet_store::check::check;
+use freshet_store::check::{check, check_directory};
 use freshet_store::ids::PageNumber;
 use freshet_store::store::{Settings, Store};
 
@@ -25,8 +25,7 @@ fn settings() -> Settings {
 }
 
 fn faults(place: &Path) -> Vec<String> {
-    let store = Store::open(place, settings()).expect("it opens");
-    let findings = check(&store.reader()).expect("it is checked");
+    let findings = check_directory(place).expect("it is checked");
     findings.faults.iter().map(ToString::to_string).collect()
 }
 

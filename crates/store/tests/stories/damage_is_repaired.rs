@@ -223,12 +223,14 @@ fn a_damaged_table_of_the_state_costs_what_stood_in_its_block() {
 }
 
 #[test]
-fn what_holds_no_crawl_cannot_be_checked() {
+fn what_holds_no_crawl_cannot_be_checked_and_what_is_in_use_can() {
     let place = tempfile::tempdir().expect("a directory");
     let error = check_directory(place.path()).expect_err("there is nothing").to_string();
     assert!(error.contains("is not a crawl's directory"), "{error}");
     let store = Store::open(&place.path().join("crawl"), settings()).expect("it opens");
-    let error = check_directory(&place.path().join("crawl")).expect_err("it is in use").to_string();
+    let findings = check_directory(&place.path().join("crawl")).expect("it is checked");
+    assert!(findings.is_clean() && findings.leftovers.is_empty(), "{findings:?}");
+    let error = repair(&place.path().join("crawl"), moment(1)).expect_err("it is in use").to_string();
     assert!(error.contains("in use by process"), "{error}");
     drop(store);
 }

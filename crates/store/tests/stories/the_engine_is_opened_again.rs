@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use freshet_store::key_value::{
-    Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, OnDisk, Space, View,
+    Batch, Direction, Durability, KeyRange, KeyValue, KeyValueError, OnDisk, Readable, Space, View,
 };
 
 const DIRECTORY: &str = "FRESHET_POISONED_DIRECTORY";
