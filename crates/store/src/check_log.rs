@@ -59,29 +59,60 @@ pub(crate) fn check_log(
     let mut logged = LoggedVisits::new();
     let mut seen = HashSet::new();
     let mut wrong = 0;
-    let mut later: Option<u64> = None;
+    let mut later: Option<Later> = None;
+    // Whether steps are missing after those of a file: a value may have been replaced by one of them.
+    let mut is_behind_gap = false;
     // From the newest step to the oldest: the first value that is met of a key is the last one that it got.
     for (at, (first, path)) in files.iter().enumerate().rev() {
         let file = LogFile::read_any(path, *first)?;
         let frames = whole_frames(directory, &file, at + 1 == files.len(), synced.as_ref(), findings);
-        if let (Some(later), Some(last)) = (later, frames.last())
-            && last.step + 1 != later
+        if let (Some(later), Some(last)) = (&later, frames.last())
+            && last.step + 1 != later.first
         {
-            let problem =
-                format!("it ends at step {}, and the file behind it begins with {later}", last.step);
-            findings.add(relative(path, directory), problem);
+            is_behind_gap = true;
+            if !later.says_gap {
+                let first = later.first;
+                let problem =
+                    format!("it ends at step {}, and the file behind it begins with {first}", last.step);
+                findings.add(relative(path, directory), problem);
+            }
         }
-        later = Some(*first).filter(|_| frames.first().is_some_and(|base| !has_gap(base)));
+        later = frames.first().map(|base| Later { first: *first, says_gap: has_gap(base) });
         // Steps beyond the state are taken when a crawl starts, or were taken by one that runs since the state was copied.
         let is_known = |frame: &&Frame| frame.kind == Kind::Step && frame.step <= counters.commits;
         for frame in frames.iter().rev().filter(is_known) {
-            wrong += compare_step(view, frame, &mut seen, &mut logged, findings)?;
+            if is_behind_gap {
+                log_visits(frame, &mut logged);
+            } else {
+                wrong += compare_step(view, frame, &mut seen, &mut logged, findings)?;
+            }
         }
     }
     if wrong > NAMED {
         findings.add("state", format!("{} more values are not those of the log", wrong - NAMED));
     }
     Ok(logged)
+}
+
+/// A file of the log, as it is seen from the one before it.
+struct Later {
+    /// The first step that it may hold.
+    first: u64,
+    /// Whether it says that steps before it are lost.
+    says_gap: bool,
+}
+
+/// Remembers the visits of a step. A visit never gets another value.
+fn log_visits(frame: &Frame, logged: &mut LoggedVisits) {
+    for (space, key, value) in entries(&frame.content).filter_map(Result::ok) {
+        if let (Space::Visits, Some(value)) = (space, &value) {
+            logged.insert(visit_number(&key), xxh3_64(value));
+        }
+    }
+}
+
+fn visit_number(key: &[u8]) -> u64 {
+    key.try_into().map_or(u64::MAX, u64::from_be_bytes)
 }
 
 /// The records of a file, if they are whole.
@@ -138,8 +169,7 @@ fn compare_step(
     let mut wrong = 0;
     for (space, key, value) in said.into_iter().rev() {
         if let (Space::Visits, Some(value)) = (space, &value) {
-            let number = key.as_slice().try_into().map_or(u64::MAX, u64::from_be_bytes);
-            logged.insert(number, xxh3_64(value));
+            logged.insert(visit_number(&key), xxh3_64(value));
         }
         // They follow from others, which are compared.
         if matches!(space, Space::UrlKeys | Space::SiteNames | Space::Places) {

@@ -46,6 +46,7 @@ impl OpenedEngine {
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self, KeyValueError> {
         let path = path.to_path_buf();
         let failed = |error| failure(&path, error);
+        make_lock(&path).map_err(|error| failed(error.into()))?;
         let database = Database::builder(&path)
             .cache_size(cache_bytes)
             .max_journaling_size(JOURNAL_BYTES_MAX)
@@ -140,4 +141,13 @@ fn failure(path: &Path, error: fjall::Error) -> KeyValueError {
         }
         other => KeyValueError::Engine { path, reason: format!("{other:?}") },
     }
+}
+
+/// The engine locks an empty file, which it makes only in a new directory: one that was lost is no loss.
+fn make_lock(path: &Path) -> std::io::Result<()> {
+    let lock = path.join("lock");
+    if path.join("version").exists() && !lock.exists() {
+        std::fs::write(lock, [])?;
+    }
+    Ok(())
 }

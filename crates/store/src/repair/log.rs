@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::records::next_serial;
+use super::records::last_serial;
 use super::state::Sound;
 use crate::all_urls::read;
 use crate::aside::Aside;
@@ -38,7 +38,7 @@ pub(super) fn sound_log(
     }
     let state = sound.state.as_ref();
     let mut counters: Counters = read(state, Space::Meta, COUNTERS).ok().flatten().unwrap_or_default();
-    let known = counters.commits.max(sound.last_step).max(next_serial(state)?);
+    let known = counters.commits.max(sound.last_step).max(last_serial(state)?);
     let end = match last_file(directory, sound)? {
         Some(end) if end.step == known => end,
         // Steps are missing between the last file and the state: the log goes on in another.

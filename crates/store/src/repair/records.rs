@@ -539,11 +539,11 @@ impl Book<'_> {
     }
 }
 
-/// A number of commits beyond every number in the names of files.
-pub(super) fn next_serial(state: &dyn View) -> Result<u64, StoreError> {
+/// The last step that is known from the names of files: a file is named after the step that registers it.
+pub(super) fn last_serial(state: &dyn View) -> Result<u64, StoreError> {
     let files = crate::history::files::registered(state)?;
     let serial = |name: &str| name.strip_suffix(".parquet")?.rsplit('-').next()?.parse::<u64>().ok();
-    Ok(files.keys().filter_map(|name| serial(name)).max().unwrap_or(0) + 1)
+    Ok(files.keys().filter_map(|name| serial(name)).max().unwrap_or(0))
 }
 
 fn made_url(url: String, site: SiteNumber, standing: Standing, discovered: Timestamp) -> UrlRecord {

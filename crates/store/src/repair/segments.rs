@@ -274,12 +274,25 @@ fn settle_segment(
     if record.closed {
         write_index(ground, number, lines, aside, said)?;
     } else {
-        for line in lines {
+        for line in &lines {
             batch.put(Space::Index, [&number.to_be_bytes(), line.as_slice()].concat(), []);
+        }
+        if !has_only(&collection.join(segment::index_name(number)), &lines) {
+            write_index(ground, number, lines, aside, said)?;
         }
     }
     ground.commit(batch)?;
     Ok(lost)
+}
+
+/// Whether the index of a segment that is still appended to, as the last stop left it, has no line but these. It may not be there.
+fn has_only(path: &Path, lines: &[Vec<u8>]) -> bool {
+    let Ok(found) = fs::read(path) else { return !path.exists() };
+    let is_ended = found.is_empty() || found.ends_with(b"\n");
+    let mut found: Vec<&[u8]> = found.split(|byte| *byte == b'\n').collect();
+    found.pop_if(|last| last.is_empty());
+    let is_one = |line: &&[u8]| lines.binary_search_by(|other| other.as_slice().cmp(line)).is_ok();
+    is_ended && found.is_sorted() && found.iter().all(is_one)
 }
 
 fn put_aside(path: &Path, name: &str, hole: &Range<u64>, aside: &mut Aside) -> Result<(), StoreError> {

@@ -4,7 +4,7 @@
 //! - A visit that can be read is kept, once.
 //! - Afterwards every number of a visit is that of a row, of one file, or noted as lost.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::Range;
 
@@ -146,22 +146,43 @@ fn take_from_log(
         return Ok(0);
     }
     let mut found = 0;
+    for_each_logged(ground, &mut |key, value| {
+        let Ok(visit) = files::decode(key, value) else { return };
+        if tally.count(&visit) {
+            tally.rows += 1;
+            found += 1;
+            each(&visit);
+            batch.put(Space::Visits, key, value);
+        }
+    })?;
+    Ok(found)
+}
+
+/// Gives visits the values that the log has for them, as far as it has them.
+fn take_logged_values(ground: &Ground<'_>, visits: &mut [NumberedVisit]) -> Result<(), StoreError> {
+    let mut places: HashMap<u64, usize> =
+        visits.iter().enumerate().map(|(at, visit)| (visit.number, at)).collect();
+    for_each_logged(ground, &mut |key, value| {
+        let Ok(logged) = files::decode(key, value) else { return };
+        if let Some(at) = places.remove(&logged.number) {
+            visits[at] = logged;
+        }
+    })
+}
+
+/// Gives key and value of every visit in the log to `each`.
+fn for_each_logged(ground: &Ground<'_>, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), StoreError> {
     for (first, path) in crate::log::files::listed(ground.directory)? {
         let file = LogFile::read_any(&path, first)?;
         for frame in file.readable_frames().filter(|frame| frame.kind == Kind::Step) {
             for (space, key, value) in entries(&frame.content).filter_map(Result::ok) {
-                let (Space::Visits, Some(value)) = (space, value) else { continue };
-                let Ok(visit) = files::decode(&key, &value) else { continue };
-                if tally.count(&visit) {
-                    tally.rows += 1;
-                    found += 1;
-                    each(&visit);
-                    batch.put(Space::Visits, key, value);
+                if let (Space::Visits, Some(value)) = (space, value) {
+                    each(&key, &value);
                 }
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The files that count; if commits were lost, also those that are there, for the commits that knew of them may be lost.
@@ -206,6 +227,10 @@ fn take_file(
     };
     let mut rows = readable_rows(&path);
     let readable = rows.len();
+    if !is_whole {
+        // What can still be unpacked of damaged bytes may be other values than were written.
+        take_logged_values(ground, &mut rows)?;
+    }
     rows.retain(|visit| visit.row.site == site_of(&visit.row.url) && tally.count(visit));
     rows.iter().for_each(&mut *each);
     if let (true, Some(record)) = (is_whole && rows.len() == readable, record) {
