@@ -199,7 +199,9 @@ fn with_few_files_a_crawl_says_so_and_keeps_what_it_can() {
 fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
     let place = tempfile::tempdir().expect("a place");
     let web = web(place.path());
-    let cases: [(&str, &str, fn(&Path)); 4] = [
+    /// What is done to the directory of a crawl that runs.
+    type Meddle = fn(&Path);
+    let cases: [(&str, &str, Meddle); 4] = [
         ("deleted", "", |path| {
             // What is written meanwhile may keep a folder from being empty.
             while path.exists() {
@@ -208,10 +210,10 @@ fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
         }),
         ("moved", "", |path| fs::rename(path, path.with_extension("away")).expect("it is moved")),
         ("stateless", "state", |path| {
-            fs::rename(path.join("state"), path.join("away")).expect("it is moved")
+            fs::rename(path.join("state"), path.join("away")).expect("it is moved");
         }),
         ("empty", "collection", |path| {
-            fs::rename(path.join("collection"), path.join("away")).expect("it is moved")
+            fs::rename(path.join("collection"), path.join("away")).expect("it is moved");
         }),
     ];
     for (name, part, meddle) in cases {

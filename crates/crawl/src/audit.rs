@@ -31,6 +31,7 @@ use rand::seq::IteratorRandom as _;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
+use crate::status::Status;
 use crate::web::dates::YOUNG;
 
 /// The notes of audits begin with this; the moment in milliseconds follows, with 20 digits.
@@ -285,6 +286,14 @@ pub fn past(reader: &Reader) -> Result<Vec<AuditReport>, StoreError> {
 pub fn note(report: &AuditReport) -> (String, Vec<u8>) {
     let bytes = serde_json::to_vec(report).unwrap_or_default();
     (format!("{NOTES}{:020}", report.started_ms), bytes)
+}
+
+/// Moves the freshness that a status tells by what audits found, and says how many there were.
+pub(crate) fn calibrate(status: &mut Status, reader: &Reader, now: Timestamp) {
+    let audits = past(reader).unwrap_or_default();
+    status.audits = audits.len() as u64;
+    status.freshness_uncalibrated = status.freshness.map(|(freshness, _)| freshness);
+    status.freshness = status.freshness.map(|estimate| calibrated(estimate, &audits, now));
 }
 
 /// The estimate of freshness and its standard error, moved by what audits found.

@@ -1,19 +1,24 @@
 //! The counter: where others ask a crawl that runs. A Unix socket in the crawl's directory, one question and one answer a line,
-//! as JSON. Only who may write the directory can reach it.
+//! as JSON. Only who may write the directory can reach it; others read the files. It is bound before the crawl is opened, and says meanwhile how far
+//! that is.
 //!
 //! A program that asks hosts of its own while the crawl runs borrows the crawl's turns at them: so a host is asked by one at a time, with the
 //! pause that the crawl keeps, and what is asked is paid from the crawl's budget. The connection is the loan: who is killed has given it back.
 
+use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::net::IpAddr;
-use std::os::unix::net::UnixStream;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use freshet_store::lock::Lock;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lines, Take};
-use tokio::net::UnixListener;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::containment::contained_task;
@@ -26,18 +31,99 @@ use crate::web::Experience;
 const QUESTION_MAX: u64 = 64 * 1024;
 /// How long an answer may take.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
+/// How often who waits for an answer looks whether the process that crawls was stopped by a signal.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How often a crawl that is being opened looks whether somebody asks.
+const OPENING_EVERY: Duration = Duration::from_millis(20);
+/// The longest path of a socket that is used as it is, in bytes.
+const PATH_MAX: usize = 100;
 
 /// How long a turn is waited for before whoever wants it is told to ask again.
 const TURN_WITHIN: Duration = Duration::from_secs(30);
 /// How long a turn may last: longer than any visit.
 const TURN_MAX: Duration = Duration::from_secs(300);
 
+/// The socket of a crawl, bound. While the crawl is opened a thread answers that it is; it goes with this.
+#[derive(Debug)]
+pub struct Bound {
+    listener: UnixListener,
+    path: PathBuf,
+    opening: Option<Opening>,
+}
+
+/// The thread that answers while a crawl is opened.
+#[derive(Debug)]
+struct Opening {
+    is_over: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Bound {
+    /// Binds the socket of a directory that this process has locked. `progress` is the part of the opening that is done.
+    pub(crate) fn new(directory: &Path, progress: Arc<Progress>) -> io::Result<Self> {
+        let path = socket(directory);
+        // What a killed crawl left behind; the lock says that none runs.
+        let _ = std::fs::remove_file(&path);
+        let near = Near::of(&path)?;
+        let listener = UnixListener::bind(near.path())?;
+        listener.set_nonblocking(true)?;
+        let is_over = Arc::new(AtomicBool::new(false));
+        let thread = {
+            let (listener, is_over) = (listener.try_clone()?, Arc::clone(&is_over));
+            std::thread::spawn(move || answer_until(&listener, &is_over, &progress))
+        };
+        Ok(Self { listener, path, opening: Some(Opening { is_over, thread }) })
+    }
+
+    /// The crawl is open: questions wait from now on until they are answered by [`serve`].
+    pub(crate) fn opened(&mut self) {
+        if let Some(opening) = self.opening.take() {
+            opening.is_over.store(true, Ordering::Relaxed);
+            let _ = opening.thread.join();
+        }
+    }
+}
+
+impl Drop for Bound {
+    fn drop(&mut self) {
+        self.opened();
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// The part of an opening that is done, in thousandths.
+#[derive(Debug, Default)]
+pub(crate) struct Progress(AtomicU32);
+
+impl Progress {
+    /// So much of it is done, from 0 to 1.
+    pub(crate) fn reach(&self, part: f64) {
+        self.0.store((1000.0 * part) as u32, Ordering::Relaxed);
+    }
+
+    fn part(&self) -> f64 {
+        f64::from(self.0.load(Ordering::Relaxed)) / 1000.0
+    }
+}
+
+/// Says how far the opening of the crawl is, whatever is asked, until it is over.
+fn answer_until(listener: &UnixListener, is_over: &AtomicBool, progress: &Progress) {
+    while !is_over.load(Ordering::Relaxed) {
+        match listener.accept() {
+            Ok((stream, _)) => {
+                let mut text = serde_json::to_vec(&Answer::Opening(progress.part())).unwrap_or_default();
+                text.push(b'\n');
+                // Who asked may have gone away.
+                let _ = stream.set_write_timeout(Some(LOOK_EVERY)).and_then(|()| (&stream).write_all(&text));
+            }
+            Err(_) => std::thread::sleep(OPENING_EVERY),
+        }
+    }
+}
+
 /// Answers questions until the crawl ends.
-pub async fn serve(crawler: Arc<Crawler>) -> io::Result<()> {
-    let path = socket(crawler.reader().directory());
-    // What a killed crawl left behind; the lock says that none runs.
-    let _ = std::fs::remove_file(&path);
-    let listener = UnixListener::bind(short(&path)?)?;
+pub async fn serve(bound: Bound, crawler: Arc<Crawler>) -> io::Result<()> {
+    let listener = tokio::net::UnixListener::from_std(bound.listener.try_clone()?)?;
     loop {
         let (stream, _) = listener.accept().await?;
         let crawler = Arc::clone(&crawler);
@@ -60,7 +146,7 @@ pub async fn serve(crawler: Arc<Crawler>) -> io::Result<()> {
         tokio::spawn(async move {
             let answered = contained_task(answering).await;
             answered.unwrap_or_else(|said| {
-                asked.survive("answering a question", format!("internal error: {said}"))
+                asked.survive("answering a question", format!("internal error: {said}"));
             });
         });
     }
@@ -163,11 +249,12 @@ pub enum Loan {
 pub fn borrow_turn(directory: &Path, host: &str, address: Option<IpAddr>) -> io::Result<Loan> {
     let question = Question::Turn { host: host.to_owned(), address };
     Ok(match ask_over(directory, &question)? {
-        None => Loan::NoCrawl,
-        Some((Answer::Turn, stream)) => Loan::Turn(Borrowed { stream }),
-        Some((Answer::NoTurn, _)) => Loan::NotYet,
-        Some((Answer::Unknown(why), _)) => return Err(io::Error::other(why)),
-        Some(_) => return Err(io::Error::other("the crawl answers another question")),
+        (Reply::Nobody, _) => Loan::NoCrawl,
+        (Reply::Answer(Answer::Turn), Some(stream)) => Loan::Turn(Borrowed { stream }),
+        (Reply::Answer(Answer::NoTurn) | Reply::Opening(_) | Reply::Frozen(_), _) => Loan::NotYet,
+        (Reply::Answer(Answer::Unknown(why)), _) => return Err(io::Error::other(why)),
+        (Reply::Forbidden, _) => return Err(io::ErrorKind::PermissionDenied.into()),
+        _ => return Err(io::Error::other("the crawl answers another question")),
     })
 }
 
@@ -184,11 +271,7 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
         Question::Pause { site, paused } => match site_named(crawler.reader(), &site) {
             Ok(Some((number, name))) => {
                 crawler.tell_keeper(Message::Pause(number, paused)).await;
-                Answer::Done(if paused {
-                    format!("{name} is paused")
-                } else {
-                    format!("{name} is visited again")
-                })
+                Answer::Done(paused_or_not(&name, paused))
             }
             Ok(None) => Answer::Unknown(format!("{site} is not a site of this crawl")),
             Err(error) => Answer::Unknown(error.to_string()),
@@ -214,56 +297,150 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
     }
 }
 
+/// What is said when a site was paused, or is visited again.
+pub(crate) fn paused_or_not(site: &str, paused: bool) -> String {
+    if paused { format!("{site} is paused") } else { format!("{site} is visited again") }
+}
+
 /// What is said when a page was pinned.
-pub fn pinned(url: &str, every_ms: u64) -> String {
+pub(crate) fn pinned(url: &str, every_ms: u64) -> String {
     match every_ms {
         0 => format!("{url} is visited as the policy says"),
         every => format!("{url} is visited every {:.1} hours", every as f64 / 3_600_000.0),
     }
 }
 
-/// Asks the crawl that runs in a directory; nothing if none does.
-pub fn ask(directory: &Path, question: &Question) -> io::Result<Option<Answer>> {
-    Ok(ask_over(directory, question)?.map(|(answer, _)| answer))
+/// What came of asking the process of a crawl.
+#[derive(Debug)]
+pub enum Reply {
+    /// Its answer.
+    Answer(Answer),
+    /// No process has the crawl open, or the one that had has ended.
+    Nobody,
+    /// It is opening the crawl; so much of it is done, from 0 to 1.
+    Opening(f64),
+    /// It was stopped by a signal: the number of the process.
+    Frozen(u32),
+    /// This user may not ask it.
+    Forbidden,
 }
 
-/// The same, with the connection over which it was asked.
-fn ask_over(directory: &Path, question: &Question) -> io::Result<Option<(Answer, UnixStream)>> {
+impl Reply {
+    /// The answer; for a change, which needs one, why there is none.
+    pub fn required(self) -> io::Result<Option<Answer>> {
+        Ok(match self {
+            Self::Answer(answer) => Some(answer),
+            Self::Nobody => None,
+            Self::Opening(part) => Some(Answer::Unknown(format!(
+                "the crawl is being opened ({:.0}%): try again when it runs",
+                100.0 * part
+            ))),
+            Self::Frozen(process) => Some(Answer::Unknown(format!(
+                "process {process}, which crawls, was stopped by a signal: continue it with `kill -CONT {process}`"
+            ))),
+            Self::Forbidden => return Err(io::ErrorKind::PermissionDenied.into()),
+        })
+    }
+}
+
+/// Asks the process that has the crawl in a directory open.
+pub fn ask(directory: &Path, question: &Question) -> io::Result<Reply> {
+    Ok(ask_over(directory, question)?.0)
+}
+
+/// The same, with the connection over which it was answered.
+fn ask_over(directory: &Path, question: &Question) -> io::Result<(Reply, Option<UnixStream>)> {
     let path = socket(directory);
-    let stream = match UnixStream::connect(short(&path)?) {
-        Ok(stream) => stream,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
+    let near = match Near::of(&path) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok((Reply::Forbidden, None)),
+        near => near?,
     };
-    stream.set_read_timeout(Some(ANSWER_WITHIN))?;
+    let stream = match UnixStream::connect(near.path()) {
+        Ok(stream) => stream,
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok((Reply::Nobody, None)),
+            io::ErrorKind::PermissionDenied => return Ok((Reply::Forbidden, None)),
+            // More have asked than wait in its line: it does not look.
+            io::ErrorKind::WouldBlock => {
+                let reply = frozen_holder(directory).map_or(Reply::Nobody, Reply::Frozen);
+                return Ok((reply, None));
+            }
+            _ => return Err(error),
+        },
+    };
+    stream.set_read_timeout(Some(LOOK_EVERY))?;
     let mut text = serde_json::to_vec(question)?;
     text.push(b'\n');
-    (&stream).write_all(&text)?;
-    let mut line = String::new();
-    BufReader::new(&stream).read_line(&mut line)?;
-    if line.is_empty() {
-        // It ended while it was asked.
-        return Ok(None);
+    match (&stream).write_all(&text) {
+        // While a crawl is opened it answers and hears nothing.
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+        _ => {}
     }
-    Ok(Some((serde_json::from_str(&line)?, stream)))
+    let Some(line) = read_line(&stream, directory)? else {
+        let reply = frozen_holder(directory).map_or(Reply::Nobody, Reply::Frozen);
+        return Ok((reply, None));
+    };
+    Ok(match serde_json::from_str(&line)? {
+        Answer::Opening(part) => (Reply::Opening(part), None),
+        answer => (Reply::Answer(answer), Some(stream)),
+    })
+}
+
+/// The line that is answered; none if the process ends or stands still.
+fn read_line(stream: &UnixStream, directory: &Path) -> io::Result<Option<String>> {
+    let mut reader = BufReader::new(stream);
+    let (mut line, begun) = (Vec::new(), Instant::now());
+    loop {
+        match reader.read_until(b'\n', &mut line) {
+            Ok(_) if line.is_empty() => return Ok(None),
+            Ok(_) => return String::from_utf8(line).map(Some).map_err(io::Error::other),
+            Err(error) if is_timeout(&error) && begun.elapsed() < ANSWER_WITHIN => {
+                if frozen_holder(directory).is_some() {
+                    return Ok(None);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_timeout(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut)
+}
+
+/// The process that has a directory open, if it was stopped by a signal.
+pub(crate) fn frozen_holder(directory: &Path) -> Option<u32> {
+    let process = Lock::holder(directory)?.parse().ok()?;
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program stands in parentheses, and may hold any.
+    let state = stat.rsplit_once(')')?.1.trim_start().chars().next()?;
+    matches!(state, 'T' | 't').then_some(process)
 }
 
 fn socket(directory: &Path) -> PathBuf {
     directory.join("socket")
 }
 
-/// A path to the same socket that is short enough for the system, which takes 107 bytes.
-fn short(path: &Path) -> io::Result<PathBuf> {
-    if path.as_os_str().len() < 100 {
-        return Ok(path.to_owned());
+/// A socket under a path that is short enough for the system, which takes 107 bytes.
+struct Near {
+    path: PathBuf,
+    /// The folder of the socket, open as long as the path leads through it.
+    _folder: Option<File>,
+}
+
+impl Near {
+    fn of(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().len() <= PATH_MAX {
+            return Ok(Self { path: path.to_owned(), _folder: None });
+        }
+        let folder = File::open(path.parent().unwrap_or(path))?;
+        let name = path.file_name().unwrap_or_default();
+        let path = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
+        Ok(Self { path, _folder: Some(folder) })
     }
-    let link = std::env::temp_dir()
-        .join(format!("freshet-{:016x}", xxhash_rust::xxh3::xxh3_64(path.as_os_str().as_encoded_bytes())));
-    if std::fs::read_link(&link).ok().as_deref() != path.parent() {
-        let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(path.parent().unwrap_or(path), &link)?;
+
+    fn path(&self) -> &Path {
+        &self.path
     }
-    Ok(link.join("socket"))
 }

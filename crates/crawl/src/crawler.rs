@@ -17,6 +17,7 @@ use freshet_store::error::StoreError;
 use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
 use freshet_store::sites::PolitenessState;
+use freshet_store::synced::Synced;
 use freshet_store::time::Timestamp;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
@@ -27,17 +28,18 @@ use crate::change::Definition;
 use crate::clock::Clock;
 use crate::containment::{Defects, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
-use crate::desk::Insight;
+use crate::desk::{Insight, verdict};
 use crate::keep::{Keeper, News};
 use crate::notes;
 use crate::page::PageUrl;
 use crate::policy::visit::Explanation;
+use crate::published::{Forecast, Published};
 use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::{Order, Visit};
 use crate::web::politeness::Turn;
-use crate::web::robots::{Chase, RobotsPolicy};
+use crate::web::robots::Chase;
 use crate::web::{Experience, Fetch};
 
 /// Visits that may wait for the keeper; then fetching waits too.
@@ -58,6 +60,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const ROOM_AGAIN: Duration = Duration::from_secs(1);
 /// How often in a row the key-value store is opened again for one commit, before that is an error: it is no lack of room then.
 const REOPENED_MAX: u32 = 8;
+/// How often it is said how the copy will stand: it is looked at many pages for that.
+const FORECAST_EVERY: Duration = Duration::from_secs(60);
+/// For how many hours from now that is said.
+const FORECAST_HOURS: [i64; 8] = [0, 1, 6, 24, 3 * 24, 7 * 24, 30 * 24, 180 * 24];
+/// Milliseconds of one hour.
+const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 const DAY: i64 = 86_400_000;
 /// The shortest that a fetch task sleeps.
@@ -90,6 +98,18 @@ pub struct Crawler {
     audit: Mutex<Option<Audit>>,
     /// Defects of this program that were met.
     defects: Mutex<Defects>,
+    /// What was made durable last.
+    synced: Mutex<Option<Synced>>,
+    forecast: Mutex<Forecasts>,
+    /// Whether the status is being published.
+    publishing: AtomicBool,
+}
+
+/// How the copy will stand, and when that was said.
+#[derive(Default)]
+struct Forecasts {
+    made: Option<Instant>,
+    forecasts: Vec<Forecast>,
 }
 
 /// What the keeper is told.
@@ -135,6 +155,9 @@ impl Crawler {
             once,
             audit: Mutex::new(None),
             defects: Mutex::default(),
+            synced: Mutex::default(),
+            forecast: Mutex::default(),
+            publishing: AtomicBool::new(false),
         };
         (Arc::new(crawler), messages)
     }
@@ -173,6 +196,7 @@ impl Crawler {
                     // A keeper that has much to do needs no reminder.
                     let _ = self.keeper.try_send(Message::Pulse);
                     self.sample_rates();
+                    self.publish_aside();
                 }
                 () = self.stop.notified() => {
                     // Nobody is left to take in what is under way when nothing is kept any more, or a defect has ended the crawl.
@@ -198,7 +222,7 @@ impl Crawler {
         let site = order.site();
         let mut visit = match contained_task(self.crawl_module.visit(&assignment)).await {
             Ok(visit) => visit?,
-            Err(said) => self.visit_failed(&order, time, said)?,
+            Err(said) => self.visit_failed(&order, time, &said)?,
         };
         let politeness = self.let_go(assignment, &visit);
         if let Visit::Robots { site, time, fetches, onward: Some(chase) } = visit {
@@ -211,14 +235,14 @@ impl Crawler {
             return Ok(!self.is_stopping());
         }
         if let Err(said) = contained(|| archived::fold(&mut visit, &self.folding)) {
-            visit = self.visit_failed(&order, time, said)?;
+            visit = self.visit_failed(&order, time, &said)?;
         }
         let kept = self.keeper.send(Message::Visit(Box::new(visit), site, politeness)).await;
         Ok(kept.is_ok() && !self.is_stopping())
     }
 
     /// A defect kept an order from being carried out: it is told, and the order comes back as a visit that failed.
-    fn visit_failed(&self, order: &Order, time: Timestamp, said: String) -> Result<Visit, StoreError> {
+    fn visit_failed(&self, order: &Order, time: Timestamp, said: &str) -> Result<Visit, StoreError> {
         let said = format!("internal error: {said}");
         let visit = self.crawl_module.visit_failed(order, time, &said)?;
         let doing = match &visit {
@@ -404,7 +428,60 @@ impl Crawler {
         let mut board = self.board();
         keeper.show(&mut board);
         board.disk = keeper.disk();
+        drop(board);
+        *self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
+            Some(keeper.synced().clone());
         Ok(())
+    }
+
+    /// Publishes how the crawl stands, on a thread where that may take its time.
+    fn publish_aside(self: &Arc<Self>) {
+        if self.publishing.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let crawler = Arc::clone(self);
+        tokio::task::spawn_blocking(move || {
+            let published = contained(|| crawler.publish(FORECAST_EVERY));
+            published.unwrap_or_else(|said| {
+                crawler.survive("publishing the status", format!("internal error: {said}"));
+            });
+            crawler.publishing.store(false, Ordering::Relaxed);
+        });
+    }
+
+    /// Publishes how the crawl stands, with a forecast that is not older than this.
+    fn publish(&self, forecast_age: Duration) {
+        let synced = self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+        let Some(synced) = synced else { return };
+        let mut forecast = self.forecast.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if forecast.made.is_none_or(|made| made.elapsed() >= forecast_age) {
+            *forecast = Forecasts { made: Some(Instant::now()), forecasts: self.forecast_now() };
+        }
+        let forecasts = forecast.forecasts.clone();
+        drop(forecast);
+        let published = Published::new(&synced, self.clock.speed(), self.status_now(), forecasts);
+        // Where it cannot be written, as on a full disk, the one before stays: it says when it was published.
+        let _ = published.write(self.reader().directory());
+    }
+
+    /// Publishes how the crawl stood when it was closed.
+    pub(crate) fn publish_end(&self, synced: &Synced) {
+        *self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(synced.clone());
+        self.publish(Duration::ZERO);
+    }
+
+    /// How the copy will stand if nothing is visited.
+    fn forecast_now(&self) -> Vec<Forecast> {
+        let now = self.clock.now();
+        let audits = audit::past(self.reader()).unwrap_or_default();
+        let forecast = |hours: &i64| {
+            let at = now.plus_millis(hours * HOUR);
+            let estimate = self.look(|update_module| update_module.refresh().copy_estimate(at))??;
+            let freshness = audit::calibrated((estimate.freshness, estimate.freshness_error), &audits, at);
+            let age_days = (estimate.age.get(), estimate.age_error.get());
+            Some(Forecast { at_ms: at.millis(), freshness, age_days })
+        };
+        FORECAST_HOURS.iter().filter_map(forecast).collect()
     }
 
     /// Commits. While the disk is full it waits for room, and so do the visits behind it. A key-value store that takes no writes, as after a
@@ -472,10 +549,7 @@ impl Crawler {
         status.now_ms = now.millis();
         self.look(|update_module| update_module.show(&mut status, now));
         status.troubles.splice(0..0, self.defects().troubles());
-        let audits = audit::past(self.reader()).unwrap_or_default();
-        status.audits = audits.len() as u64;
-        status.freshness_uncalibrated = status.freshness.map(|(freshness, _)| freshness);
-        status.freshness = status.freshness.map(|estimate| audit::calibrated(estimate, &audits, now));
+        audit::calibrate(&mut status, self.reader(), now);
         self.measure_rates(&mut status);
         status.limit = status.limiting();
         status
@@ -610,17 +684,6 @@ impl Insight for Crawler {
 
     fn robots(&self, url: &PageUrl) -> String {
         let site = self.reader().site_number(url.site()).ok().flatten();
-        match site.and_then(|site| self.update_module().rules(site)).as_deref() {
-            None => "robots.txt was not read yet".to_owned(),
-            Some(RobotsPolicy::AllowAll) => "the site has no robots.txt: all is allowed".to_owned(),
-            Some(RobotsPolicy::Wait(_)) => "robots.txt cannot be had now: nothing is visited".to_owned(),
-            Some(RobotsPolicy::Rules(robots)) => {
-                let verdict = robots.verdict(url.path_and_query());
-                let word = if verdict.allowed { "allowed" } else { "forbidden" };
-                verdict
-                    .rule
-                    .map_or_else(|| format!("{word}: no rule applies"), |rule| format!("{word} by `{rule}`"))
-            }
-        }
+        verdict(site.and_then(|site| self.update_module().rules(site)).as_deref(), url)
     }
 }

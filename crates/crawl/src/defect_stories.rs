@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use freshet_store::collection::Keep;
 use freshet_store::history::{VisitKind, VisitQuery};
+use freshet_store::reader::Reader;
 
 use crate::change::Definitions;
 use crate::clock::{Clock, Pace};
@@ -153,8 +154,8 @@ async fn check_end(place: &str, doing: &str) {
     assert!(error.starts_with(&begins), "{error}");
     assert!(story.took < Duration::from_secs(20), "it stood still for {:?}", story.took);
     // What was committed is there.
-    let crawl = Crawl::look(settings).expect("it opens again");
-    assert!(crawl.crawler().reader().counters().expect("counters").visits > 0);
+    let reader = Reader::open(&settings.directory).expect("it can be read");
+    assert!(reader.counters().expect("counters").visits > 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

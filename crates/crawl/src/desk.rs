@@ -25,6 +25,7 @@ use crate::past::{Past, past};
 use crate::policy::visit::Explanation;
 use crate::status::{ChangeLine, Status};
 use crate::web::decoded;
+use crate::web::robots::RobotsPolicy;
 
 /// Lines of an answer at most, unless more are asked for.
 const LINES_MAX: usize = 1_000_000;
@@ -148,6 +149,8 @@ pub enum Answer {
     Past(Past),
     /// What an audit found.
     Audit(AuditReport),
+    /// The crawl is being opened; so much of it is done, from 0 to 1.
+    Opening(f64),
     /// The host may be asked once. The turn lasts until the connection ends, or says how the host behaved.
     Turn,
     /// The host may not be asked yet: it is worth asking for a turn again.
@@ -245,6 +248,9 @@ pub struct Account {
     pub validators_lied: u16,
     /// How often it is visited whatever the policy says, in milliseconds.
     pub pinned_every_ms: Option<u64>,
+    /// Whether its site is paused.
+    #[serde(default)]
+    pub paused: bool,
     /// Versions that are kept, by time in milliseconds.
     pub versions_ms: Vec<i64>,
     /// What is a change of it.
@@ -296,6 +302,22 @@ pub trait Insight {
     fn robots(&self, url: &PageUrl) -> String;
     /// What is a change of a page.
     fn definition(&self, url: &PageUrl) -> Definition;
+}
+
+/// What the rules of a site, as far as they are known, say of a URL.
+pub(crate) fn verdict(rules: Option<&RobotsPolicy>, url: &PageUrl) -> String {
+    match rules {
+        None => "robots.txt was not read yet".to_owned(),
+        Some(RobotsPolicy::AllowAll) => "the site has no robots.txt: all is allowed".to_owned(),
+        Some(RobotsPolicy::Wait(_)) => "robots.txt cannot be had now: nothing is visited".to_owned(),
+        Some(RobotsPolicy::Rules(robots)) => {
+            let verdict = robots.verdict(url.path_and_query());
+            let word = if verdict.allowed { "allowed" } else { "forbidden" };
+            verdict
+                .rule
+                .map_or_else(|| format!("{word}: no rule applies"), |rule| format!("{word} by `{rule}`"))
+        }
+    }
 }
 
 /// Answers what can be answered by reading.
@@ -497,6 +519,7 @@ fn describe(
     account.not_modified = record.not_modified;
     account.validators_lied = record.validators_lied;
     account.pinned_every_ms = record.pinned_every;
+    account.paused = reader.site(record.site)?.is_some_and(|site| site.paused);
     account.versions_ms = reader.versions(page)?.iter().map(|version| version.time.millis()).collect();
     if let Some(explanation) = insight.explain(page) {
         let rates = (explanation.change_rate, explanation.change_rate_low, explanation.change_rate_high);

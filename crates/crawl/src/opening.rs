@@ -18,14 +18,15 @@ use tokio::sync::mpsc;
 
 use crate::budget::Budget;
 use crate::change::Kinds;
-use crate::clock::{Clock, Pace};
+use crate::clock::{Clock, wall_now};
 use crate::containment::contained;
+use crate::counter::{Bound, Progress, paused_or_not, pinned};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
-use crate::desk::{Answer, Question, answer};
+use crate::desk::{Answer, Question, site_named};
 use crate::keep::readings::ListReading;
 use crate::keep::rhythm::Rhythms;
-use crate::keep::{Admission, Keeper, News};
+use crate::keep::{Admission, Keeper, Memory, News};
 use crate::notes::{self, LastRun};
 use crate::page::reading::Limits;
 use crate::page::scope::BadPattern;
@@ -71,6 +72,13 @@ const RANK_REST: u32 = 20;
 const RANKED_AT_ONCE: usize = 1_000;
 /// How long the keeper has for visits before the next piece of a ranking.
 const BETWEEN_PIECES: Duration = Duration::from_millis(5);
+
+/// Part of an opening that is done when the store is open.
+const STORE_OPEN: f64 = 0.1;
+/// The same when all URLs and pages were read.
+const KEEPER_READY: f64 = 0.5;
+/// Visits that are replayed between two words on how far it is.
+const VISITS_BETWEEN: usize = 4096;
 
 /// Why a crawl cannot run.
 #[derive(Debug, thiserror::Error)]
@@ -121,6 +129,7 @@ pub struct Crawl {
     keeper: Keeper,
     messages: mpsc::Receiver<Message>,
     settings: Settings,
+    bound: Option<Bound>,
 }
 
 impl Crawl {
@@ -138,12 +147,17 @@ impl Crawl {
             .iter()
             .map(|pin| Ok((checked(&pin.url)?, pin.every)))
             .collect::<Result<Vec<_>, CrawlError>>()?;
-        let store = Store::open(&settings.directory, settings.store())?;
+        let lock = Store::lock(&settings.directory)?;
+        let progress = Arc::new(Progress::default());
+        let bound = Bound::new(&settings.directory, Arc::clone(&progress));
+        let store = Store::open_locked(lock, &settings.directory, settings.store())?;
+        progress.reach(STORE_OPEN);
         if let Some(latest) = store.reader().latest_moment()? {
             clock.not_before(latest);
         }
         let now = clock.now();
         let mut keeper = Keeper::new(store, admission)?;
+        progress.reach(KEEPER_READY);
         keeper.write_note(LastRun::of(&settings, &clock).note());
         let visible = notes::visible_until(&keeper.reader())?;
         keeper.write_note(notes::see_until(match settings.publication {
@@ -157,29 +171,29 @@ impl Crawl {
             keeper.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
         }
         keeper.commit()?;
-        Self::join(settings, clock, web, keeper)
-    }
-
-    /// Opens a crawl that does not run, to be asked as it would have been asked when it ran last.
-    pub fn look(mut settings: Settings) -> Result<Self, CrawlError> {
-        let store = Store::open(&settings.directory, settings.store())?;
-        let reader = store.reader();
-        let run = LastRun::read(&reader)?;
-        if let Some(run) = &run {
-            run.restore(&mut settings);
+        let mut crawl = Self::join(settings, clock, web, keeper, &progress)?;
+        match bound {
+            Ok(mut bound) => {
+                bound.opened();
+                crawl.bound = Some(bound);
+            }
+            // It can be crawled all the same.
+            Err(error) => crawl.crawler.survive("binding the socket for questions", error.to_string()),
         }
-        let keeper = Keeper::new(store, Admission::new(&settings)?)?;
-        let last_visit = reader.latest_moment()?;
-        let clock = Clock::new(run.map_or(Pace::WALL, |run| run.pace(last_visit)));
-        let web = Web::new(settings.web.clone())?;
-        Self::join(settings, Arc::new(clock), web, keeper)
+        Ok(crawl)
     }
 
     /// Joins the modules.
-    fn join(settings: Settings, clock: Arc<Clock>, web: Web, mut keeper: Keeper) -> Result<Self, CrawlError> {
+    fn join(
+        settings: Settings,
+        clock: Arc<Clock>,
+        web: Web,
+        mut keeper: Keeper,
+        progress: &Progress,
+    ) -> Result<Self, CrawlError> {
         let reader = keeper.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
-        remember(&mut update_module, &reader, &mut keeper, clock.now())?;
+        replay(&mut update_module, &reader, keeper.memory(), clock.now(), progress)?;
         if reader.counters()?.visits > 0 || !keeper.ended_cleanly() {
             update_module.begin(clock.now());
         }
@@ -189,7 +203,7 @@ impl Crawl {
         let crawl_module = CrawlModule::new(web, reader, canonical, clock_of_visits, limits, definitions);
         let (crawler, messages) =
             Crawler::new(update_module, crawl_module, keeper.folding(), clock, settings.once);
-        Ok(Self { crawler, keeper, messages, settings })
+        Ok(Self { crawler, keeper, messages, settings, bound: None })
     }
 
     /// The modules, to be watched and asked to stop.
@@ -197,18 +211,9 @@ impl Crawl {
         Arc::clone(&self.crawler)
     }
 
-    /// Answers a question by reading, while the crawl does not run.
-    pub fn answer(&self, question: &Question) -> Answer {
-        self.keeper.show(&mut self.crawler.board());
-        self.crawler.board().disk = self.keeper.disk();
-        let answered = answer(self.crawler.reader(), self.crawler.as_ref(), question);
-        match answered {
-            Answer::Status(mut status) => {
-                status.running = false;
-                Answer::Status(status)
-            }
-            other => other,
-        }
+    /// The socket at which it can be asked: for [`crate::counter::serve`].
+    pub fn take_socket(&mut self) -> Option<Bound> {
+        self.bound.take()
     }
 
     /// The writer, while the crawl does not run.
@@ -219,12 +224,14 @@ impl Crawl {
     /// Closes the files without running.
     pub fn close(self) -> Result<(), CrawlError> {
         let now = self.crawler.clock().now();
-        Ok(self.keeper.close(now)?)
+        let Self { crawler, keeper, .. } = self;
+        crawler.publish_end(&keeper.close(now)?);
+        Ok(())
     }
 
     /// Runs until the crawl is asked to stop; then closes its files.
     pub async fn run(self) -> Result<(), CrawlError> {
-        let Self { crawler, keeper, messages, settings } = self;
+        let Self { crawler, keeper, messages, settings, bound: _bound } = self;
         let keeping = {
             let crawler = Arc::clone(&crawler);
             std::thread::spawn(move || {
@@ -257,16 +264,44 @@ impl Crawl {
         let unexpected = |_| defect("ending", "a thread of the crawl ended unexpectedly");
         let (kept, aside) = joined.await.map_err(|_| unexpected(()))?;
         let kept = kept.map_err(|_| unexpected(()))?;
-        let closed = kept.map(|kept| Ok::<_, StoreError>(kept?.close(clock_now)?));
+        let closed = kept.map(|kept| kept?.close(clock_now));
         if let Some((doing, said)) = crawler.fatal_defect() {
             return Err(defect(&doing, &said));
         }
-        closed.map_err(unexpected)??;
+        crawler.publish_end(&closed.map_err(unexpected)??);
         for ended in aside {
             ended.map_err(|_| unexpected(()))?;
         }
         Ok(ran?)
     }
+}
+
+/// Carries out what a user tells a crawl that does not run.
+pub fn change(settings: &Settings, question: &Question) -> Result<Answer, CrawlError> {
+    let admission = Admission::new(settings)?;
+    let store = Store::open(&settings.directory, settings.store())?;
+    let latest = store.reader().latest_moment()?;
+    let now = wall_now().max(latest.unwrap_or_default());
+    let mut keeper = Keeper::new(store, admission)?;
+    let done = match question {
+        Question::Pin { url, every_ms } => match Canonical::default().of(url) {
+            Ok(url) if keeper.memory().keeps(&url)? => {
+                keeper.take(Message::Pin(url.clone(), *every_ms), now)?;
+                Answer::Done(pinned(url.as_str(), *every_ms))
+            }
+            _ => Answer::Unknown(format!("{url} is not kept: it cannot be pinned")),
+        },
+        Question::Pause { site, paused } => match site_named(&keeper.reader(), site)? {
+            Some((number, name)) => {
+                keeper.take(Message::Pause(number, *paused), now)?;
+                Answer::Done(paused_or_not(&name, *paused))
+            }
+            None => Answer::Unknown(format!("{site} is not a site of this crawl")),
+        },
+        _ => Answer::Unknown("the crawl does not run".to_owned()),
+    };
+    keeper.close(now)?;
+    Ok(done)
 }
 
 /// The RankingModule's own thread: it ranks, rests, and ranks again, until the crawl stops.
@@ -327,7 +362,11 @@ fn checked_seed(web: &Web, canonical: &Canonical, seed: &str) -> Result<PageUrl,
     Ok(url)
 }
 
-fn update_module(settings: &Settings, reader: &Reader, clock: &Clock) -> Result<UpdateModule, CrawlError> {
+pub(crate) fn update_module(
+    settings: &Settings,
+    reader: &Reader,
+    clock: &Clock,
+) -> Result<UpdateModule, CrawlError> {
     let now = clock.now();
     let counters = reader.counters()?;
     let per_day = settings.visits_per_day.unwrap_or(UNLIMITED_PER_DAY);
@@ -400,21 +439,27 @@ fn pages_expected(kept: u64, visits: u64, per_day: Option<f64>, pages_max: usize
 }
 
 /// Tells the module all that the stores hold, as it was told when it happened.
-fn remember(
+pub(crate) fn replay(
     module: &mut UpdateModule,
     reader: &Reader,
-    keeper: &mut Keeper,
+    memory: &mut Memory,
     now: Timestamp,
+    progress: &Progress,
 ) -> Result<(), StoreError> {
-    let (copies, readings) = keeper.tell_all(now, |news| module.hear(news, now))?;
+    let (copies, readings) = memory.tell_all(now, |news| module.hear(news, now))?;
     let mut readings = readings.into_iter().peekable();
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
     visits.sort_unstable_by_key(|visit| (visit.time, visit.number));
     let mut rhythms = Rhythms::default();
-    for PastVisit { time, page, kind, prompted, date, bytes_expected, kinds, .. } in visits {
+    let count = visits.len();
+    for (at, visit) in visits.into_iter().enumerate() {
+        if at % VISITS_BETWEEN == 0 {
+            progress.reach(KEEPER_READY + (1.0 - KEEPER_READY) * at as f64 / count as f64);
+        }
+        let PastVisit { time, page, kind, prompted, date, bytes_expected, kinds, .. } = visit;
         while let Some(reading) = readings.next_if(|(_, reading)| reading.time() < time) {
-            remember_reading(module, keeper, &reading, now);
+            replay_reading(module, memory, &reading, now);
         }
         module.let_pass(time);
         rhythms.hear(page, time, kind == VisitKind::Changed, date);
@@ -429,7 +474,7 @@ fn remember(
             VisitKind::Failed | VisitKind::Moved | VisitKind::Refused => Outcome::Failed,
         };
         if !matches!(kind, VisitKind::Failed | VisitKind::Refused) {
-            keeper.recall_judgement(page);
+            memory.recall_judgement(page);
         }
         // Of what sitemaps said the last word is kept. Without those before it a page seems to have waited for far longer than it had, which
         // would teach the policy something false of all the pages of which nothing is told.
@@ -437,26 +482,26 @@ fn remember(
         module.hear(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
     }
     for reading in readings {
-        remember_reading(module, keeper, &reading, now);
+        replay_reading(module, memory, &reading, now);
     }
     for (page, change) in rhythms.expected() {
         if let Some(site) = copies.site(page) {
             module.hear(News::Expected { page, site, change }, now);
         }
     }
-    keeper.recall_signals(&copies).into_iter().for_each(|news| module.hear(news, now));
+    memory.recall_signals(&copies).into_iter().for_each(|news| module.hear(news, now));
     Ok(())
 }
 
 /// Tells the module what a list said when it was last read.
-fn remember_reading(
+fn replay_reading(
     module: &mut UpdateModule,
-    keeper: &mut Keeper,
+    memory: &mut Memory,
     (list, reading): &(Box<str>, ListReading),
     now: Timestamp,
 ) {
     module.let_pass(reading.time());
-    keeper.recall_reading(list, reading).into_iter().for_each(|news| module.hear(news, now));
+    memory.recall_reading(list, reading).into_iter().for_each(|news| module.hear(news, now));
 }
 
 /// What the policy is told of a visit of the past: of millions, all of them at once are held to be put in order.
@@ -488,7 +533,8 @@ impl PastVisit {
 
 /// Whether a directory holds a crawl.
 pub fn is_crawl(directory: &Path) -> bool {
-    directory.join("state").is_dir()
+    // One that is damaged is one as well.
+    ["state", "SYNCED", "log"].iter().any(|part| directory.join(part).exists())
 }
 
 #[cfg(test)]

@@ -12,6 +12,12 @@ pub(crate) const LAST_CHANGES: usize = 12;
 pub struct Status {
     /// Whether the crawl runs.
     pub running: bool,
+    /// What its process does.
+    #[serde(default)]
+    pub process: Process,
+    /// When these figures were published, by the wall's clock in milliseconds since 1970; none if the process itself told them.
+    #[serde(default)]
+    pub published_ms: Option<i64>,
     /// The crawl's own time, in milliseconds since 1970.
     pub now_ms: i64,
     /// When this run began, in the crawl's own time.
@@ -80,6 +86,23 @@ pub struct Status {
     pub last_changes: VecDeque<ChangeLine>,
     /// What limits the crawl, in a sentence; empty if nothing does.
     pub limit: String,
+}
+
+/// What the process of a crawl does.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Process {
+    /// It crawls.
+    #[default]
+    Running,
+    /// It is opening the crawl.
+    Opening,
+    /// It was stopped by a signal, and can be continued by one.
+    Frozen,
+    /// It does not run: the crawl was closed.
+    Ended,
+    /// It does not run: it was killed, or the machine lost power.
+    Killed,
 }
 
 /// A trouble that was met on a site.

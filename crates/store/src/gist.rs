@@ -104,6 +104,27 @@ impl Gist {
         Self { file: is_ready.is_ok().then_some(file), reach }
     }
 
+    /// The same for those who only read: nothing is cut off, and nothing can be appended.
+    pub(crate) fn look(
+        directory: &Path,
+        store: [u8; 16],
+        form: u32,
+        limit: Reach,
+        mut each: impl FnMut(&Piece<'_>) -> bool,
+    ) -> Self {
+        let file = File::open(directory.join(FILE_NAME)).ok();
+        let mut pieces = file.as_ref().and_then(|file| Pieces::of(file, &head(store, form), limit));
+        while let Some(piece) = pieces.as_mut().and_then(Pieces::read_next) {
+            if !each(&piece) {
+                break;
+            }
+            if let Some(pieces) = &mut pieces {
+                pieces.believe();
+            }
+        }
+        Self { file: None, reach: pieces.map_or(Reach::default(), |pieces| pieces.reach) }
+    }
+
     /// How far it reaches.
     pub fn reach(&self) -> Reach {
         self.reach

@@ -158,6 +158,9 @@ fn inspect_format(directory: &Path, findings: &mut Findings) -> Result<(), Store
         Ok(found) => {
             let text = String::from_utf8_lossy(&found).into_owned();
             let number = text.trim().strip_prefix("freshet store ").and_then(|rest| rest.parse::<u32>().ok());
+            if number == Some(1) {
+                return Err(StoreError::Earlier { directory: directory.to_path_buf() });
+            }
             if let Some(number) = number.filter(|number| *number != FORMAT) {
                 let (directory, found) = (directory.to_path_buf(), number.to_string());
                 return Err(StoreError::Format { directory, found, known: FORMAT });

@@ -19,7 +19,7 @@
 //! - [`url_files`]: every URL as Parquet.
 //! - [`store`]: all of it together: opened, changed, closed; `commit` makes changes true, `ledger` takes steps and makes them durable,
 //!   `recent_urls` spares lookups; `making` makes a new store, `convert` one of the first format, `recovery` refuses what is behind and replays the log,
-//!   `lock` keeps others out, `mend` forgets what a loss of power took, `aside` keeps what belongs to no step, `room` asks whether there is room on
+//!   [`lock`] keeps others out, `mend` forgets what a loss of power took, `aside` keeps what belongs to no step, `room` asks whether there is room on
 //!   the disk, `presence` whether the directory is still there, `reopening` goes on after a write of the key-value store failed.
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread; `reading` opens a store to be read whatever its process does, with a copy of the state (`scratch`), and
@@ -53,7 +53,7 @@ mod inspect;
 pub mod key_value;
 mod ledger;
 pub mod links;
-mod lock;
+pub mod lock;
 pub mod log;
 mod making;
 mod mend;

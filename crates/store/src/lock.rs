@@ -20,7 +20,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The lock, held until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock {
+pub struct Lock {
     _file: File,
 }
 
@@ -61,7 +61,7 @@ impl Lock {
     }
 
     /// The process that has the lock, as its file says; none if nobody has. Nothing is written.
-    pub(crate) fn holder(directory: &Path) -> Option<String> {
+    pub fn holder(directory: &Path) -> Option<String> {
         let mut file = File::open(directory.join(FILE_NAME)).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {

@@ -4,6 +4,7 @@
 //! - A reader sees only what was committed.
 //! - Reading does not hold up the writer, and the writer does not hold up reading.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,6 +16,7 @@ use crate::collection::reading::{read_record, read_response};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::StoreError;
+use crate::gist::{Gist, Piece, Reach};
 use crate::history::columns::NumberedVisit;
 use crate::history::files::{decode, registered};
 use crate::history::{VisitOutcome, VisitQuery, query};
@@ -23,8 +25,12 @@ use crate::key_value::{Direction, KeyRange, Readable, Space, View};
 use crate::links::Links;
 use crate::lock::Lock;
 use crate::readers::Reading;
+use crate::reading::refuse_what_is_none;
+use crate::recovery::refuse_at_first_sight;
 use crate::scratch::Scratch;
 use crate::sites::{SiteRecord, Sites};
+use crate::store::{DiskUse, Format, IDENTITY, Identity, known_format};
+use crate::synced::{self, Synced};
 use crate::time::Timestamp;
 use crate::versions::{Version, Versions};
 
@@ -81,6 +87,25 @@ impl Reader {
     /// Whether the visit with this number is on the disk, so that it can be told to others.
     pub fn is_durable(&self, visit: u64) -> bool {
         visit < self.shared.durable_visits.load(Ordering::Acquire)
+    }
+
+    /// The gist of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.
+    pub fn gist(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> Gist {
+        let identity = crate::all_urls::read(self.shared.view.as_ref(), Space::Meta, IDENTITY);
+        let id = identity.ok().flatten().map_or([0; 16], |identity: Identity| identity.id);
+        let reach = self.counters().map_or(Reach::default(), |counters| Reach::of(&counters));
+        Gist::look(&self.shared.directory, id, form, reach, each)
+    }
+
+    /// The bytes that the store takes; of the state roughly.
+    pub fn disk_use(&self) -> Result<DiskUse, StoreError> {
+        let counters = self.counters()?;
+        Ok(DiskUse {
+            state: bytes_within(&self.shared.directory.join("state")),
+            collection: counters.collection_bytes,
+            history: counters.history_bytes,
+            collection_limit: None,
+        })
     }
 
     /// How much there is of everything.
@@ -243,6 +268,29 @@ impl Reader {
             })
             .collect()
     }
+}
+
+/// What was made durable of the store in this directory, if nothing of it is missing at first sight: without opening it.
+pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
+    refuse_what_is_none(directory)?;
+    if known_format(directory)? == Some(Format::First) {
+        return Err(StoreError::Earlier { directory: directory.to_path_buf() });
+    }
+    let synced = synced::read(directory)?;
+    refuse_at_first_sight(directory, &synced)?;
+    Ok(synced)
+}
+
+/// Bytes on disk of the files in a folder and below, without the holes in them.
+fn bytes_within(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(found) if found.is_dir() => bytes_within(&entry.path()),
+            Ok(found) => 512 * found.blocks(),
+            Err(_) => 0,
+        })
+        .sum()
 }
 
 /// The latest moment that a state tells of.

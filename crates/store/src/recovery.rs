@@ -239,6 +239,18 @@ fn refuse_short_files(directory: &Path, state: &dyn View, synced: &Synced) -> Re
     Ok(())
 }
 
+/// Refuses a directory of which the state, the end of the log or the last segment is missing or too short, without opening any of them.
+pub(crate) fn refuse_at_first_sight(directory: &Path, synced: &Synced) -> Result<(), StoreError> {
+    let state = directory.join("state");
+    if !state.join("keyspaces").is_dir() {
+        return Err(StoreError::behind(&state, "it is missing or empty"));
+    }
+    let log = directory.join(crate::log::files::FOLDER).join(crate::log::files::file_name(synced.log));
+    refuse_short(&log, synced.log_bytes, true)?;
+    let segment = directory.join("collection").join(segment::file_name(synced.segment));
+    refuse_short(&segment, synced.segment_bytes, false)
+}
+
 /// A segment that was mended is shorter than it was when it was made durable.
 pub(crate) fn refuse_mended(
     collection: &Path,

@@ -10,7 +10,7 @@
 //! - What readers that were killed have left there goes when the next one begins.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{DirBuilderExt as _, symlink};
@@ -44,6 +44,8 @@ pub(crate) struct Scratch {
     _alive: File,
     /// The tables that are linked to.
     tables: Vec<File>,
+    /// Up to which byte each journal was copied: they grow at their ends only.
+    journals: BTreeMap<u64, u64>,
     /// Bytes that were copied.
     copied: u64,
 }
@@ -66,7 +68,6 @@ impl Scratch {
             }
             before = after;
             std::thread::sleep(TRY_AGAIN);
-            scratch.clear()?;
         }
         Err(StoreError::Restless { directory: directory.to_path_buf() })
     }
@@ -77,6 +78,7 @@ impl Scratch {
     }
 
     /// Bytes that were copied.
+    #[cfg(test)]
     pub(crate) fn copied(&self) -> u64 {
         self.copied
     }
@@ -94,24 +96,32 @@ impl Scratch {
             let path = folder.join(ALIVE);
             let alive = File::create(&path).map_err(StoreError::file("write", &path))?;
             let _ = alive.try_lock();
-            return Ok(Self { folder, _alive: alive, tables: Vec::new(), copied: 0 });
+            return Ok(Self {
+                folder,
+                _alive: alive,
+                tables: Vec::new(),
+                journals: BTreeMap::new(),
+                copied: 0,
+            });
         }
     }
 
-    fn clear(&mut self) -> Result<(), StoreError> {
-        self.tables.clear();
-        let state = self.folder.join("state");
-        fs::remove_dir_all(&state).map_err(StoreError::file("remove", &state))
-    }
-
-    /// Copies journals and lists of tables, and links to tables.
+    /// Copies journals and lists of tables, and links to tables. Done again, it copies what is new.
     fn copy(&mut self, state: &Path, lists: &Lists) -> Result<(), StoreError> {
         let to = self.folder.join("state");
         make_folder(&to)?;
         // The journal that is written comes last: it then has all that others were about when they were listed.
-        for name in lists.journals.values() {
-            self.copy_file(&state.join(name), &to.join(name))?;
+        for (number, name) in &lists.journals {
+            // The last block may have been copied before it was full.
+            let from = self.journals.get(number).map_or(0, |end| end.saturating_sub(SOME as u64));
+            let end = self.copy_from(&state.join(name), &to.join(name), from)?;
+            self.journals.insert(*number, end);
         }
+        for number in self.journals.keys().filter(|number| !lists.journals.contains_key(number)) {
+            let path = to.join(format!("{number}.jnl"));
+            fs::remove_file(&path).map_err(StoreError::file("remove", &path))?;
+        }
+        self.journals.retain(|number, _| lists.journals.contains_key(number));
         for path in listed(state)? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             if path.is_file() && !name.ends_with(".jnl") {
@@ -143,6 +153,9 @@ impl Scratch {
         make_folder(to)?;
         for path in listed(from)? {
             let link = to.join(path.file_name().unwrap_or_default());
+            if link.is_symlink() {
+                continue;
+            }
             let target = match File::open(&path) {
                 // A table that is being made may be given up.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -162,14 +175,24 @@ impl Scratch {
         if held.exists() { Ok(held) } else { absolute(path) }
     }
 
-    /// Copies what a file holds; of one that ends in a hole, what stands before it.
+    /// Copies what a file holds.
     fn copy_file(&mut self, from: &Path, to: &Path) -> Result<(), StoreError> {
+        self.copy_from(from, to, 0).map(|_| ())
+    }
+
+    /// Copies what a file holds from this byte on, without holes; where it ends.
+    fn copy_from(&mut self, from: &Path, to: &Path, begin: u64) -> Result<u64, StoreError> {
         let mut source = match File::open(from) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(begin),
             opened => opened.map_err(StoreError::file("open", from))?,
         };
-        let mut copy = File::create(to).map_err(StoreError::file("write", to))?;
-        let mut at = 0;
+        let mut copy = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(begin == 0)
+            .open(to)
+            .map_err(StoreError::file("write", to))?;
+        let mut at = begin;
         while let Some((begin, end)) = next_data(&source, at) {
             source.seek(SeekFrom::Start(begin)).map_err(StoreError::file("read", from))?;
             copy.seek(SeekFrom::Start(begin)).map_err(StoreError::file("write", to))?;
@@ -182,7 +205,7 @@ impl Scratch {
             })?;
             at = end;
         }
-        Ok(())
+        Ok(at)
     }
 }
 

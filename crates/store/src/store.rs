@@ -207,8 +207,17 @@ impl std::fmt::Debug for Store {
 impl Store {
     /// Opens the store in this directory, or makes one.
     pub fn open(directory: &Path, settings: Settings) -> Result<Self, StoreError> {
+        Self::open_locked(Self::lock(directory)?, directory, settings)
+    }
+
+    /// Takes the directory for this process, before anything is read.
+    pub fn lock(directory: &Path) -> Result<Lock, StoreError> {
         fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
-        let lock = Lock::take(directory)?;
+        Lock::take(directory)
+    }
+
+    /// Opens the store in a directory that was taken.
+    pub fn open_locked(lock: Lock, directory: &Path, settings: Settings) -> Result<Self, StoreError> {
         match check_format(directory)? {
             Format::Ours => make_if_new(directory, settings.cache_bytes)?,
             Format::First => convert(directory, settings.cache_bytes)?,
@@ -390,8 +399,8 @@ impl Store {
         Ok(())
     }
 
-    /// Puts everything into files that others can read, waits until it is on the disk and closes the store.
-    pub fn close(mut self, now: Timestamp) -> Result<(), StoreError> {
+    /// Puts everything into files that others can read, waits until it is on the disk and closes the store. Says what is durable then.
+    pub fn close(mut self, now: Timestamp) -> Result<Synced, StoreError> {
         while let Some(number) = self.unindexed.first().copied() {
             self.write_index(number)?;
         }
@@ -400,7 +409,8 @@ impl Store {
             self.settle(now, true)?;
         }
         self.settle_urls()?;
-        self.sync_as(true)
+        self.sync_as(true)?;
+        Ok(self.synced().clone())
     }
 }
 
@@ -415,6 +425,11 @@ pub(crate) fn place_key(place: Place) -> [u8; 12] {
 /// What the file says that says what the directory is.
 pub(crate) fn format_text() -> String {
     format!("freshet store {FORMAT}\n")
+}
+
+/// Whether a directory is that of a crawl which an earlier program made, and which [`Store::open`] converts.
+pub fn is_earlier(directory: &Path) -> bool {
+    matches!(known_format(directory), Ok(Some(Format::First)))
 }
 
 /// What a directory says it is.

@@ -58,6 +58,23 @@ record! {
     }
 }
 
+impl Synced {
+    /// How many times something was made durable.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether the crawl was closed after it.
+    pub fn is_clean(&self) -> bool {
+        self.clean
+    }
+
+    /// The identity of the store.
+    pub fn store(&self) -> [u8; 16] {
+        self.store
+    }
+}
+
 /// The file, open to be written.
 #[derive(Debug)]
 pub(crate) struct SyncedFile {
@@ -94,8 +111,8 @@ impl SyncedFile {
     }
 
     /// Says what has been made durable; `number` is given here.
-    pub(crate) fn write(&mut self, synced: Synced) -> Result<(), StoreError> {
-        let synced = Synced { number: self.last.number + 1, ..synced };
+    pub(crate) fn write(&mut self, mut synced: Synced) -> Result<(), StoreError> {
+        synced.number = self.last.number + 1;
         let at = SLOTS[(synced.number % 2) as usize];
         self.file
             .write_all_at(&slot(&synced), at)
@@ -107,7 +124,7 @@ impl SyncedFile {
 }
 
 /// What a directory's file says.
-pub(crate) fn read(directory: &Path) -> Result<Synced, StoreError> {
+pub fn read(directory: &Path) -> Result<Synced, StoreError> {
     let path = directory.join(FILE_NAME);
     let file = match File::open(&path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -6,13 +6,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{Table, presets};
-use freshet_crawl::counter;
-use freshet_crawl::crawler::Message;
-use freshet_crawl::desk::{self, Account, Answer, PageLine, PageOrder, Question};
-use freshet_crawl::opening::{Crawl, is_crawl};
-use freshet_crawl::page::Canonical;
+use freshet_crawl::counter::{self, Reply};
+use freshet_crawl::desk::{Account, Answer, PageLine, PageOrder, Question};
+use freshet_crawl::opening::{change, is_crawl};
 use freshet_crawl::settings::Settings;
-use freshet_crawl::status::ChangeLine;
+use freshet_crawl::status::{ChangeLine, Process};
+use freshet_crawl::stopped;
 
 use super::config::Config;
 use super::words::{moment, span};
@@ -180,12 +179,12 @@ pub(crate) fn cat(options: &CatOptions) -> Result<()> {
 /// `freshet pin`.
 pub(crate) fn pin(options: &PinOptions) -> Result<()> {
     let every_ms = (options.every * 86_400_000.0) as u64;
-    show(&options.place, &Question::Pin { url: options.url.clone(), every_ms })
+    tell(&options.place, &Question::Pin { url: options.url.clone(), every_ms })
 }
 
 /// `freshet pause`.
 pub(crate) fn pause(options: &PauseOptions) -> Result<()> {
-    show(&options.place, &Question::Pause { site: options.site.clone(), paused: !options.resume })
+    tell(&options.place, &Question::Pause { site: options.site.clone(), paused: !options.resume })
 }
 
 pub(super) fn show(place: &Place, question: &Question) -> Result<()> {
@@ -215,7 +214,7 @@ pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
         Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
         // Nobody asks for a turn or for the past here.
-        Answer::Turn | Answer::NoTurn | Answer::Past(_) | Answer::Unknown(_) => {}
+        Answer::Turn | Answer::NoTurn | Answer::Opening(_) | Answer::Past(_) | Answer::Unknown(_) => {}
     }
     Ok(())
 }
@@ -227,15 +226,36 @@ fn json(answer: &Answer) -> Result<String> {
     Ok(serde_json::to_string_pretty(&inner.unwrap_or(value))?)
 }
 
-/// Asks the crawl that runs in a directory, or the directory itself.
+/// Asks the process that crawls, or where none answers the files of the crawl.
 pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     must_be_crawl(directory)?;
-    let running = counter::ask(directory, question)
-        .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
-    match running {
-        Some(answer) => Ok(answer),
-        None => ask_files(directory, question),
+    let in_directory = || format!("cannot ask the crawl in {}", directory.display());
+    match counter::ask(directory, question).with_context(in_directory)? {
+        Reply::Answer(answer) => Ok(answer),
+        Reply::Opening(part) if *question == Question::Status => {
+            let mut answer = ask_files(directory, question)?;
+            if let Answer::Status(status) = &mut answer {
+                status.process = Process::Opening;
+                status.limit = format!("the crawl is being opened: {:.0}% is done", 100.0 * part);
+            }
+            Ok(answer)
+        }
+        Reply::Opening(_) | Reply::Frozen(_) | Reply::Forbidden | Reply::Nobody => {
+            ask_files(directory, question)
+        }
     }
+}
+
+/// Tells the process that crawls, or where none runs makes the change itself.
+fn tell(place: &Place, question: &Question) -> Result<()> {
+    must_be_crawl(&place.dir)?;
+    let in_directory = || format!("cannot tell the crawl in {}", place.dir.display());
+    let reply = counter::ask(&place.dir, question).and_then(Reply::required).with_context(in_directory)?;
+    let answer = match reply {
+        Some(answer) => answer,
+        None => change(&settings_of(&place.dir)?, question).with_context(in_directory)?,
+    };
+    show_answer(place, answer)
 }
 
 /// Fails if the directory holds no crawl.
@@ -259,38 +279,10 @@ pub(super) fn settings_of(directory: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Opens the files of a crawl that does not run.
+/// Reads the files of a crawl.
 fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
-    let settings = settings_of(directory)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let _guard = runtime.enter();
-    let mut crawl =
-        Crawl::look(settings).with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
-    let crawler = crawl.crawler();
-    let now = crawler.clock().now();
-    let done = match question {
-        Question::Pin { url, every_ms } => match Canonical::default().of(url) {
-            Ok(url) if crawler.is_kept(&url) => {
-                crawl.keeper_mut().take(Message::Pin(url.clone(), *every_ms), now)?;
-                Answer::Done(counter::pinned(url.as_str(), *every_ms))
-            }
-            _ => Answer::Unknown(format!("{url} is not kept: it cannot be pinned")),
-        },
-        Question::Pause { site, paused } => match desk::site_named(crawler.reader(), site)? {
-            Some((number, name)) => {
-                crawl.keeper_mut().take(Message::Pause(number, *paused), now)?;
-                Answer::Done(if *paused {
-                    format!("{name} is paused")
-                } else {
-                    format!("{name} is visited again")
-                })
-            }
-            None => Answer::Unknown(format!("{site} is not a site of this crawl")),
-        },
-        question => crawl.answer(question),
-    };
-    crawl.close()?;
-    Ok(done)
+    stopped::ask(settings_of(directory)?, question)
+        .with_context(|| format!("cannot read the crawl in {}", directory.display()))
 }
 
 /// A moment as a user writes it.
@@ -410,6 +402,9 @@ fn explained(account: &Account) -> String {
     }
     if let Some(days) = account.next_visit_days {
         lines.push(format!("  next visit  expected in {}", span(days)));
+    }
+    if account.paused {
+        lines.push("  paused      its site is not visited until `freshet pause SITE --resume`".to_owned());
     }
     if let Some(every) = account.pinned_every_ms {
         lines.push(format!("  pinned      every {}", span(every as f64 / 86_400_000.0)));

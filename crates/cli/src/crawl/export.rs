@@ -12,7 +12,6 @@ use freshet_crawl::opening::is_crawl;
 use freshet_store::export::{Exported, Selection, export_visits, export_wacz, export_warc};
 use freshet_store::history::VisitQuery;
 use freshet_store::reader::Reader;
-use freshet_store::store::{Settings, Store};
 use freshet_store::time::Timestamp;
 use serde_json::json;
 
@@ -44,7 +43,7 @@ pub(crate) struct ExportOptions {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
 
-    /// The directory of the crawl, which must not be running
+    /// The directory of the crawl
     #[arg(long, default_value = "crawl", value_name = "DIR")]
     dir: PathBuf,
 
@@ -65,9 +64,8 @@ pub(crate) fn run(options: &ExportOptions) -> Result<()> {
     }
     let since = options.since.as_deref().map(moment).transpose()?;
     let until = options.until.as_deref().map(moment).transpose()?;
-    let store = Store::open(&options.dir, Settings::default())
+    let reader = Reader::open(&options.dir)
         .with_context(|| format!("cannot read the crawl in {}", options.dir.display()))?;
-    let reader = store.reader();
     let mut selection = Selection::all();
     selection.since = since.unwrap_or(selection.since);
     selection.until = until.unwrap_or(selection.until);

@@ -23,7 +23,7 @@ const COULD_NOT_CHECK: u8 = 2;
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct FsckOptions {
-    /// The directory of the crawl, which must not be running
+    /// The directory of the crawl; to be repaired it must not be running
     #[arg(default_value = "crawl", value_name = "DIR")]
     directory: PathBuf,
 
@@ -31,7 +31,7 @@ pub(crate) struct FsckOptions {
     #[arg(long, value_name = "DIR", conflicts_with = "directory")]
     dir: Option<PathBuf>,
 
-    /// Make it whole again: keep all that is intact, put aside what must go (in DIR/damaged)
+    /// Make it whole again: keep all that is intact, put aside what must go (in DIR/aside)
     #[arg(long)]
     repair: bool,
 

@@ -13,6 +13,7 @@ use freshet_crawl::clock::{Clock, Pace};
 use freshet_crawl::counter;
 use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::settings::Settings;
+use freshet_store::store::is_earlier;
 use freshet_store::time::Timestamp;
 
 use super::config;
@@ -103,6 +104,15 @@ async fn crawl(
             directory.display()
         );
     }
+    if is_earlier(&directory) {
+        #[expect(clippy::print_stderr, reason = "a user is told before it is done, whatever is shown")]
+        {
+            eprintln!(
+                "freshet: {} was made by an earlier version of this program; it is converted now, once, and nothing of it is lost",
+                directory.display()
+            );
+        }
+    }
     let mut crawl =
         Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
     if let Some(text) = told.text()? {
@@ -113,10 +123,10 @@ async fn crawl(
 }
 
 /// Runs and closes a crawl, answers questions about it, and shows how it stands.
-pub(super) async fn run_open(crawl: Crawl, limit: Option<Duration>, show: Show) -> Result<()> {
+pub(super) async fn run_open(mut crawl: Crawl, limit: Option<Duration>, show: Show) -> Result<()> {
     let crawler = crawl.crawler();
     let directory = crawler.reader().directory().to_owned();
-    let asked = tokio::spawn(counter::serve(Arc::clone(&crawler)));
+    let asked = crawl.take_socket().map(|socket| tokio::spawn(counter::serve(socket, Arc::clone(&crawler))));
     let shown = tokio::spawn(screen::watch(Arc::clone(&crawler), show));
     let stopper = {
         let crawler = Arc::clone(&crawler);
@@ -135,10 +145,13 @@ pub(super) async fn run_open(crawl: Crawl, limit: Option<Duration>, show: Show) 
         })
     };
     let result = crawl.run().await;
-    for task in [asked.abort_handle(), shown.abort_handle(), stopper.abort_handle()] {
-        task.abort();
+    shown.abort();
+    stopper.abort();
+    if let Some(asked) = asked {
+        asked.abort();
+        // The socket goes with it.
+        let _ = asked.await;
     }
-    let _ = fs::remove_file(directory.join("socket"));
     if show != Show::Quiet {
         let mut status = crawler.status_now();
         status.running = false;

@@ -4,8 +4,9 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
+use freshet_crawl::clock::wall_now;
 use freshet_crawl::crawler::Crawler;
-use freshet_crawl::status::Status;
+use freshet_crawl::status::{Process, Status};
 
 use super::terminal::{Drawing, can_draw};
 use super::words::{bytes, count, moment, span};
@@ -14,6 +15,11 @@ use super::words::{bytes, count, moment, span};
 const DRAW_EVERY: Duration = Duration::from_millis(500);
 /// How often a line is written.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Milliseconds after which it is said how old the figures of a crawl that runs are.
+const OLD: i64 = 5_000;
+/// Milliseconds of one day.
+const DAY: f64 = 86_400_000.0;
 
 /// How a crawl shows itself.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,11 +85,7 @@ pub(super) fn line(status: &Status) -> String {
 
 /// How a crawl stands, on a screen.
 pub(super) fn screen(status: &Status) -> String {
-    let mut lines = vec![format!(
-        "Freshet   {} UTC   {}",
-        moment(status.now_ms),
-        if status.running { "running" } else { "not running" }
-    )];
+    let mut lines = vec![format!("Freshet   {} UTC   {}", moment(status.now_ms), process(status))];
     lines.push(format!(
         "pages     {} kept, {} copied, {} waiting; {} URLs known on {} sites",
         count(status.pages_kept),
@@ -154,6 +156,24 @@ pub(super) fn screen(status: &Status) -> String {
         lines.push(format!("{:9} {}{size}", change.what, change.url));
     }
     lines.join("\n")
+}
+
+/// What the process of a crawl does, and how old the figures are if it did not tell them itself.
+fn process(status: &Status) -> String {
+    let process = match status.process {
+        Process::Running if status.running => "running",
+        Process::Running | Process::Ended => "not running",
+        Process::Opening => "opening",
+        Process::Frozen => "stopped by a signal",
+        Process::Killed => "not running: it was killed",
+    };
+    let age = status.published_ms.map(|published| wall_now().millis() - published);
+    match age {
+        Some(age) if status.process != Process::Running || age >= OLD => {
+            format!("{process}; figures of {} ago", span(age.max(0) as f64 / DAY))
+        }
+        _ => process.to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use comfy_table::{Table, presets};
 use freshet_crawl::clock::{Clock, Pace, wall_now};
-use freshet_crawl::counter;
+use freshet_crawl::counter::{self, Reply};
 use freshet_crawl::desk::{Answer, Question};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
@@ -116,7 +116,7 @@ fn spending(options: &RunOptions) -> Result<Spending> {
     let directory = &options.home.directory;
     let mut purse = Purse::of(directory)?;
     // A crawl that runs may have been given another budget than the configuration says.
-    if let Ok(Some(Answer::Status(status))) = counter::ask(directory, &Question::Status) {
+    if let Ok(Reply::Answer(Answer::Status(status))) = counter::ask(directory, &Question::Status) {
         purse.visits_per_day = status.budget_per_day;
     }
     let share = options.share.unwrap_or(purse.db_share);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace, wall_now};
-use freshet_crawl::counter;
+use freshet_crawl::counter::{self, Reply};
 use freshet_crawl::desk::{Answer, Question};
 use freshet_store::time::Timestamp;
 use freshet_text::database::{Database, Place};
@@ -111,7 +111,7 @@ fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<
 /// The time by which a database goes: of a site that of its crawl, whose clock may run faster than the wall's.
 pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
     if matches!(database.place, Place::Site { .. })
-        && let Ok(Some(Answer::Status(status))) = counter::ask(directory, &Question::Status)
+        && let Ok(Reply::Answer(Answer::Status(status))) = counter::ask(directory, &Question::Status)
     {
         return Timestamp::from_millis(status.now_ms);
     }

@@ -170,7 +170,7 @@ impl Importer {
 
     fn know(&mut self, url: &PageUrl, modified: Option<Timestamp>) -> Result<(), ImportError> {
         let is_page = self.keeper.bring(url, modified, self.now)?.is_some();
-        if is_page || self.keeper.knows(url) {
+        if is_page || self.keeper.memory().knows(url) {
             self.imported.urls += 1;
         } else {
             self.imported.leave_out("URLs that the settings or the defence against traps leave out");

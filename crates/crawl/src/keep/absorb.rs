@@ -51,7 +51,7 @@ impl Keeper {
         match visit {
             Visit::Page(visit) => self.absorb_page(&visit),
             Visit::Held { page, site, again, .. } => {
-                self.news.push(News::Held { page, site, again });
+                self.memory.news.push(News::Held { page, site, again });
                 Ok(())
             }
             Visit::Robots { site, time, fetches, .. } => {
@@ -65,7 +65,7 @@ impl Keeper {
     }
 
     fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
-        let Some(mut record) = self.page(visit.page)? else { return Ok(()) };
+        let Some(mut record) = self.memory.page(visit.page)? else { return Ok(()) };
         #[cfg(test)]
         crate::defect_stories::trip("panic-in-keeper", visit.url.as_str());
         let looks = visit.fetch.iter().chain(&visit.second);
@@ -99,7 +99,7 @@ impl Keeper {
             }
         }
         let (page, site) = (visit.page, visit.site);
-        self.news.extend(expected.map(|change| News::Expected { page, site, change }));
+        self.memory.news.extend(expected.map(|change| News::Expected { page, site, change }));
         self.put_page(page, record);
         Ok(())
     }
@@ -176,9 +176,9 @@ impl Keeper {
         } else {
             let (page, site, time) = (visit.page, visit.site, visit.time);
             let path = visit.url.path_and_query().to_owned();
-            self.news.push(News::Copied { page, site, path, importance: record.importance, time });
+            self.memory.news.push(News::Copied { page, site, path, importance: record.importance, time });
         }
-        self.duplicates.insert(visit.page, reading.simhash);
+        self.memory.duplicates.insert(visit.page, reading.simhash);
         if let Some(canonical) = reading.canonical.clone().filter(|canonical| *canonical != visit.url) {
             self.respect_canonical(visit, record, &canonical)?;
         }
@@ -196,7 +196,7 @@ impl Keeper {
         reading: &Reading,
     ) -> Result<(), StoreError> {
         // Most pages are near to themselves alone.
-        let mut near = self.duplicates.near(reading.simhash);
+        let mut near = self.memory.duplicates.near(reading.simhash);
         near.retain(|page| *page != visit.page);
         if near.is_empty() || reading.text.len() < DUPLICATE_BYTES {
             return Ok(());
@@ -207,10 +207,10 @@ impl Keeper {
             return Ok(());
         }
         for page in near {
-            let Some(other) = self.page(page)?.filter(|other| !other.gone) else {
+            let Some(other) = self.memory.page(page)?.filter(|other| !other.gone) else {
                 continue;
             };
-            let Some(url) = self.url(other.url)? else { continue };
+            let Some(url) = self.memory.url(other.url)? else { continue };
             let copy = PageUrl::stored(&url.url).and_then(|url| self.copy(page, &other, &url));
             if copy.is_some_and(|copy| change_size(&copy.main_text(), &text) <= DUPLICATE_DIFFERS) {
                 let detail = format!("it says the same as {}", url.url);
@@ -246,7 +246,7 @@ impl Keeper {
         if canonical.site() != visit.url.site() {
             return Ok(());
         }
-        let depth = self.url(record.url)?.map_or(0, |url| url.depth);
+        let depth = self.memory.url(record.url)?.map_or(0, |url| url.depth);
         let found = Discovery { depth, ..found(canonical, Some(record.url), Source::Canonical) };
         if self.discover(&found, visit.time)?.is_some() {
             let detail = format!("its canonical URL is {canonical}");
@@ -296,7 +296,7 @@ impl Keeper {
         }
         record.gone = true;
         let again = visit.time.plus_millis(GONE_AGAIN);
-        self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: false, again });
+        self.memory.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: false, again });
         Ok(())
     }
 
@@ -308,10 +308,10 @@ impl Keeper {
         for_good: bool,
         had_copy: bool,
     ) -> Result<(), StoreError> {
-        let depth = self.url(record.url)?.map_or(0, |url| url.depth);
+        let depth = self.memory.url(record.url)?.map_or(0, |url| url.depth);
         let found = Discovery { depth, ..found(to, Some(record.url), Source::Redirect) };
         record.moved_to = self.discover(&found, visit.time)?;
-        let is_endless = record.moved_to.is_none() && self.redirects_before(&found)? > REDIRECTS_MAX;
+        let is_endless = record.moved_to.is_none() && self.memory.redirects_before(&found)? > REDIRECTS_MAX;
         self.meet(visit.site, is_endless.then_some(Trouble::RedirectLoop));
         self.changes.exchanges.extend(exchange(visit, ExchangeKind::Full, None));
         if for_good {
@@ -327,7 +327,12 @@ impl Keeper {
             self.tell(visit, record, Outcome::Failed);
         } else {
             let again = visit.time.plus_millis(GONE_AGAIN);
-            self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
+            self.memory.news.push(News::Unsettled {
+                page: visit.page,
+                site: visit.site,
+                is_first: true,
+                again,
+            });
         }
         Ok(())
     }
@@ -354,7 +359,7 @@ impl Keeper {
             );
         }
         let again = visit.time.plus_millis(retry_wait(record));
-        self.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
+        self.memory.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
         Ok(())
     }
 
@@ -366,16 +371,16 @@ impl Keeper {
             _ => None,
         };
         let date = stated_date(visit);
-        self.news.push(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds });
+        self.memory.news.push(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds });
     }
 
     /// The links of a copy: URLs to know, lists to read, and who points where.
     fn keep_links(&mut self, visit: &PageVisit, from: UrlId, reading: &Reading) -> Result<(), StoreError> {
-        let depth = self.url(from)?.map_or(0, |url| url.depth).saturating_add(1);
+        let depth = self.memory.url(from)?.map_or(0, |url| url.depth).saturating_add(1);
         let mut targets = Vec::with_capacity(reading.links.len());
         for link in reading.followed_links() {
             // Nearly all are known, and then nobody needs their text.
-            if let Some(known) = self.known.get_by_hash(UrlHash(link.hash)) {
+            if let Some(known) = self.memory.known.get_by_hash(UrlHash(link.hash)) {
                 targets.push(known);
                 continue;
             }
@@ -387,7 +392,7 @@ impl Keeper {
             let found = Discovery { depth, ..found(url, Some(from), Source::Link) };
             targets.extend(self.discover(&found, visit.time)?);
         }
-        self.warm(from, &targets)?;
+        self.memory.warm(from, &targets)?;
         self.changes.links.push((visit.page, targets));
         for feed in &reading.feeds {
             self.know_list(visit.site, feed, true, visit.time);
@@ -401,18 +406,18 @@ impl Keeper {
 
     /// A list of pages of a site, to be read when it is due; known ones stay as they are.
     fn know_list(&mut self, site: SiteNumber, url: &PageUrl, feed: bool, now: Timestamp) {
-        let is_own = url.site() == self.sites[site.index()].site;
-        let lists = &self.sites[site.index()].lists;
+        let is_own = url.site() == self.memory.sites[site.index()].site;
+        let lists = &self.memory.sites[site.index()].lists;
         if !is_own
             || lists.len() >= LISTS_MAX
-            || self.knows(url)
+            || self.memory.knows(url)
             || lists.iter().any(|list| list.url == url.as_str())
         {
             return;
         }
         let list = ListCopy { url: url.as_str().to_owned(), feed, ..ListCopy::default() };
         self.site_mut(site).lists.push(list);
-        self.news.push(News::List { site, url: url.clone(), due: now });
+        self.memory.news.push(News::List { site, url: url.clone(), due: now });
     }
 
     fn absorb_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
@@ -439,12 +444,12 @@ impl Keeper {
         record.robots = Some(copy);
         self.tell_site(site);
         let sitemaps = if sitemaps.is_empty() && (200..500).contains(&status) {
-            vec![format!("{}{USUAL_SITEMAP}", self.sites[site.index()].site)]
+            vec![format!("{}{USUAL_SITEMAP}", self.memory.sites[site.index()].site)]
         } else {
             sitemaps
         };
         for sitemap in sitemaps {
-            if let Ok(url) = self.admission.canonical().of(&sitemap) {
+            if let Ok(url) = self.memory.admission.canonical().of(&sitemap) {
                 self.know_list(site, &url, false, time);
             }
         }
@@ -469,9 +474,9 @@ impl Keeper {
         list.entries = u32::try_from(entries).unwrap_or(u32::MAX);
         let every = match reading {
             Some(reading) => self.keep_listed(site, url, reading, before, time)?,
-            None => self.dates.next_reading(url.as_str(), 0),
+            None => self.memory.dates.next_reading(url.as_str(), 0),
         };
-        self.news.push(News::List { site, url: url.clone(), due: time.plus_millis(every) });
+        self.memory.news.push(News::List { site, url: url.clone(), due: time.plus_millis(every) });
         Ok(())
     }
 
@@ -489,11 +494,11 @@ impl Keeper {
         for list in &reading.sitemaps {
             self.know_list(site, &list.url, false, now);
         }
-        let urls_before = self.known.len();
+        let urls_before = self.memory.known.len();
         let (mut told, mut altered, mut unaltered) = (Vec::new(), Vec::new(), Vec::new());
         let mut words = BTreeMap::new();
         // What it told before is not known of a crawl that did not keep it: then all that it tells is news.
-        let is_known = self.dates.has_read(list.as_str());
+        let is_known = self.memory.dates.has_read(list.as_str());
         for listed in &reading.listed {
             let found =
                 Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
@@ -507,12 +512,12 @@ impl Keeper {
                 words.insert(page, Word::Named);
             }
             let late = listed.modified.filter(|_| !is_feed);
-            if let Some(verdict) = late.and_then(|modified| self.dates.judge_late(page, modified)) {
+            if let Some(verdict) = late.and_then(|modified| self.memory.dates.judge_late(page, modified)) {
                 self.count_verdict(site, verdict);
             }
             match listed.modified {
                 Some(modified) if visited < modified => {
-                    self.dates.say(page, Said::Changed);
+                    self.memory.dates.say(page, Said::Changed);
                     words.insert(page, Word::Changed);
                     altered.push(page);
                     // Only a date that is newer than the last reading can tell something new.
@@ -520,40 +525,41 @@ impl Keeper {
                 }
                 // A feed dates what is new in it, and says nothing of the rest.
                 Some(_) if !is_feed => {
-                    self.dates.say(page, Said::Unaltered);
+                    self.memory.dates.say(page, Said::Unaltered);
                     words.insert(page, Word::Unaltered);
                     unaltered.push(page);
                 }
                 _ => {}
             }
         }
-        let record = &self.sites[site.index()];
+        let record = &self.memory.sites[site.index()];
         let (mut told, are_believed) = dates::heeded(record, told);
-        let mut news = self.known.len() - urls_before + if are_believed { told.len() } else { 0 };
+        let mut news = self.memory.known.len() - urls_before + if are_believed { told.len() } else { 0 };
         if dates::are_trusted(record) {
-            self.news.push(News::Altered { pages: altered });
+            self.memory.news.push(News::Altered { pages: altered });
         }
         if dates::is_silence_believed(record) {
-            self.news.push(News::Unaltered { pages: unaltered, time: now });
+            self.memory.news.push(News::Unaltered { pages: unaltered, time: now });
         }
         if !is_feed {
-            let missing = self.dates.missing(site, list.as_str(), words.keys().copied().collect());
+            let missing = self.memory.dates.missing(site, list.as_str(), words.keys().copied().collect());
             news += missing.len();
             words.extend(missing.iter().map(|page| (*page, Word::Missing)));
             told.extend(missing);
         }
-        self.news.extend(told.into_iter().map(|page| News::Signal { page, site }));
-        let every = self.dates.next_reading(list.as_str(), news);
-        let of_site = (site, &self.sites[site.index()]);
-        let reading = self.dates.reading(of_site, list.as_str(), &words, now);
+        self.memory.news.extend(told.into_iter().map(|page| News::Signal { page, site }));
+        let every = self.memory.dates.next_reading(list.as_str(), news);
+        let of_site = (site, &self.memory.sites[site.index()]);
+        let reading = self.memory.dates.reading(of_site, list.as_str(), &words, now);
         self.changes.notes.push(reading.note(list.as_str()));
         Ok(every)
     }
 
     /// The page of a URL and its last visit, if we have a copy of it.
     fn last_visit(&self, url: &PageUrl) -> Result<Option<(PageNumber, Timestamp)>, StoreError> {
-        let Some(page) = self.page_of(url)? else { return Ok(None) };
-        let visited = self.page(page)?.filter(|record| !record.gone).and_then(|record| record.last_visit);
+        let Some(page) = self.memory.page_of(url)? else { return Ok(None) };
+        let visited =
+            self.memory.page(page)?.filter(|record| !record.gone).and_then(|record| record.last_visit);
         Ok(visited.map(|visited| (page, visited)))
     }
 
@@ -566,7 +572,7 @@ impl Keeper {
             Finding::New | Finding::Back | Finding::Failed(_) | Finding::Refused(_) => return,
         };
         let Some(before) = record.last_visit else { return };
-        if let Some(verdict) = self.dates.judge((visit.site, visit.page), before, found) {
+        if let Some(verdict) = self.memory.dates.judge((visit.site, visit.page), before, found) {
             self.count_verdict(visit.site, verdict);
         }
     }

@@ -34,13 +34,13 @@ impl Keeper {
         time: Timestamp,
     ) -> Result<Option<(PageNumber, PageRecord)>, StoreError> {
         // A URL to begin with names its site as one to crawl at every start; a second of the same site needs not.
-        let source = if self.admission.is_seeded(url) { Source::Sitemap } else { Source::Seed };
-        self.admission.add_seed(url);
+        let source = if self.memory.admission.is_seeded(url) { Source::Sitemap } else { Source::Seed };
+        self.memory.admission.add_seed(url);
         let found = Discovery { url, anchor: "", found_on: None, depth: 0, source, listed_modified };
         self.discover(&found, time)?;
-        let Some(page) = self.page_of(url)? else { return Ok(None) };
-        let Some(record) = self.page(page)? else { return Ok(None) };
-        if self.sites[record.site.index()].first_seen > time {
+        let Some(page) = self.memory.page_of(url)? else { return Ok(None) };
+        let Some(record) = self.memory.page(page)? else { return Ok(None) };
+        if self.memory.sites[record.site.index()].first_seen > time {
             self.site_mut(record.site).first_seen = time;
         }
         Ok(Some((page, record)))
@@ -48,7 +48,7 @@ impl Keeper {
 
     /// Records a visit of which the content is not there.
     pub fn take_told(&mut self, told: &ToldVisit<'_>) -> Result<(), StoreError> {
-        let Some(mut record) = self.page(told.page)? else { return Ok(()) };
+        let Some(mut record) = self.memory.page(told.page)? else { return Ok(()) };
         self.site_mut(record.site).visits += 1;
         record.visits += 1;
         record.changes += u32::from(told.kind == VisitKind::Changed);

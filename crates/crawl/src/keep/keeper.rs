@@ -11,29 +11,25 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
-use std::thread;
 
 use freshet_store::all_urls::{Reason, Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
-use freshet_store::history::{VisitKind, VisitRow};
+use freshet_store::history::VisitRow;
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::log::event::{OPTIONS, pause_name, pin_name};
 use freshet_store::reader::Reader;
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::Store;
+use freshet_store::synced::Synced;
 use freshet_store::time::Timestamp;
 
 use super::admission::Admission;
-use super::dates::{Dates, LIST_EVERY, interval_of, is_silence_believed};
-use super::duplicates::Duplicates;
-use super::gist::{Notebook, UrlGist};
-use super::known::{Gathered, Known};
+use super::gist::{FORM, Notebook, UrlGist};
+use super::memory::Memory;
 use super::news::News;
-use super::readings::{ListReadings, recall_readings};
-use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
 use crate::change::ephemeral::{TemplateLore, template_of};
 use crate::change::look::Lesson;
 use crate::crawler::Message;
@@ -44,10 +40,6 @@ use crate::status::{ChangeLine, LAST_CHANGES, Status};
 
 /// By how much, as a logarithm, the importance of a page must have moved to be kept anew.
 const IMPORTANCE_MOVED: f32 = 0.05;
-/// Sites with trouble that a status names.
-const TROUBLES: usize = 20;
-/// Lines of a status that tell what was met.
-const MET_LINES: usize = 100;
 /// URLs that are remembered to be kept when there is room again; others wait for the RankingModule.
 const IN_LINE_MAX: usize = 10_000;
 /// Redirects that may lead from one URL to another, one after the other.
@@ -56,30 +48,17 @@ pub(super) const REDIRECTS_MAX: usize = 5;
 /// The stores, and what is on its way into them.
 pub struct Keeper {
     store: Store,
-    reader: Reader,
-    pub(super) admission: Admission,
-    pub(super) known: Known,
-    site_numbers: HashMap<String, SiteNumber>,
-    pub(super) sites: Vec<SiteRecord>,
+    pub(super) memory: Memory,
     sites_touched: BTreeSet<SiteNumber>,
     kept: usize,
     /// URLs that found the collection full, the oldest first.
     next_in_line: VecDeque<UrlId>,
     last_changes: VecDeque<ChangeLine>,
     pub(super) changes: Changes,
-    /// Pages as the next commit leaves them.
-    pending_pages: HashMap<PageNumber, PageRecord>,
-    /// URLs as the next commit leaves them.
-    pending_urls: HashMap<UrlId, UrlRecord>,
     /// What was learned of templates, as the next commit leaves it.
     pending_lore: HashMap<String, TemplateLore>,
-    pub(super) duplicates: Duplicates,
-    /// The pages that were kept when the stores were opened, until they are told; none from then on.
-    past: Option<Past>,
     /// What the next start needs of URLs and pages.
     notebook: Notebook,
-    pub(super) dates: Dates,
-    pub(super) news: Vec<News>,
 }
 
 /// Where and how a URL was found.
@@ -95,116 +74,29 @@ pub(super) struct Discovery<'a> {
 
 impl Keeper {
     /// Takes over a store. All that is known is read once; what there is to know of it is the first news.
-    pub fn new(store: Store, mut admission: Admission) -> Result<Self, StoreError> {
-        let reader = store.reader();
-        let mut known = Gathered::with_room_for(store.counters().urls as usize);
-        let mut seeds = Vec::new();
-        let (pages, recalled) = thread::scope(|scope| {
-            let pages = scope.spawn(|| recall_pages(&reader));
-            let recalled = recall(&store, |id, url| {
-                known.add(url.hash, id);
-                if let Some(traits) = &url.traits {
-                    admission.remember(traits);
-                }
-                if url.is_seed {
-                    seeds.push(id);
-                }
-            });
-            (pages.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), recalled)
-        });
-        let (PastPages { duplicates, pages, hot }, Recalled { notebook, paths }) = (pages?, recalled?);
-        for seed in seeds {
-            if let Some(url) = reader.url(seed)?.and_then(|record| PageUrl::stored(&record.url)) {
-                admission.add_seed(&url);
-            }
-        }
-        let mut keeper = Self {
+    pub fn new(store: Store, admission: Admission) -> Result<Self, StoreError> {
+        let (memory, notebook) = Memory::recall(&store.reader(), admission, |each| store.gist(FORM, each))?;
+        Ok(Self {
             kept: store.counters().kept as usize,
             store,
-            reader: reader.clone(),
-            admission,
-            known: known.known(),
-            site_numbers: HashMap::new(),
-            sites: Vec::new(),
+            memory,
             sites_touched: BTreeSet::new(),
             next_in_line: VecDeque::new(),
             last_changes: VecDeque::new(),
             changes: Changes::default(),
-            pending_pages: HashMap::new(),
-            pending_urls: HashMap::new(),
             pending_lore: HashMap::new(),
-            duplicates,
-            past: Some(Past { paths, pages, altered: BTreeSet::new() }),
             notebook,
-            dates: Dates::default(),
-            news: Vec::new(),
-        };
-        for entry in reader.sites() {
-            let (site, record) = entry?;
-            keeper.site_numbers.insert(record.site.clone(), site);
-            keeper.sites.push(record);
-        }
-        for url in hot {
-            keeper.remember_likeness(url)?;
-        }
-        Ok(keeper)
+        })
     }
 
-    /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied, and the
-    /// last readings of lists, the oldest first, to be recalled at their moment.
-    pub fn tell_all(
-        &mut self,
-        now: Timestamp,
-        mut tell: impl FnMut(News),
-    ) -> Result<(Copies, ListReadings), StoreError> {
-        let Past { paths, mut pages, altered } = self.past.take().unwrap_or_default();
-        pages.retain(|page| !altered.contains(&page.number()));
-        pages.append(&mut recall_some_pages(&self.reader, &altered)?);
-        let mut copies = Copies::new(paths);
-        let mut readings = recall_readings(&self.reader)?;
-        // Nothing was read before its site was known, or will have been.
-        readings.retain(|(_, reading)| {
-            let site = self.sites.get(reading.head.site.index());
-            site.is_some_and(|site| (site.first_seen..=now).contains(&reading.time()))
-        });
-        let last_read: HashMap<SiteNumber, Timestamp> =
-            readings.iter().map(|(_, reading)| (reading.head.site, reading.time())).collect();
-        let every: HashMap<&str, i64> =
-            readings.iter().map(|(list, reading)| (&**list, interval_of(reading.head.every))).collect();
-        for (site, record) in self.sites.iter().enumerate() {
-            let site = SiteNumber(site as u32);
-            tell(News::Site { site, record: Box::new(record.clone()) });
-            if is_silence_believed(record) {
-                copies.believe(site, last_read.get(&site).copied());
-            }
-            for list in &record.lists {
-                if let Some(url) = PageUrl::stored(&list.url) {
-                    let every = every.get(list.url.as_str()).copied();
-                    // A sitemap that is believed, and of which it was not kept what it said before, is read at once.
-                    let is_lost = every.is_none() && !list.feed && is_silence_believed(record);
-                    let fetched = list.fetched.filter(|_| !is_lost);
-                    let due = fetched.map(|fetched| fetched.plus_millis(every.unwrap_or(LIST_EVERY)));
-                    tell(News::List { site, url, due: due.unwrap_or(record.first_seen) });
-                }
-            }
-        }
-        for page in pages {
-            match page {
-                PastPage::Kept { page, site, importance } => copies.add(page, site, importance),
-                PastPage::Waits { page, site, url: id } => {
-                    let url = self.reader.url(id)?;
-                    let priority = url.map_or(0.0, |url| self.admission.priority(id, &url));
-                    tell(News::Admitted { page, site, priority });
-                }
-                PastPage::Told { news, .. } => tell(*news),
-            }
-        }
-        Ok((copies, readings))
+    /// What the crawl knows beside its stores.
+    pub fn memory(&mut self) -> &mut Memory {
+        &mut self.memory
     }
 
     /// What the stores hold, to be read from any thread.
     pub fn reader(&self) -> Reader {
-        self.reader.clone()
+        self.memory.reader.clone()
     }
 
     /// Makes the records of visits, on any thread.
@@ -214,7 +106,7 @@ impl Keeper {
 
     /// URLs that a user begins with. Those that cannot be crawled are answered with the reason.
     pub fn add_seed(&mut self, url: &PageUrl, now: Timestamp) -> Result<(), String> {
-        self.admission.add_seed(url);
+        self.memory.admission.add_seed(url);
         let seed = Discovery {
             url,
             anchor: "",
@@ -226,6 +118,7 @@ impl Keeper {
         match self.discover(&seed, now) {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(self
+                .memory
                 .admission
                 .judge(url, 0, now)
                 .map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
@@ -239,24 +132,24 @@ impl Keeper {
         found: &Discovery<'_>,
         now: Timestamp,
     ) -> Result<Option<UrlId>, StoreError> {
-        if let Some(id) = self.known.get(found.url.as_str()) {
+        if let Some(id) = self.memory.known.get(found.url.as_str()) {
             return Ok(Some(id));
         }
-        if self.admission.judge(found.url, found.depth, now).is_err()
-            || self.redirects_before(found)? > REDIRECTS_MAX
+        if self.memory.admission.judge(found.url, found.depth, now).is_err()
+            || self.memory.redirects_before(found)? > REDIRECTS_MAX
         {
             return Ok(None);
         }
         let site = self.site(found.url.site(), now)?;
         // A list is read as a list, and is no page beside that.
-        if self.sites[site.index()].lists.iter().any(|list| list.url == found.url.as_str()) {
+        if self.memory.sites[site.index()].lists.iter().any(|list| list.url == found.url.as_str()) {
             return Ok(None);
         }
         let id = self.store.url_number(found.url.as_str())?.number();
         let gist = UrlGist::of(found.url.as_str(), Some(found.url), found.source);
-        self.known.insert(gist.hash, id);
+        self.memory.known.insert(gist.hash, id);
         self.notebook.add_url(id, &gist);
-        self.sites[site.index()].urls += 1;
+        self.memory.sites[site.index()].urls += 1;
         self.sites_touched.insert(site);
         let record = UrlRecord {
             url: found.url.as_str().to_owned(),
@@ -270,9 +163,9 @@ impl Keeper {
             standing: Standing::Waiting,
             detail: String::new(),
         };
-        self.pending_urls.insert(id, record);
-        if self.kept < self.admission.pages_max()
-            && self.admission.site_has_room(found.url, self.sites[site.index()].pages)
+        self.memory.pending_urls.insert(id, record);
+        if self.kept < self.memory.admission.pages_max()
+            && self.memory.admission.site_has_room(found.url, self.memory.sites[site.index()].pages)
         {
             self.admit(id, now)?;
         } else if self.next_in_line.len() < IN_LINE_MAX {
@@ -283,16 +176,16 @@ impl Keeper {
 
     /// Room that pages have left is filled at once; the RankingModule has the last word on what belongs in the collection.
     fn fill_room(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        while self.kept < self.admission.pages_max()
+        while self.kept < self.memory.admission.pages_max()
             && let Some(id) = self.next_in_line.pop_front()
         {
-            let waits = self.url(id)?.filter(|record| record.standing == Standing::Waiting);
+            let waits = self.memory.url(id)?.filter(|record| record.standing == Standing::Waiting);
             let Some((record, url)) =
                 waits.and_then(|record| Some((record.site, PageUrl::stored(&record.url)?)))
             else {
                 continue;
             };
-            if self.admission.site_has_room(&url, self.sites[record.index()].pages) {
+            if self.memory.admission.site_has_room(&url, self.memory.sites[record.index()].pages) {
                 self.admit(id, now)?;
             }
         }
@@ -301,19 +194,19 @@ impl Keeper {
 
     /// Makes a known URL a page of the collection.
     pub(super) fn admit(&mut self, id: UrlId, now: Timestamp) -> Result<(), StoreError> {
-        let Some(mut record) = self.url(id)? else { return Ok(()) };
+        let Some(mut record) = self.memory.url(id)? else { return Ok(()) };
         let page = self.store.page_number()?;
         self.kept += 1;
         record.standing = Standing::Kept(page);
         let site = record.site;
-        self.sites[site.index()].pages += 1;
+        self.memory.sites[site.index()].pages += 1;
         self.sites_touched.insert(site);
-        let priority = self.admission.priority(id, &record);
+        let priority = self.memory.admission.priority(id, &record);
         let url = PageUrl::stored(&record.url);
         self.notebook.add_page(page, url.as_ref().map_or("", PageUrl::path_and_query));
-        self.pending_urls.insert(id, record);
-        self.pending_pages.insert(page, PageRecord::admitted(id, site, now));
-        self.news.push(News::Admitted { page, site, priority });
+        self.memory.pending_urls.insert(id, record);
+        self.memory.pending_pages.insert(page, PageRecord::admitted(id, site, now));
+        self.memory.news.push(News::Admitted { page, site, priority });
         Ok(())
     }
 
@@ -327,54 +220,24 @@ impl Keeper {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         record.discarded = Some(now);
-        self.duplicates.remove(page);
-        if let Some(mut url) = self.url(record.url)? {
+        self.memory.duplicates.remove(page);
+        if let Some(mut url) = self.memory.url(record.url)? {
             if matches!(url.standing, Standing::Kept(_)) {
                 self.kept = self.kept.saturating_sub(1);
-                let site = &mut self.sites[record.site.index()];
+                let site = &mut self.memory.sites[record.site.index()];
                 site.pages = site.pages.saturating_sub(1);
                 self.sites_touched.insert(record.site);
             }
             url.standing = standing;
             url.detail = detail.to_owned();
-            self.pending_urls.insert(record.url, url);
+            self.memory.pending_urls.insert(record.url, url);
         }
-        self.news.push(News::Left { page, time: now });
+        self.memory.news.push(News::Left { page, time: now });
         Ok(())
     }
 
-    /// The record of a page, as the next commit leaves it.
-    pub(super) fn page(&self, page: PageNumber) -> Result<Option<PageRecord>, StoreError> {
-        match self.pending_pages.get(&page) {
-            Some(record) => Ok(Some(record.clone())),
-            None => self.reader.page(page),
-        }
-    }
-
-    /// The record of a URL, as the next commit leaves it.
-    pub(super) fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
-        match self.pending_urls.get(&id) {
-            Some(record) => Ok(Some(record.clone())),
-            None => self.reader.url(id),
-        }
-    }
-
-    /// Whether a URL is known.
-    pub fn knows(&self, url: &PageUrl) -> bool {
-        self.known.get(url.as_str()).is_some()
-    }
-
-    /// The page of a URL, if it is kept.
-    pub(super) fn page_of(&self, url: &PageUrl) -> Result<Option<PageNumber>, StoreError> {
-        let Some(id) = self.known.get(url.as_str()) else { return Ok(None) };
-        Ok(self.url(id)?.and_then(|record| match record.standing {
-            Standing::Kept(page) => Some(page),
-            _ => None,
-        }))
-    }
-
     pub(super) fn put_page(&mut self, page: PageNumber, record: PageRecord) {
-        self.pending_pages.insert(page, record);
+        self.memory.pending_pages.insert(page, record);
     }
 
     /// A visit taught something of the template of a page.
@@ -383,6 +246,7 @@ impl Keeper {
         let mut lore = match self.pending_lore.remove(&name) {
             Some(lore) => lore,
             None => self
+                .memory
                 .reader
                 .note(&name)?
                 .map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes)),
@@ -399,36 +263,21 @@ impl Keeper {
     /// A site to be changed.
     pub(super) fn site_mut(&mut self, site: SiteNumber) -> &mut SiteRecord {
         self.sites_touched.insert(site);
-        &mut self.sites[site.index()]
+        &mut self.memory.sites[site.index()]
     }
 
     /// The number of a site, made known if it is new.
     fn site(&mut self, name: &str, now: Timestamp) -> Result<SiteNumber, StoreError> {
-        if let Some(site) = self.site_numbers.get(name) {
+        if let Some(site) = self.memory.site_numbers.get(name) {
             return Ok(*site);
         }
         let site = self.store.site_number(name)?.number();
         let record = SiteRecord { site: name.to_owned(), first_seen: now, ..SiteRecord::default() };
-        self.site_numbers.insert(name.to_owned(), site);
-        self.news.push(News::Site { site, record: Box::new(record.clone()) });
-        self.sites.push(record);
+        self.memory.site_numbers.insert(name.to_owned(), site);
+        self.memory.news.push(News::Site { site, record: Box::new(record.clone()) });
+        self.memory.sites.push(record);
         self.sites_touched.insert(site);
         Ok(site)
-    }
-
-    /// Redirects that led to where the URL was found.
-    pub(super) fn redirects_before(&self, found: &Discovery<'_>) -> Result<usize, StoreError> {
-        let (mut redirects, mut at) = (usize::from(found.source == Source::Redirect), found.found_on);
-        while found.source == Source::Redirect
-            && redirects <= REDIRECTS_MAX
-            && let Some(id) = at
-            && let Some(record) = self.url(id)?
-            && record.source == Source::Redirect
-        {
-            redirects += 1;
-            at = record.found_on;
-        }
-        Ok(redirects)
     }
 
     /// Takes in what it is told. Whether it was a visit.
@@ -444,7 +293,7 @@ impl Keeper {
             Message::Pin(url, every) => self.pin(&url, every, now)?,
             Message::Pause(site, paused) => {
                 self.site_mut(site).paused = paused;
-                let name = pause_name(&self.sites[site.index()].site);
+                let name = pause_name(&self.memory.sites[site.index()].site);
                 self.changes.commands.push((name, paused.then(Vec::new)));
                 self.tell_site(site);
             }
@@ -457,15 +306,16 @@ impl Keeper {
     /// Pages have another importance, come and go.
     fn take_ranking(&mut self, ranking: &Ranking, now: Timestamp) -> Result<(), StoreError> {
         for (page, importance) in &ranking.importance {
-            let Some(mut record) = self.page(*page)? else { continue };
+            let Some(mut record) = self.memory.page(*page)? else { continue };
             if (record.importance / importance).ln().abs() > IMPORTANCE_MOVED {
                 record.importance = *importance;
                 self.put_page(*page, record);
-                self.news.push(News::Weighed { page: *page, importance: *importance });
+                self.memory.news.push(News::Weighed { page: *page, importance: *importance });
             }
         }
         for page in &ranking.discard {
-            let Some(mut record) = self.page(*page)?.filter(|record| record.discarded.is_none()) else {
+            let Some(mut record) = self.memory.page(*page)?.filter(|record| record.discarded.is_none())
+            else {
                 continue;
             };
             let standing = Standing::Discarded(Reason::Unimportant);
@@ -473,8 +323,8 @@ impl Keeper {
             self.put_page(*page, record);
         }
         for url in &ranking.admit {
-            let waits = self.url(*url)?.is_some_and(|record| record.standing == Standing::Waiting);
-            if waits && self.kept < self.admission.pages_max() {
+            let waits = self.memory.url(*url)?.is_some_and(|record| record.standing == Standing::Waiting);
+            if waits && self.kept < self.memory.admission.pages_max() {
                 self.admit(*url, now)?;
             }
         }
@@ -483,20 +333,20 @@ impl Keeper {
 
     /// A page is visited this often, in milliseconds; as the policy says, if zero.
     fn pin(&mut self, url: &PageUrl, every: u64, now: Timestamp) -> Result<(), StoreError> {
-        let Some(page) = self.page_of(url)? else { return Ok(()) };
-        let Some(mut record) = self.page(page)? else { return Ok(()) };
+        let Some(page) = self.memory.page_of(url)? else { return Ok(()) };
+        let Some(mut record) = self.memory.page(page)? else { return Ok(()) };
         record.pinned_every = Some(every).filter(|every| *every > 0);
         let command = record.pinned_every.map(|every| every.to_be_bytes().to_vec());
         self.changes.commands.push((pin_name(url.as_str()), command));
         let site = record.site;
         self.put_page(page, record);
-        self.news.push(News::Pinned { page, site, every, due: now });
+        self.memory.news.push(News::Pinned { page, site, every, due: now });
         Ok(())
     }
 
     /// What users told the crawl as its options is kept with the next commit.
     pub fn tell_options(&mut self, text: &str) -> Result<(), StoreError> {
-        if self.reader.command(OPTIONS)?.as_deref() != Some(text.as_bytes()) {
+        if self.memory.reader.command(OPTIONS)?.as_deref() != Some(text.as_bytes()) {
             self.changes.commands.push((OPTIONS.to_owned(), Some(text.as_bytes().to_vec())));
         }
         Ok(())
@@ -514,7 +364,7 @@ impl Keeper {
 
     /// What is known of a site is news.
     pub(super) fn tell_site(&mut self, site: SiteNumber) {
-        self.news.push(News::Site { site, record: Box::new(self.sites[site.index()].clone()) });
+        self.memory.news.push(News::Site { site, record: Box::new(self.memory.sites[site.index()].clone()) });
     }
 
     /// A change was found.
@@ -525,22 +375,8 @@ impl Keeper {
 
     /// What the keeper knows of how the crawl stands.
     pub fn show(&self, status: &mut Status) {
-        let counters = self.store.counters();
-        let of = |kind| counters.of_kind(kind);
-        status.urls_known = counters.urls;
-        status.pages_kept = counters.kept;
-        status.visits = counters.visits;
-        status.changes = of(VisitKind::Changed) + of(VisitKind::Gone) + of(VisitKind::Back);
-        status.failures = of(VisitKind::Failed);
-        status.not_modified = of(VisitKind::NotModified);
-        status.gone = of(VisitKind::Gone);
-        status.bytes = counters.bytes_received;
-        status.traps = self.admission.traps_cut();
-        status.met = self.met(MET_LINES);
+        self.memory.show(self.store.counters(), status);
         status.last_changes = self.last_changes.clone();
-        let troubled = self.sites.iter().filter(|site| !site.trouble.is_empty());
-        status.troubles =
-            troubled.take(TROUBLES).map(|site| (site.site.clone(), site.trouble.clone())).collect();
     }
 
     /// The bytes on disk: state, Collection, History.
@@ -561,31 +397,31 @@ impl Keeper {
         Ok(())
     }
 
-    /// The number of the last sync, after which everything was durable that was committed before it.
-    pub fn last_sync(&self) -> u64 {
-        self.store.synced().number
+    /// What was made durable last.
+    pub fn synced(&self) -> &Synced {
+        self.store.synced()
     }
 
     /// Makes all of it part of the stores in one step, and says what became known. After an error it can be tried again.
     pub fn commit(&mut self) -> Result<Vec<News>, StoreError> {
-        self.changes.urls.extend(self.pending_urls.drain());
-        if let Some(past) = &mut self.past {
-            past.altered.extend(self.pending_pages.keys());
+        self.changes.urls.extend(self.memory.pending_urls.drain());
+        if let Some(past) = &mut self.memory.past {
+            past.altered.extend(self.memory.pending_pages.keys());
         }
-        self.changes.pages.extend(self.pending_pages.drain());
+        self.changes.pages.extend(self.memory.pending_pages.drain());
         let lore = self.pending_lore.drain().map(|(name, lore)| (name, Some(lore.encode())));
         self.changes.notes.extend(lore);
         let touched = std::mem::take(&mut self.sites_touched);
-        let sites = touched.into_iter().map(|site| (site, self.sites[site.index()].clone()));
+        let sites = touched.into_iter().map(|site| (site, self.memory.sites[site.index()].clone()));
         self.changes.sites.extend(sites);
         self.store.try_commit(&mut self.changes)?;
         self.changes = Changes::default();
         self.notebook.committed();
-        Ok(std::mem::take(&mut self.news))
+        Ok(std::mem::take(&mut self.memory.news))
     }
 
     /// Ends the writing: what is open is closed whole.
-    pub fn close(mut self, now: Timestamp) -> Result<(), StoreError> {
+    pub fn close(mut self, now: Timestamp) -> Result<Synced, StoreError> {
         match self.commit() {
             // The next try opens the key-value store again.
             Err(StoreError::Poisoned { .. }) => self.commit()?,

@@ -11,6 +11,7 @@ use freshet_store::codec::{Input, Opaque, put_number, take_number};
 use freshet_store::ids::SiteNumber;
 
 use super::keeper::Keeper;
+use super::memory::Memory;
 use crate::status::MetLine;
 use crate::web::{Answer, Failure, Fetch, Refusal, Truncation};
 
@@ -179,7 +180,9 @@ impl Keeper {
         *met.0.entry(trouble).or_default() += 1;
         record.evidence = met.encode();
     }
+}
 
+impl Memory {
     /// What was met, the most often met first, at most so many lines.
     pub(super) fn met(&self, limit: usize) -> Vec<MetLine> {
         let mut lines: Vec<MetLine> = self

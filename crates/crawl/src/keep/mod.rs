@@ -2,6 +2,7 @@
 //!
 //! In reading order:
 //! - [`keeper`]: the stores, and what is on its way into them;
+//! - [`memory`]: what is known beside the stores, also to those who only ask;
 //! - `absorb`: how a visit becomes records;
 //! - [`rhythm`]: pages that change at their hour;
 //! - `dates`: what sitemaps say of pages that we have, and how far it can be believed;
@@ -24,6 +25,7 @@ mod gist;
 pub mod imports;
 pub mod keeper;
 pub mod known;
+pub mod memory;
 pub mod met;
 pub mod news;
 pub mod readings;
@@ -34,4 +36,5 @@ mod topical;
 pub use admission::Admission;
 pub use imports::ToldVisit;
 pub use keeper::Keeper;
+pub use memory::Memory;
 pub use news::News;

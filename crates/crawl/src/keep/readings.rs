@@ -16,7 +16,7 @@ use freshet_store::reader::Reader;
 use freshet_store::time::Timestamp;
 
 use super::dates::{self, Said};
-use super::keeper::Keeper;
+use super::memory::Memory;
 use super::news::News;
 use super::recall::Copies;
 use crate::notes::Note;
@@ -160,7 +160,7 @@ pub(super) fn recall_readings(reader: &Reader) -> Result<ListReadings, StoreErro
     Ok(readings)
 }
 
-impl Keeper {
+impl Memory {
     /// A list was read in the past, after all that was told before. What the UpdateModule heard of it then.
     pub fn recall_reading(&mut self, list: &str, reading: &ListReading) -> [News; 2] {
         self.dates.recall(list, reading);

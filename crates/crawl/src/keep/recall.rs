@@ -13,16 +13,15 @@ use std::thread;
 use freshet_store::all_urls::{Standing, UrlGlance};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
-use freshet_store::gist::{Gist, Reach};
+use freshet_store::gist::{Gist, Piece, Reach};
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
-use freshet_store::store::Store;
 use freshet_store::time::Timestamp;
 
 use super::absorb::retry_wait;
 use super::duplicates::Duplicates;
-use super::gist::{FORM, Leaf, Notebook, Paths, UrlGist};
-use super::keeper::Keeper;
+use super::gist::{Leaf, Notebook, Paths, UrlGist};
+use super::memory::Memory;
 use super::news::News;
 use crate::page::PageUrl;
 
@@ -126,7 +125,7 @@ impl PastPages {
         if let Some(simhash) = record.simhash {
             self.duplicates.insert(page, simhash);
         }
-        if Keeper::is_hot(record) {
+        if Memory::is_hot(record) {
             self.hot.push(record.url);
         }
         let site = record.site;
@@ -181,17 +180,21 @@ pub(super) struct Recalled {
 }
 
 /// Tells of every URL that is known.
-pub(super) fn recall(store: &Store, mut tell: impl FnMut(UrlId, &UrlGist)) -> Result<Recalled, StoreError> {
-    let (reader, known) = (store.reader(), Reach::of(store.counters()));
+pub(super) fn recall(
+    reader: &Reader,
+    gist: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> Gist + Send,
+    mut tell: impl FnMut(UrlId, &UrlGist),
+) -> Result<Recalled, StoreError> {
+    let known = Reach::of(&reader.counters()?);
     let mut paths = Paths::default();
-    let gist = read_gist(store, &reader, |leaf| {
+    let gist = read_gist(reader, gist, |leaf| {
         leaf.urls.iter().zip(leaf.first_url.0..).for_each(|(url, id)| tell(UrlId(id), url));
         paths.append(&leaf.paths);
     });
     let mut notebook = Notebook::new(gist);
     let mut found = vec![None; (known.pages - notebook.reach().pages) as usize];
     let first_page = notebook.reach().pages;
-    read_records(&reader, notebook.reach().urls, known.urls, |record| {
+    read_records(reader, notebook.reach().urls, known.urls, |record| {
         tell(record.id, &record.gist);
         notebook.add_url(record.id, &record.gist);
         notebook.committed();
@@ -206,7 +209,7 @@ pub(super) fn recall(store: &Store, mut tell: impl FnMut(UrlId, &UrlGist)) -> Re
         let is_kept =
             |page| Ok::<_, StoreError>(reader.page(page)?.is_some_and(|page| page.discarded.is_none()));
         let path = match path {
-            None if is_kept(page)? => path_of(&reader, page)?,
+            None if is_kept(page)? => path_of(reader, page)?,
             path => path,
         };
         let path = path.unwrap_or_default();
@@ -219,11 +222,15 @@ pub(super) fn recall(store: &Store, mut tell: impl FnMut(UrlId, &UrlGist)) -> Re
 }
 
 /// Reads the gist on a thread of its own, and gives what its pieces say, as far as it is believed.
-fn read_gist(store: &Store, reader: &Reader, each: impl FnMut(Leaf)) -> Gist {
+fn read_gist(
+    reader: &Reader,
+    gist: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> Gist + Send,
+    each: impl FnMut(Leaf),
+) -> Gist {
     thread::scope(|scope| {
         let (leaves, told) = sync_channel(PIECES_WAITING);
         let reading = scope.spawn(move || {
-            store.gist(FORM, |piece| {
+            gist(&mut |piece| {
                 let leaf = Leaf::of(piece).filter(|leaf| is_true(leaf, reader));
                 leaf.is_some_and(|leaf| leaves.send(leaf).is_ok())
             })
@@ -273,7 +280,7 @@ impl Read {
     }
 }
 
-type Piece = Result<Vec<Read>, StoreError>;
+type SomeRead = Result<Vec<Read>, StoreError>;
 
 /// Gives every URL from `first` on and before `end` in order. The threads take turns at reading some of them.
 fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read)) -> Result<(), StoreError> {
@@ -281,7 +288,7 @@ fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(pieces);
     let starts = |thread: usize| (first..end).step_by(SOME as usize).skip(thread).step_by(threads.max(1));
     thread::scope(|scope| {
-        let told: Vec<Receiver<Piece>> = (0..threads)
+        let told: Vec<Receiver<SomeRead>> = (0..threads)
             .map(|thread| {
                 let (pieces, told) = sync_channel(PIECES_WAITING);
                 scope.spawn(move || {
@@ -301,7 +308,7 @@ fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read
     })
 }
 
-fn read_some(reader: &Reader, first: u32, end: u32) -> Piece {
+fn read_some(reader: &Reader, first: u32, end: u32) -> SomeRead {
     let mut some = Vec::with_capacity((end - first) as usize);
     reader
         .all_urls()
@@ -317,8 +324,9 @@ mod tests {
     use freshet_store::all_urls::{Reason, Source, UrlRecord};
     use freshet_store::changes::Changes;
     use freshet_store::sites::SiteRecord;
-    use freshet_store::store::Settings;
+    use freshet_store::store::{Settings, Store};
 
+    use super::super::gist::FORM;
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
@@ -386,7 +394,8 @@ mod tests {
         assert_eq!(before.urls, gist_reaches);
         let mut urls = Vec::new();
         let Recalled { notebook, paths } =
-            recall(store, |id, url| urls.push((id, url.clone()))).expect("it is read");
+            recall(&store.reader(), |each| store.gist(FORM, each), |id, url| urls.push((id, url.clone())))
+                .expect("it is read");
         let known = Reach::of(store.counters());
         assert_eq!(urls.len(), known.urls as usize);
         for (number, (id, gist)) in urls.into_iter().enumerate() {

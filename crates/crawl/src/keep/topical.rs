@@ -12,6 +12,7 @@ use freshet_store::error::StoreError;
 use freshet_store::ids::UrlId;
 
 use super::keeper::Keeper;
+use super::memory::Memory;
 use super::news::News;
 use crate::topic::{DISTANCE_MAX, HOT};
 use crate::visit::{Finding, PageVisit};
@@ -23,15 +24,19 @@ impl Keeper {
         visit: &PageVisit,
         record: &mut PageRecord,
     ) -> Result<(), StoreError> {
-        let (Some(topic), Some(reading)) = (self.admission.topic(), &visit.reading) else { return Ok(()) };
+        let (Some(topic), Some(reading)) = (self.memory.admission.topic(), &visit.reading) else {
+            return Ok(());
+        };
         if !matches!(visit.finding, Finding::New | Finding::Back | Finding::Changed(_) | Finding::Unchanged) {
             return Ok(());
         }
         let likeness = topic.likeness(reading.title.as_deref().unwrap_or_default(), &reading.text);
         record.likeness = Some(likeness);
-        if HOT <= likeness { self.come_nearer(record.url, 0) } else { Ok(()) }
+        if HOT <= likeness { self.memory.come_nearer(record.url, 0) } else { Ok(()) }
     }
+}
 
+impl Memory {
     /// A page that was hot when the crawl ended is hot when it goes on. What waits is told with its place when all is told.
     pub(super) fn remember_likeness(&mut self, url: UrlId) -> Result<(), StoreError> {
         if self.admission.topic().is_some() {
@@ -69,7 +74,7 @@ impl Keeper {
             let priority = self.admission.priority(url, &record);
             if self.page(page)?.is_some_and(|page| page.visits > 0) {
                 if distance < DISTANCE_MAX {
-                    let links = self.reader().links(page)?;
+                    let links = self.reader.links(page)?;
                     nearer.extend(links.into_iter().map(|target| (target, distance + 1)));
                 }
             } else if before < priority {

@@ -207,6 +207,7 @@ impl Crawl {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "which policy and seed it was is said when the test fails")]
 fn every_policy_lives_with_pages_that_come_and_go_at_any_moment() {
     for (name, seed) in names().flat_map(|name| (1..=SEEDS).map(move |seed| (name.clone(), seed))) {
         println!("{name}, seed {seed}");
@@ -360,6 +361,7 @@ fn choose_all(refresh: &mut Refresh, now: Timestamp, budget: usize, sites: u32) 
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "which policy and seed it was is said when the test fails")]
 fn a_policy_that_is_told_of_a_past_goes_on_as_the_one_that_lived_through_it() {
     for (name, seed) in names().flat_map(|name| (1..=SEEDS).map(move |seed| (name.clone(), seed))) {
         println!("{name}, seed {seed}");
@@ -374,7 +376,7 @@ fn a_policy_that_is_told_of_a_past_goes_on_as_the_one_that_lived_through_it() {
         }
         // What was chosen and not visited is given up by then.
         let mut now = life.now.plus_millis(HOUR);
-        let (mut same, mut all) = (0, 0);
+        let (mut same, mut all, mut worst) = (0, 0, 0.0_f64);
         for _ in 0..6 {
             now = now.plus_millis(tick);
             for (page, _) in &life.pages {
@@ -382,10 +384,7 @@ fn a_policy_that_is_told_of_a_past_goes_on_as_the_one_that_lived_through_it() {
                 assert_eq!(lived.is_some(), told.is_some(), "{page:?}");
                 let Some((lived, told)) = lived.zip(told) else { continue };
                 let apart = (lived.changed_probability - told.changed_probability).abs();
-                println!(
-                    "  {page:?}: {apart:.4} apart, rates {:?} and {:?}",
-                    lived.change_rate, told.change_rate
-                );
+                worst = worst.max(apart);
             }
             let lived = choose_all(&mut life.refresh, now, budget, life.found);
             let told = choose_all(&mut told, now, budget, life.found);
@@ -394,7 +393,18 @@ fn a_policy_that_is_told_of_a_past_goes_on_as_the_one_that_lived_through_it() {
             all += lived.len();
             assert_eq!(lived.len(), told.len());
         }
-        println!("  {same} of {all}");
+        println!("  {same} of {all} pages are chosen by both, {worst:.4} apart");
         assert!(all > 0, "no page is chosen");
+        // Our own policy also learns from ticks in which nothing happened, of which a past does not tell:
+        // `tests/restart_story.rs` holds it against itself in a whole crawl.
+        let is_ours = name.to_string().contains("freshet");
+        assert!(is_ours || worst < 1e-9, "what is believed of a page is another {worst}");
+        // Chance and the phase of an interval are not kept.
+        let is_steady = name.form() == Form::Steady;
+        let is_by_chance = name.to_string().contains("random");
+        assert!(
+            is_ours || is_steady || is_by_chance || same == all,
+            "{same} of {all} pages are chosen by both"
+        );
     }
 }
