@@ -15,6 +15,8 @@ use std::task::Poll;
 
 /// Different defects that are remembered; more are only counted with the last.
 const DEFECTS_MAX: usize = 20;
+/// What is said where a panic elsewhere is noticed first.
+pub(crate) const HALF_DONE: &str = "a panic has left it half done";
 /// Characters of a message that are told.
 const MESSAGE_MAX: usize = 300;
 
@@ -69,9 +71,12 @@ impl Defects {
         }
     }
 
-    /// One that ends the crawl; the first counts.
+    /// One that ends the crawl; the first counts, but what followed from a panic gives way to what the panic said.
     pub(crate) fn end(&mut self, doing: &str, said: &str) {
-        self.fatal.get_or_insert_with(|| (doing.to_owned(), said.to_owned()));
+        let is_cause = self.fatal.as_ref().is_none_or(|(_, known)| known == HALF_DONE && said != HALF_DONE);
+        if is_cause {
+            self.fatal = Some((doing.to_owned(), said.to_owned()));
+        }
     }
 
     /// The one that ended the crawl: what was being done, and what was said.
@@ -109,6 +114,7 @@ mod tests {
     #[test]
     fn the_same_defect_is_named_once_and_the_first_that_is_fatal_counts() {
         let mut defects = Defects::default();
+        defects.end("deciding", HALF_DONE);
         for number in 0..100 {
             defects.survive("visiting a page", format!("internal error: {}", number % 50));
         }

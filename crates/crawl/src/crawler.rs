@@ -26,7 +26,7 @@ use crate::archived;
 use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::change::Definition;
 use crate::clock::Clock;
-use crate::containment::{Defects, contained, contained_task, words_of};
+use crate::containment::{Defects, HALF_DONE, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
 use crate::desk::{Insight, verdict};
 use crate::keep::{Keeper, News};
@@ -645,7 +645,7 @@ impl Crawler {
     /// The module that decides what is visited next. If a panic has left it half changed the crawl stops.
     pub fn update_module(&self) -> MutexGuard<'_, UpdateModule> {
         self.update_module.lock().unwrap_or_else(|poisoned| {
-            self.fail("deciding what to visit next", "a panic has left it half done");
+            self.fail("deciding what to visit next", HALF_DONE);
             poisoned.into_inner()
         })
     }
