@@ -150,6 +150,11 @@ impl StoreError {
         }
     }
 
+    /// Whether this user may not do what was attempted.
+    pub(crate) fn is_denied(&self) -> bool {
+        matches!(self, Self::File { source, .. } if source.kind() == io::ErrorKind::PermissionDenied)
+    }
+
     /// The error of something that is behind what was made durable.
     pub(crate) fn behind(path: &Path, reason: &str) -> Self {
         Self::Behind { path: path.to_path_buf(), reason: reason.to_owned() }

@@ -28,7 +28,7 @@ const PREFIX: &str = "freshet-read-";
 const ALIVE: &str = "alive";
 
 /// How often a copy is tried while the process that crawls changes what is copied. It changes every few seconds, and a copy takes less than one.
-const TRIES: u32 = 20;
+const TRIES: u32 = 30;
 
 /// How long is waited before the next try.
 const TRY_AGAIN: Duration = Duration::from_millis(50);
@@ -57,11 +57,14 @@ impl Scratch {
         let state = directory.join("state");
         let mut scratch = Self::empty()?;
         let mut before = Lists::of(&state)?;
+        let mut denied = None;
         for _ in 0..TRIES {
             let copied = scratch.copy(&state, &before);
             let after = Lists::of(&state)?;
             match copied {
                 Ok(()) if after == before => return Ok(scratch),
+                // A list of tables that was made just now is for its owner alone until the next sync.
+                Err(error) if error.is_denied() => denied = Some(error),
                 // What went away while it was copied is no error.
                 Err(error) if after == before => return Err(error),
                 _ => {}
@@ -69,7 +72,7 @@ impl Scratch {
             before = after;
             std::thread::sleep(TRY_AGAIN);
         }
-        Err(StoreError::Restless { directory: directory.to_path_buf() })
+        Err(denied.unwrap_or_else(|| StoreError::Restless { directory: directory.to_path_buf() }))
     }
 
     /// The directory of which the state is a part.

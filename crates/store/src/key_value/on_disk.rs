@@ -46,6 +46,7 @@ impl OnDisk {
     pub fn open(path: &Path, cache_bytes: u64) -> Result<Self, KeyValueError> {
         let engine = OpenedEngine::open(path, cache_bytes)?;
         let marks = Mutex::new(stored_marks(path, &engine)?);
+        OpenedEngine::share_lists(path);
         Ok(Self { path: path.to_path_buf(), cache_bytes, engine: RwLock::new(Some(Arc::new(engine))), marks })
     }
 
@@ -75,6 +76,15 @@ impl OnDisk {
     pub(crate) fn write_tables(&self, space: Space) -> Result<(), KeyValueError> {
         let engine = self.engine()?;
         engine.keyspace(space).rotate_memtable_and_wait().map_err(|error| engine.failure(error))
+    }
+}
+
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        // The engine writes while it closes.
+        let engine = self.engine.get_mut().unwrap_or_else(PoisonError::into_inner);
+        drop(engine.take());
+        OpenedEngine::share_lists(&self.path);
     }
 }
 
@@ -137,7 +147,9 @@ impl KeyValue for OnDisk {
 
     fn sync(&self) -> Result<(), KeyValueError> {
         let engine = self.engine()?;
-        engine.database.persist(PersistMode::SyncAll).map_err(|error| engine.write_failure(error))
+        engine.database.persist(PersistMode::SyncAll).map_err(|error| engine.write_failure(error))?;
+        OpenedEngine::share_lists(&self.path);
+        Ok(())
     }
 
     fn disk_bytes(&self) -> u64 {

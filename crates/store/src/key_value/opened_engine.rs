@@ -5,6 +5,7 @@
 //! begun, where the poison is looked for. What a poisoned engine holds in memory of its journal it may still write while it is closed: whether
 //! the batch that failed took effect is not known before the engine was opened again.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -62,6 +63,19 @@ impl OpenedEngine {
             .collect::<Result<_, _>>()
             .map_err(failed)?;
         Ok(Self { path, keyspaces, database })
+    }
+
+    /// Lets everybody read the lists of tables who may read the other files: the engine makes them for its own user alone.
+    pub(crate) fn share_lists(path: &Path) {
+        let Ok(model) = std::fs::metadata(path.join("version")) else { return };
+        let keyspaces = std::fs::read_dir(path.join("keyspaces")).into_iter().flatten().flatten();
+        for list in keyspaces.map(|keyspace| keyspace.path().join("current")) {
+            let is_other = std::fs::metadata(&list).is_ok_and(|list| list.mode() != model.mode());
+            if is_other {
+                // The engine may have replaced it meanwhile; the next sync looks again.
+                let _ = std::fs::set_permissions(&list, model.permissions());
+            }
+        }
     }
 
     /// A keyspace.
