@@ -99,7 +99,8 @@ mod tests {
         let visits = drive(&world, &mut *policy("mixture:greedy:round-robin:0.3", 0.2, 1), 17, 20);
         assert!(visits_of_pages(&world, &visits).iter().all(|count| *count > 0));
         let lively: usize = visits.iter().map(|visits| visits_of_sites(&world, visits)[0]).sum();
-        assert!(lively > 220, "{lively}");
+        // Of 340 downloads round robin has 102, most of them for the pages that greedy leaves alone.
+        assert!(lively > 200, "{lively}");
     }
 
     #[test]
