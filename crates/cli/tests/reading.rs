@@ -172,7 +172,10 @@ fn traces(directory: &Path) -> BTreeMap<PathBuf, (u64, i64, i64, u64)> {
 fn check_answers(answers: &[(Vec<String>, Output)], visits: u64, pages: usize) {
     for (reading, output) in answers {
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{reading:?}: {said} {}", String::from_utf8_lossy(&output.stdout));
+        // A crawl that was short may have visited no page twice, and then says so.
+        let is_short = reading[0] == "lab" && said.contains("a history needs second visits");
+        let is_answered = output.status.success() || is_short;
+        assert!(is_answered, "{reading:?}: {said} {}", String::from_utf8_lossy(&output.stdout));
         let json = || serde_json::from_slice::<Value>(&output.stdout).expect("JSON");
         match reading[0].as_str() {
             "status" | "fsck" => {

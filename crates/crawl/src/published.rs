@@ -3,7 +3,7 @@
 //! `status.json` is two lines: the record [`Published`] as JSON, and the xxh3-64 of that line as sixteen hexadecimal digits. It is replaced in one step.
 //!
 //! # Promises
-//! - What it says was durable when it was published.
+//! - What it says was durable when it was published, and no answer counts fewer visits than were durable when it was asked for.
 //! - One that is damaged, of another crawl, or more than a few syncs old is not believed.
 
 use std::fs;
@@ -84,9 +84,12 @@ impl Published {
     }
 
     /// The status now, as far as it can be known: copies have grown older since it was published.
-    pub(crate) fn status_now(mut self, process: Process) -> Status {
+    /// `synced` is newer than the file, or as old.
+    pub(crate) fn status_now(mut self, process: Process, synced: &Synced) -> Status {
         let passed = (wall_now().millis() - self.wall_ms).max(0);
         let mut status = std::mem::take(&mut self.status);
+        status.visits = status.visits.max(synced.visits());
+        status.urls_known = status.urls_known.max(synced.urls());
         status.running = process == Process::Running;
         status.process = process;
         status.published_ms = Some(self.wall_ms);
@@ -166,13 +169,13 @@ mod tests {
     #[test]
     fn a_copy_grows_older_while_its_crawl_stands() {
         let hour_ago = wall_now().millis() - 3_600_000;
-        let status = published(hour_ago).status_now(Process::Ended);
+        let status = published(hour_ago).status_now(Process::Ended, &Synced::default());
         let (freshness, _) = status.freshness.expect("it was forecast");
         assert!((freshness - 0.7).abs() < 0.001, "{freshness}");
         assert!((status.now_ms - hour_ago - 3_600_000).abs() < 10_000);
         assert_eq!((status.visits, status.visits_per_second), (40, 0.0));
         // Of a process that stands still nobody knows what it will do next.
-        assert_eq!(published(hour_ago).status_now(Process::Frozen).now_ms, hour_ago);
+        assert_eq!(published(hour_ago).status_now(Process::Frozen, &Synced::default()).now_ms, hour_ago);
     }
 
     #[test]

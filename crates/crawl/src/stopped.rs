@@ -48,8 +48,8 @@ pub fn ask(settings: Settings, question: &Question) -> Result<Answer, CrawlError
 /// The status that the crawl in a directory published last; none if it published none that can be believed.
 fn published(directory: &Path) -> Result<Option<Status>, StoreError> {
     let synced = freshet_store::reader::glance(directory)?;
-    Ok(Published::read(directory, &synced)
-        .map(|published| published.status_now(process(directory, synced.is_clean()))))
+    let process = process(directory, synced.is_clean());
+    Ok(Published::read(directory, &synced).map(|published| published.status_now(process, &synced)))
 }
 
 /// What the process of a crawl does that does not answer.
@@ -97,6 +97,8 @@ impl Insight for Remembered {
         let mut status = Status { now_ms, started_ms: now_ms, process, ..Status::default() };
         status.running = process == Process::Running;
         self.memory.show(&self.reader.counters().unwrap_or_default(), &mut status);
+        // A process that crawls may have committed more than is on the disk.
+        status.visits = status.visits.min(self.reader.durable_visits());
         let used = self.reader.disk_use().unwrap_or_default();
         status.disk = (used.state, used.collection, used.history);
         self.update_module.show(&mut status, now);

@@ -86,7 +86,12 @@ impl Reader {
 
     /// Whether the visit with this number is on the disk, so that it can be told to others.
     pub fn is_durable(&self, visit: u64) -> bool {
-        visit < self.shared.durable_visits.load(Ordering::Acquire)
+        visit < self.durable_visits()
+    }
+
+    /// Visits that can be told to others: those below this number.
+    pub fn durable_visits(&self) -> u64 {
+        self.shared.durable_visits.load(Ordering::Acquire)
     }
 
     /// The gist of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.

@@ -64,6 +64,16 @@ impl Synced {
         self.number
     }
 
+    /// Visits made.
+    pub fn visits(&self) -> u64 {
+        self.visits
+    }
+
+    /// URLs known.
+    pub fn urls(&self) -> u64 {
+        self.urls
+    }
+
     /// Whether the crawl was closed after it.
     pub fn is_clean(&self) -> bool {
         self.clean
