@@ -244,3 +244,25 @@ fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
         assert!(took < Duration::from_secs(6), "{name}: {took:?}");
     }
 }
+
+/// An audit of a crawl that was stopped did not know that private addresses were allowed: every page that it drew left the collection.
+#[test]
+fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
+    let place = tempfile::tempdir().expect("a directory");
+    let web = web(place.path());
+    let directory = place.path().join("crawl");
+    run(&mut web.crawl(&directory));
+    let kept = || {
+        let status = run(freshet().args(["status", "--json", "--dir"]).arg(&directory));
+        let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
+        status["pages_kept"].as_u64().expect("pages")
+    };
+    let before = kept();
+    let audit =
+        run(freshet().args(["audit", "--sample", "5", "--for", "20s", "--json", "--dir"]).arg(&directory));
+    let report: Value = serde_json::from_slice(&audit.stdout).expect("JSON");
+    assert!(report["judged"].as_u64() > Some(0), "{report}");
+    assert_eq!(kept(), before);
+    // Nor does a copy go when nobody says any more that its address is allowed.
+    std::fs::remove_file(directory.join("options.toml")).expect("it is removed");
+}

@@ -235,6 +235,9 @@ fn no_byte_of_a_crawl_that_was_killed_is_changed_and_nothing_of_it_is_missed() {
     crawl.wait().expect("it has ended");
     let status = trial.answer(&["status", "--json"]).expect("a status");
     assert_eq!((status["running"].as_bool(), status["process"].as_str()), (Some(false), Some("killed")));
+    // What was committed and not yet made durable outlives a kill, and all commands count it.
+    let found = trial.answer(&["fsck", "--json"]).expect("findings");
+    assert_eq!(status["visits"].as_u64(), found["visits"].as_u64(), "{status} {found}");
     check_untouched(&trial);
 }
 

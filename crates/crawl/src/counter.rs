@@ -306,7 +306,14 @@ pub(crate) fn paused_or_not(site: &str, paused: bool) -> String {
 pub(crate) fn pinned(url: &str, every_ms: u64) -> String {
     match every_ms {
         0 => format!("{url} is visited as the policy says"),
-        every => format!("{url} is visited every {:.1} hours", every as f64 / 3_600_000.0),
+        every => {
+            let (length, unit) = match every {
+                0..60_000 => (1_000.0, "seconds"),
+                60_000..3_600_000 => (60_000.0, "minutes"),
+                _ => (3_600_000.0, "hours"),
+            };
+            format!("{url} is visited every {:.1} {unit}", every as f64 / length)
+        }
     }
 }
 

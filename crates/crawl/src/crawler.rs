@@ -620,6 +620,10 @@ impl Crawler {
 
     /// Notes how many visits and changes there are now.
     fn sample_rates(&self) {
+        if self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_none() {
+            // It is not known yet how many there were before this run.
+            return;
+        }
         let (visits, changes) = {
             let board = self.board();
             (board.visits, board.changes)

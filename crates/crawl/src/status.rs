@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use freshet_store::counters::Counters;
+use freshet_store::history::VisitKind;
 use serde::{Deserialize, Serialize};
 
 /// Changes that a status tells of.
@@ -88,6 +90,21 @@ pub struct Status {
     pub limit: String,
 }
 
+impl Status {
+    /// Takes what is counted from the counters of a store.
+    pub(crate) fn count(&mut self, counters: &Counters) {
+        let of = |kind| counters.of_kind(kind);
+        self.urls_known = counters.urls;
+        self.pages_kept = counters.kept;
+        self.visits = counters.visits;
+        self.changes = of(VisitKind::Changed) + of(VisitKind::Gone) + of(VisitKind::Back);
+        self.failures = of(VisitKind::Failed);
+        self.not_modified = of(VisitKind::NotModified);
+        self.gone = of(VisitKind::Gone);
+        self.bytes = counters.bytes_received;
+    }
+}
+
 /// What the process of a crawl does.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -101,7 +118,7 @@ pub enum Process {
     Frozen,
     /// It does not run: the crawl was closed.
     Ended,
-    /// It does not run: it was killed, or the machine lost power.
+    /// It does not run: it was killed, ended with an error, or the machine lost power.
     Killed,
 }
 

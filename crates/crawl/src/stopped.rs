@@ -9,7 +9,7 @@ use std::path::Path;
 use freshet_store::error::StoreError;
 use freshet_store::ids::PageNumber;
 use freshet_store::lock::Lock;
-use freshet_store::reader::Reader;
+use freshet_store::reader::{Reader, counters_beyond};
 use freshet_store::synced;
 
 use crate::audit;
@@ -49,7 +49,14 @@ pub fn ask(settings: Settings, question: &Question) -> Result<Answer, CrawlError
 fn published(directory: &Path) -> Result<Option<Status>, StoreError> {
     let synced = freshet_store::reader::glance(directory)?;
     let process = process(directory, synced.is_clean());
-    Ok(Published::read(directory, &synced).map(|published| published.status_now(process, &synced)))
+    let mut status =
+        Published::read(directory, &synced).map(|published| published.status_now(process, &synced));
+    if let (Some(status), Process::Killed) = (&mut status, process)
+        && let Some(counters) = counters_beyond(directory, &synced)?
+    {
+        status.count(&counters);
+    }
+    Ok(status)
 }
 
 /// What the process of a crawl does that does not answer.

@@ -65,7 +65,10 @@ pub(crate) fn check_log(
     // From the newest step to the oldest: the first value that is met of a key is the last one that it got.
     for (at, (first, path)) in files.iter().enumerate().rev() {
         let file = LogFile::read_any(path, *first)?;
-        let frames = whole_frames(directory, &file, at + 1 == files.len(), synced.as_ref(), findings);
+        let is_last = at + 1 == files.len();
+        let (frames, is_damaged) = whole_frames(directory, &file, is_last, synced.as_ref(), findings);
+        let end = frames.last().map_or(0, |last| last.step);
+        is_behind_gap |= is_damaged || is_last && end < counters.commits;
         if let (Some(later), Some(last)) = (&later, frames.last())
             && last.step + 1 != later.first
         {
@@ -115,14 +118,14 @@ fn visit_number(key: &[u8]) -> u64 {
     key.try_into().map_or(u64::MAX, u64::from_be_bytes)
 }
 
-/// The records of a file, if they are whole.
+/// The records of a file up to the first that is not whole, and whether that one is damaged and not just torn.
 fn whole_frames(
     directory: &Path,
     file: &LogFile,
     is_last: bool,
     synced: Option<&Synced>,
     findings: &mut Findings,
-) -> Vec<Frame> {
+) -> (Vec<Frame>, bool) {
     let name = relative(&file.path, directory);
     match (file.store(), synced) {
         (None, _) => findings.add(&name, "it does not begin as a file of a log does"),
@@ -137,7 +140,8 @@ fn whole_frames(
         Some(synced) if synced.log > file.first => length,
         _ => 0,
     };
-    if whole < durable || whole < length && !is_last {
+    let is_damaged = whole < durable || whole < length && !is_last;
+    if is_damaged {
         let holds = format!("steps from {} on", found.last().map_or(file.first, |last| last.step + 1));
         findings.add_loss(&name, format!("it cannot be read from byte {whole} on"), holds);
     } else if whole < length {
@@ -147,7 +151,7 @@ fn whole_frames(
     if !is_in_order {
         findings.add(&name, "its steps are not one after the other");
     }
-    found
+    (found, is_damaged)
 }
 
 /// Whether a file says that the steps before it are lost.

@@ -53,7 +53,7 @@ pub(crate) fn convert(directory: &Path, cache_bytes: u64) -> Result<(), StoreErr
 }
 
 /// What users told the crawl stood in the records of pages and sites.
-fn put_commands(state: &dyn KeyValue, batch: &mut Batch) -> Result<(), StoreError> {
+pub(crate) fn put_commands(state: &dyn KeyValue, batch: &mut Batch) -> Result<(), StoreError> {
     let all_urls = crate::all_urls::AllUrls::new(state, 0);
     for entry in CollUrls(state).from(PageNumber(0)) {
         let (_, page) = entry?;

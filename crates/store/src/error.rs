@@ -37,7 +37,7 @@ pub enum StoreError {
         known: u32,
     },
     /// The directory was written by an earlier program, and was not converted yet.
-    #[error("{} was made by an earlier version of this program: `freshet crawl --dir {}` converts it, once, and loses nothing", .directory.display(), .directory.display())]
+    #[error("{} was made by an earlier version of this program: `freshet crawl --dir {}` or `freshet fsck {} --repair` converts it, once, and loses nothing", .directory.display(), .directory.display(), .directory.display())]
     Earlier {
         /// The directory.
         directory: PathBuf,
@@ -112,7 +112,7 @@ pub enum StoreError {
         reason: String,
     },
     /// Something is older, shorter or emptier than it was when it was made durable.
-    #[error("{}: {reason}. Nothing was changed: `freshet fsck --repair` makes the crawl whole again from what else there is", .path.display())]
+    #[error("{}: {reason}. Nothing was changed: `freshet fsck --repair --dir {}` makes the crawl whole again from what else there is", .path.display(), crawl_with(.path).display())]
     Behind {
         /// The file or folder.
         path: PathBuf,
@@ -139,6 +139,13 @@ pub enum StoreError {
         /// Where it stood.
         place: Place,
     },
+}
+
+/// The directory of the crawl that a file or folder is a part of.
+fn crawl_with(path: &Path) -> &Path {
+    let is_crawl =
+        |directory: &&Path| ["FORMAT", "collection"].iter().any(|part| directory.join(part).exists());
+    path.ancestors().skip(1).find(is_crawl).or_else(|| path.parent()).unwrap_or(path)
 }
 
 impl StoreError {

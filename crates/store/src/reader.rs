@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::all_urls::{AllUrls, UrlRecord};
+use crate::codec::Record as _;
 use crate::coll_urls::{CollUrls, PageRecord};
 use crate::collection::StoredResponse;
 use crate::collection::reading::{read_record, read_response};
@@ -24,12 +25,14 @@ use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, Readable, Space, View};
 use crate::links::Links;
 use crate::lock::Lock;
+use crate::log::files::{LogFile, listed};
+use crate::log::step::entries;
 use crate::readers::Reading;
 use crate::reading::refuse_what_is_none;
 use crate::recovery::refuse_at_first_sight;
 use crate::scratch::Scratch;
 use crate::sites::{SiteRecord, Sites};
-use crate::store::{DiskUse, Format, IDENTITY, Identity, known_format};
+use crate::store::{COUNTERS, DiskUse, Format, IDENTITY, Identity, known_format};
 use crate::synced::{self, Synced};
 use crate::time::Timestamp;
 use crate::versions::{Version, Versions};
@@ -284,6 +287,24 @@ pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
     let synced = synced::read(directory)?;
     refuse_at_first_sight(directory, &synced)?;
     Ok(synced)
+}
+
+/// The counters after the last whole step of the log, if steps were taken after what was made durable: what a process that was killed had committed.
+pub fn counters_beyond(directory: &Path, synced: &Synced) -> Result<Option<Counters>, StoreError> {
+    let mut last = None;
+    for (first, path) in listed(directory)? {
+        if first < synced.log {
+            continue;
+        }
+        let file = LogFile::read(&path, first, synced.store)?;
+        let begin = if first == synced.log { synced.log_bytes } else { 0 };
+        for frame in file.frames_from(begin) {
+            let said = entries(&frame.content).filter_map(Result::ok);
+            let counters = said.filter(|(space, key, _)| *space == Space::Meta && key == COUNTERS).last();
+            last = counters.and_then(|(_, _, value)| Counters::decode(&value?).ok()).or(last);
+        }
+    }
+    Ok(last)
 }
 
 /// Bytes on disk of the files in a folder and below, without the holes in them.

@@ -94,7 +94,9 @@ impl Scratch {
             // Others must not read what a crawl keeps to itself.
             match fs::DirBuilder::new().mode(0o700).create(&folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                made => made.map_err(StoreError::file("make the temporary folder", &folder))?,
+                made => {
+                    made.map_err(StoreError::file("make the temporary folder (TMPDIR says where)", &folder))?;
+                }
             }
             let path = folder.join(ALIVE);
             let alive = File::create(&path).map_err(StoreError::file("write", &path))?;

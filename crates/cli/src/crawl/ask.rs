@@ -14,6 +14,8 @@ use freshet_crawl::status::{ChangeLine, Process};
 use freshet_crawl::stopped;
 
 use super::config::Config;
+use super::run::warn_of_conversion;
+use super::told::config_of;
 use super::words::{moment, span};
 use super::{audit, diff, screen};
 use crate::lab::span::parse_days;
@@ -253,7 +255,10 @@ fn tell(place: &Place, question: &Question) -> Result<()> {
     let reply = counter::ask(&place.dir, question).and_then(Reply::required).with_context(in_directory)?;
     let answer = match reply {
         Some(answer) => answer,
-        None => change(&settings_of(&place.dir)?, question).with_context(in_directory)?,
+        None => {
+            warn_of_conversion(&place.dir);
+            change(&settings_to_go_on(&place.dir)?, question).with_context(in_directory)?
+        }
     };
     show_answer(place, answer)
 }
@@ -269,7 +274,15 @@ pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The settings of a crawl that does not run, without what it would begin with.
+/// The settings with which a crawl goes on, as it was told, without what it would begin with.
+pub(super) fn settings_to_go_on(directory: &Path) -> Result<Settings> {
+    let mut settings = config_of(directory, None)?.settings(directory)?;
+    settings.seeds.clear();
+    settings.pins.clear();
+    Ok(settings)
+}
+
+/// The settings of a crawl that is only read. How it ran last stands in its files.
 pub(super) fn settings_of(directory: &Path) -> Result<Settings> {
     let beside = directory.join("freshet.toml");
     let config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };

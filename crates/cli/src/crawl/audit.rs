@@ -14,9 +14,9 @@ use freshet_crawl::crawler::Crawler;
 use freshet_crawl::desk::{Answer, Question};
 use freshet_crawl::opening::Crawl;
 
-use super::ask::{Place, must_be_crawl, settings_of, show_answer};
+use super::ask::{Place, must_be_crawl, settings_to_go_on, show_answer};
 use super::config::span;
-use super::run::pace_of;
+use super::run::{pace_of, warn_of_conversion};
 use super::words;
 
 /// How often it is asked whether an audit is done.
@@ -94,13 +94,14 @@ fn wait(directory: &Path, report: AuditReport, limit: Duration) -> Result<Answer
 /// Visits the pages of a crawl that does not run.
 fn visit(options: &AuditOptions, limit: Duration) -> Result<AuditReport> {
     let directory = &options.place.dir;
-    let mut settings = settings_of(directory)?;
+    let mut settings = settings_to_go_on(directory)?;
+    warn_of_conversion(directory);
     settings.visits_per_day = Some(NO_BUDGET);
     let clock = Arc::new(Clock::new(options.clock.as_deref().map_or(Ok(Pace::WALL), pace_of)?));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     let report = runtime.block_on(async {
         let crawl = Crawl::open(settings, clock)
-            .with_context(|| format!("cannot read the crawl in {}", directory.display()))?;
+            .with_context(|| format!("cannot audit the crawl in {}", directory.display()))?;
         let crawler = crawl.crawler();
         crawler.begin_audit(options.sample)?;
         let watched = tokio::spawn(watch(crawler, limit));

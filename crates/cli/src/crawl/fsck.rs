@@ -11,6 +11,7 @@ use freshet_store::check::{Findings, check_directory};
 use freshet_store::repair::{Repaired, repair};
 use serde_json::{Value, json};
 
+use super::run::warn_of_conversion;
 use super::words::count;
 
 /// The exit code of a check that could not be made.
@@ -72,9 +73,11 @@ pub(crate) fn run(options: &FsckOptions) -> ExitCode {
 /// Whether nothing is wrong any more.
 fn examine(options: &FsckOptions) -> Result<bool> {
     let directory = options.directory();
-    let found = check_directory(directory)
-        .with_context(|| format!("cannot check the crawl in {}", directory.display()))?;
-    let repaired = if options.repair && !found.is_clean() {
+    // What an earlier version made is converted by a repair, and not checked before.
+    let is_converted = options.repair && warn_of_conversion(directory);
+    let found = if is_converted { Ok(Findings::default()) } else { check_directory(directory) };
+    let found = found.with_context(|| format!("cannot check the crawl in {}", directory.display()))?;
+    let repaired = if options.repair && (is_converted || !found.is_clean()) {
         let repaired = repair(directory, wall_now())
             .with_context(|| format!("cannot repair the crawl in {}", directory.display()))?;
         Some(repaired)

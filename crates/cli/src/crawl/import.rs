@@ -11,6 +11,7 @@ use freshet_crawl::import::{Imported, Importer};
 use serde_json::json;
 
 use super::config::Config;
+use super::run::warn_of_conversion;
 use super::words::count;
 
 /// Import what others collected: URL lists, sitemaps, CDX and CDXJ indexes, WARC files
@@ -54,6 +55,7 @@ pub(crate) fn run(options: &ImportOptions) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _guard = runtime.enter();
     let clock = Arc::new(Clock::new(Pace::WALL));
+    warn_of_conversion(&options.dir);
     let importer = Importer::open(&settings, clock)
         .with_context(|| format!("cannot import into {}", options.dir.display()))?;
     let imported = importer

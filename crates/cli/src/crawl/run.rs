@@ -104,15 +104,7 @@ async fn crawl(
             directory.display()
         );
     }
-    if is_earlier(&directory) {
-        #[expect(clippy::print_stderr, reason = "a user is told before it is done, whatever is shown")]
-        {
-            eprintln!(
-                "freshet: {} was made by an earlier version of this program; it is converted now, once, and nothing of it is lost",
-                directory.display()
-            );
-        }
-    }
+    warn_of_conversion(&directory);
     let mut crawl =
         Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
     if let Some(text) = told.text()? {
@@ -219,4 +211,18 @@ pub(super) fn pace_of(url: &str) -> Result<Pace> {
         wall_start: Timestamp::from_millis(field("wall_start_ms")? as i64),
         speed: field("speed")?,
     })
+}
+
+/// Tells the user before a directory that an earlier version made is converted. Whether it is one.
+#[expect(clippy::print_stderr, reason = "a user is told before it is done, whatever is shown")]
+pub(super) fn warn_of_conversion(directory: &Path) -> bool {
+    let is_earlier = is_earlier(directory);
+    if is_earlier {
+        eprintln!(
+            "freshet: {} was made by an earlier version of this program; it is converted now, once, and \
+             nothing of it is lost",
+            directory.display()
+        );
+    }
+    is_earlier
 }

@@ -165,7 +165,7 @@ fn process(status: &Status) -> String {
         Process::Running | Process::Ended => "not running",
         Process::Opening => "opening",
         Process::Frozen => "stopped by a signal",
-        Process::Killed => "not running: it was killed",
+        Process::Killed => "not running: it was killed, or ended with an error",
     };
     let age = status.published_ms.map(|published| wall_now().millis() - published);
     match age {

@@ -93,6 +93,10 @@ impl Keeper {
                 self.keep_move(visit, &mut record, to, *for_good, had_copy)?;
             }
             Finding::Failed(_) => self.keep_failure(visit, &mut record, had_copy)?,
+            // A copy is kept though its host has another address now, or a user forgot to allow it.
+            Finding::Refused(_) if had_copy && visit.fetch.is_some() => {
+                self.keep_failure(visit, &mut record, had_copy)?;
+            }
             Finding::Refused(why) => {
                 let reason = if visit.fetch.is_some() { Reason::Address } else { Reason::Robots };
                 self.dismiss(visit.page, &mut record, Standing::Refused(reason), why, visit.time)?;

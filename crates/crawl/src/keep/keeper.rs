@@ -116,7 +116,7 @@ impl Keeper {
             listed_modified: None,
         };
         match self.discover(&seed, now) {
-            Ok(Some(_)) => Ok(()),
+            Ok(Some(id)) => self.look_again(id, now).map_err(|error| error.to_string()),
             Ok(None) => Err(self
                 .memory
                 .admission
@@ -124,6 +124,15 @@ impl Keeper {
                 .map_or_else(|refusal| refusal.detail, |()| "unknown".to_owned())),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// A user names a URL again whose address was not allowed: it may be by now.
+    fn look_again(&mut self, id: UrlId, now: Timestamp) -> Result<(), StoreError> {
+        let standing = self.memory.url(id)?.map(|record| record.standing);
+        if standing == Some(Standing::Refused(Reason::Address)) {
+            self.admit(id, now)?;
+        }
+        Ok(())
     }
 
     /// The number of a URL, made known if it may be; none if it is out of scope or a trap.

@@ -11,7 +11,6 @@ use freshet_store::coll_urls::PageRecord;
 use freshet_store::counters::Counters;
 use freshet_store::error::StoreError;
 use freshet_store::gist::{Gist, Piece};
-use freshet_store::history::VisitKind;
 use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_store::sites::SiteRecord;
@@ -213,15 +212,7 @@ impl Memory {
 
     /// What is known of how the crawl stands.
     pub(crate) fn show(&self, counters: &Counters, status: &mut Status) {
-        let of = |kind| counters.of_kind(kind);
-        status.urls_known = counters.urls;
-        status.pages_kept = counters.kept;
-        status.visits = counters.visits;
-        status.changes = of(VisitKind::Changed) + of(VisitKind::Gone) + of(VisitKind::Back);
-        status.failures = of(VisitKind::Failed);
-        status.not_modified = of(VisitKind::NotModified);
-        status.gone = of(VisitKind::Gone);
-        status.bytes = counters.bytes_received;
+        status.count(counters);
         status.traps = self.admission.traps_cut();
         status.met = self.met(MET_LINES);
         let troubled = self.sites.iter().filter(|site| !site.trouble.is_empty());

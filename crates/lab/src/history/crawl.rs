@@ -86,7 +86,12 @@ impl CrawlHistory {
                 links: within.map(|(from, to)| (from.1, to.1)).collect(),
             }
         });
-        Ok(Self { recording: Recording { sites: sites.collect() }, blur: Blur::of(past) })
+        let history = Self { recording: Recording { sites: sites.collect() }, blur: Blur::of(past) };
+        ensure!(
+            history.window_days() > 0.0,
+            "this crawl has seen its pages for less than a second: a history needs second visits; let the crawl run on"
+        );
+        Ok(history)
     }
 
     /// The length of the window that holds most: that for which the pages there when it opens, times its length, is largest.

@@ -171,6 +171,12 @@ impl LogFile {
         Frames { bytes: &self.bytes, at: HEAD.min(self.bytes.len()), problem: None }
     }
 
+    /// Its records from this byte on, at which one begins.
+    pub(crate) fn frames_from(&self, at: u64) -> Frames<'_> {
+        let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.bytes.len());
+        Frames { at: at.max(HEAD.min(self.bytes.len())), ..self.frames() }
+    }
+
     /// Its records, also those behind damaged bytes.
     pub(crate) fn readable_frames(&self) -> impl Iterator<Item = Frame> {
         let mut at = HEAD.min(self.bytes.len());

@@ -22,11 +22,13 @@ use super::urls::{repair_url_files, url_rows};
 use super::visits::repair_visits;
 use crate::aside::Aside;
 use crate::check::{Findings, check_into};
+use crate::convert::{convert, put_commands};
 use crate::error::StoreError;
 use crate::gist;
-use crate::inspect::take_lock;
-use crate::key_value::KeyValue;
+use crate::inspect::{CACHE_BYTES, take_lock};
+use crate::key_value::{Batch, KeyValue};
 use crate::reader::{Hold, Reader, Shared};
+use crate::store::{Format, known_format};
 use crate::time::Timestamp;
 
 /// What a repair did.
@@ -51,6 +53,8 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     gist::remove(directory)?;
     let mut aside = Aside::new(directory, now);
     let mut done = Vec::new();
+    let is_damaged_earlier =
+        known_format(directory).ok().flatten() == Some(Format::First) && !converted(directory, &mut done)?;
     let sound = sound_state(directory, &mut aside, &mut done)?;
     let (ledger, counters) = sound_log(directory, &sound, &mut aside, &mut done)?;
     let ground = Ground {
@@ -61,6 +65,12 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
         now,
         ledger: RefCell::new((ledger, counters)),
     };
+    if is_damaged_earlier {
+        // The log that was begun just now has no commands yet.
+        let mut batch = Batch::new();
+        put_commands(ground.state, &mut batch)?;
+        ground.commit(batch)?;
+    }
     let rows = url_rows(&ground)?;
     let versions_lost = repair_segments(&ground, &mut aside, &mut done)?;
     let mut traces = Traces::default();
@@ -84,6 +94,18 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     let findings = check_into(&Reader { shared: Arc::new(shared) }, Findings::default())?;
     let aside = aside.folder().map(Path::to_path_buf);
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
+}
+
+/// Converts a directory of the first format; whether it could be. One that is damaged is repaired as if it had lost its log.
+fn converted(directory: &Path, done: &mut Vec<String>) -> Result<bool, StoreError> {
+    match convert(directory, CACHE_BYTES) {
+        Ok(()) => {
+            done.push("FORMAT: the crawl was made by an earlier version, and was converted".to_owned());
+            Ok(true)
+        }
+        Err(error @ (StoreError::File { .. } | StoreError::DiskFull { .. })) => Err(error),
+        Err(_) => Ok(false),
+    }
 }
 
 /// What cannot be had again where steps of the log are missing.
