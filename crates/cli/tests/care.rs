@@ -263,6 +263,4 @@ fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
     let report: Value = serde_json::from_slice(&audit.stdout).expect("JSON");
     assert!(report["judged"].as_u64() > Some(0), "{report}");
     assert_eq!(kept(), before);
-    // Nor does a copy go when nobody says any more that its address is allowed.
-    std::fs::remove_file(directory.join("options.toml")).expect("it is removed");
 }
