@@ -5,6 +5,7 @@
 mod crawl;
 mod db;
 mod eval;
+mod file_limit;
 mod lab;
 mod pending_file;
 mod plan;
@@ -53,6 +54,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let command_line = CommandLine::parse();
+    file_limit::let_writes_fail();
     if let Command::Fsck(options) = &command_line.command {
         return crawl::fsck::run(options);
     }
