@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_store::log::event::told_options;
 use serde::{Deserialize, Serialize};
@@ -209,6 +209,9 @@ impl How {
 
 /// The configuration of the crawl in a directory: that of the file named, or of the one beside it, and what it was told before.
 pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config> {
+    if directory.exists() && !directory.is_dir() {
+        bail!("--dir: {} is a file, and must be the directory of a crawl", directory.display());
+    }
     let beside = directory.join("freshet.toml");
     let mut config = match file {
         Some(path) => Config::read(path)?,
