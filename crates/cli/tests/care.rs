@@ -264,3 +264,42 @@ fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
     assert!(report["judged"].as_u64() > Some(0), "{report}");
     assert_eq!(kept(), before);
 }
+
+/// Files that were deleted or cut under a crawl were written to until its end, and nothing of it was kept; it ended well.
+#[test]
+fn a_file_that_goes_away_under_a_crawl_ends_it() {
+    let place = tempfile::tempdir().expect("a directory");
+    let web = web(place.path());
+    let ways: [(&str, fn(&Path)); 4] = [
+        ("collection", |path| fs::remove_file(path).expect("it is removed")),
+        ("log", |path| fs::remove_file(path).expect("it is removed")),
+        ("log", |path| {
+            let file = fs::OpenOptions::new().write(true).open(path).expect("it is opened");
+            file.set_len(100).expect("it is cut");
+        }),
+        ("LOCK", |path| fs::remove_file(path).expect("it is removed")),
+    ];
+    for (number, (part, meddle)) in ways.into_iter().enumerate() {
+        let directory = place.path().join(format!("crawl-{number}"));
+        let mut command = web.crawl(&directory);
+        command.args(["--for", "60s"]).stderr(Stdio::piped());
+        let arguments: Vec<_> =
+            command.get_args().filter(|argument| *argument != "--once").map(ToOwned::to_owned).collect();
+        let crawl = freshet().args(arguments).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let begun = Instant::now();
+        while !directory.join("status.json").exists() && begun.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let path = directory.join(part);
+        let victim = match fs::read_dir(&path) {
+            Ok(mut files) => files.next().expect("a file").expect("an entry").path(),
+            Err(_) => path,
+        };
+        meddle(&victim);
+        let begun = Instant::now();
+        let ended = crawl.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(!ended.status.success() && begun.elapsed() < Duration::from_secs(30), "{said}");
+        assert!(said.contains(&victim.display().to_string()) && said.contains("no longer there"), "{said}");
+    }
+}

@@ -42,6 +42,17 @@ pub enum StoreError {
         /// The directory.
         directory: PathBuf,
     },
+    /// The system's clock is not set.
+    #[error("the system's clock says that it is before 1970: set it, a crawl goes by it")]
+    Clock,
+    /// There is no room for the copy that a reader makes.
+    #[error("a reader copies the index of a crawl into the temporary folder, and {} has no room: let TMPDIR name another", .folder.display())]
+    NoRoomToRead {
+        /// The temporary folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The process that crawls changes the state faster than it can be copied.
     #[error("the crawl in {} changes too fast to be read just now: try again, or stop it first", .directory.display())]
     Restless {
@@ -112,7 +123,7 @@ pub enum StoreError {
         reason: String,
     },
     /// Something is older, shorter or emptier than it was when it was made durable.
-    #[error("{}: {reason}. Nothing was changed: `freshet fsck --repair --dir {}` makes the crawl whole again from what else there is", .path.display(), crawl_with(.path).display())]
+    #[error("{}: {reason}. Nothing that was collected was changed: `freshet fsck --repair --dir {}` makes the crawl whole again from what else there is", .path.display(), crawl_with(.path).display())]
     Behind {
         /// The file or folder.
         path: PathBuf,

@@ -9,6 +9,7 @@ use std::fs;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::all_urls::read;
 use crate::check::{Findings, relative};
@@ -121,6 +122,9 @@ pub(crate) fn open_state(
             "{} is missing: which tables count is not known",
             relative(&folder.join("current"), directory)
         )));
+    }
+    if SystemTime::now() < SystemTime::UNIX_EPOCH {
+        return Err(StoreError::Clock);
     }
     // The engine asserts what it expects of its own files: a panic of it is a fault of the files.
     match catch_unwind(AssertUnwindSafe(|| OnDisk::open(&path, cache_bytes))) {

@@ -125,6 +125,11 @@ impl Ledger {
         self.log.first()
     }
 
+    /// Says if the file of the log that is written is no longer what was written.
+    pub(crate) fn check_presence(&self) -> Result<(), StoreError> {
+        self.log.check_presence()
+    }
+
     /// A moment has passed: the next step is not earlier.
     pub(crate) fn let_pass(&mut self, time: Timestamp) {
         self.time = self.time.max(time);

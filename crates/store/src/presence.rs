@@ -1,18 +1,29 @@
-//! Whether the directory of a store is still there while it is open.
+//! Whether the directory of a store, and each file that is written, is still there while the store is open.
 //!
-//! The system lets a process go on writing into files that were deleted, and nothing of it is kept. So the parts of the directory are looked up by
-//! their names now and then, and have to be the ones that were opened.
+//! The system lets a process go on writing into files that were deleted, and nothing of it is kept. So the parts of
+//! the directory are looked up by their names several times a second, and have to be the ones that were opened; a
+//! file that is appended to must have the length that was written.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 use crate::store::FORMAT_FILE;
+use crate::{lock, synced, url_files};
 
 /// The parts that are looked up; those that were not there at opening are not missed.
-const PARTS: [&str; 5] = [FORMAT_FILE, "log", "state", "collection", "history"];
+const PARTS: [&str; 8] = [
+    FORMAT_FILE,
+    lock::FILE_NAME,
+    synced::FILE_NAME,
+    "log",
+    "state",
+    "collection",
+    "history",
+    url_files::FOLDER,
+];
 
 /// The parts of a store's directory as they were when it was opened.
 #[derive(Debug)]
@@ -40,17 +51,38 @@ impl Presence {
     /// Says what became of a part that is not what it was.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, device, number) in &self.parts {
-            let what = match fs::metadata(path) {
-                Ok(found) if (found.dev(), found.ino()) == (*device, *number) => continue,
-                Ok(_) => "it was replaced by another",
-                Err(error) if error.kind() == ErrorKind::NotFound => "it was deleted or moved away",
-                Err(error) => return Err(StoreError::file("look up", path)(error)),
-            };
+            let Some(what) = change_of(path, (*device, *number), None)? else { continue };
             let is_whole = !self.directory.exists();
             let path = if is_whole { self.directory.clone() } else { path.clone() };
             return Err(StoreError::Lost { path, what });
         }
         Ok(())
+    }
+}
+
+/// Says what became of a file that is appended to, if it is not what was opened and written so far.
+pub(crate) fn check_open(path: &Path, file: &File, bytes: u64) -> Result<(), StoreError> {
+    let opened = file.metadata().map_err(StoreError::file("look up", path))?;
+    match change_of(path, (opened.dev(), opened.ino()), Some(bytes))? {
+        Some(what) => Err(StoreError::Lost { path: path.to_path_buf(), what }),
+        None => Ok(()),
+    }
+}
+
+/// What became of a part with this device, number and, for a file, length.
+fn change_of(
+    path: &Path,
+    identity: (u64, u64),
+    bytes: Option<u64>,
+) -> Result<Option<&'static str>, StoreError> {
+    match fs::metadata(path) {
+        Ok(found) if (found.dev(), found.ino()) != identity => Ok(Some("it was replaced by another")),
+        Ok(found) if bytes.is_some_and(|bytes| found.len() != bytes) => {
+            Ok(Some("it was cut or written to by somebody else"))
+        }
+        Ok(_) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some("it was deleted or moved away")),
+        Err(error) => Err(StoreError::file("look up", path)(error)),
     }
 }
 
@@ -93,5 +125,21 @@ mod tests {
             fs::write(path.join(FORMAT_FILE), "").expect("written");
         };
         check_lost(replaced, "crawl/FORMAT", "it was replaced by another");
+    }
+
+    #[test]
+    fn a_file_that_is_appended_to_has_the_length_that_was_written() {
+        let place = tempfile::tempdir().expect("a directory");
+        let path = place.path().join("file");
+        fs::write(&path, b"written").expect("it is written");
+        let file = File::options().append(true).open(&path).expect("it is opened");
+        check_open(&path, &file, 7).expect("it is whole");
+        for bytes in [6, 8] {
+            let lost = check_open(&path, &file, bytes).expect_err("it has another length").to_string();
+            assert!(lost.contains("cut or written to by somebody else"), "{lost}");
+        }
+        fs::remove_file(&path).expect("it is removed");
+        let lost = check_open(&path, &file, 7).expect_err("it is gone").to_string();
+        assert!(lost.contains("deleted or moved away"), "{lost}");
     }
 }

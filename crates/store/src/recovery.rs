@@ -20,6 +20,7 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files::registered;
 use crate::ids::Place;
+use crate::inspect::listed as listed_folder;
 use crate::key_value::{Batch, Durability, KeyValue, Space, View};
 use crate::log::files::{LogFile, listed};
 use crate::log::frame::{Frame, Kind, next_frame};
@@ -211,7 +212,11 @@ fn line_of(place: Place, record: &crate::collection::warc::WarcRecord) -> Option
 }
 
 /// A file that belongs to the store is missing, or shorter than it was when it was made durable.
-fn refuse_short_files(directory: &Path, state: &dyn View, synced: &Synced) -> Result<(), StoreError> {
+pub(crate) fn refuse_short_files(
+    directory: &Path,
+    state: &dyn View,
+    synced: &Synced,
+) -> Result<(), StoreError> {
     for entry in segments(state) {
         let (number, record) = entry?;
         let bytes = if record.closed {
@@ -242,8 +247,15 @@ fn refuse_short_files(directory: &Path, state: &dyn View, synced: &Synced) -> Re
 /// Refuses a directory of which the state, the end of the log or the last segment is missing or too short, without opening any of them.
 pub(crate) fn refuse_at_first_sight(directory: &Path, synced: &Synced) -> Result<(), StoreError> {
     let state = directory.join("state");
-    if !state.join("keyspaces").is_dir() {
-        return Err(StoreError::behind(&state, "it is missing or empty"));
+    let keyspaces = match listed_folder(&state.join("keyspaces")) {
+        Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+            return Err(StoreError::behind(&state, "it is missing or empty"));
+        }
+        listed => listed?,
+    };
+    // The engine takes a keyspace without its list for one in the making, and removes its tables.
+    for keyspace in keyspaces.iter().filter(|path| path.is_dir()) {
+        refuse_short(&keyspace.join("current"), 1, true)?;
     }
     let log = directory.join(crate::log::files::FOLDER).join(crate::log::files::file_name(synced.log));
     refuse_short(&log, synced.log_bytes, true)?;

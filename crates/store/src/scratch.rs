@@ -53,6 +53,15 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Copies the state of the crawl in this directory.
     pub(crate) fn of(directory: &Path) -> Result<Self, StoreError> {
+        Self::try_of(directory).map_err(|error| match error {
+            StoreError::DiskFull { source, .. } => {
+                StoreError::NoRoomToRead { folder: std::env::temp_dir(), source }
+            }
+            other => other,
+        })
+    }
+
+    fn try_of(directory: &Path) -> Result<Self, StoreError> {
         remove_abandoned();
         let state = directory.join("state");
         let mut scratch = Self::empty()?;

@@ -41,7 +41,7 @@ use crate::mend::mend_tail;
 use crate::presence::Presence;
 use crate::reader::{Hold, Reader, Shared};
 use crate::recent_urls::RecentUrls;
-use crate::recovery::{LogEnd, recover, refuse_mended};
+use crate::recovery::{LogEnd, recover, refuse_at_first_sight, refuse_mended, refuse_short_files};
 use crate::reopening::Doubt;
 use crate::sites::Sites;
 use crate::sweep::Sweep;
@@ -223,6 +223,7 @@ impl Store {
             Format::First => convert(directory, settings.cache_bytes)?,
         }
         let synced = synced::read(directory)?;
+        refuse_at_first_sight(directory, &synced)?;
         let state = open_engine(directory, settings.cache_bytes)?;
         Self::open_with(directory, settings, state, (synced, lock))
     }
@@ -382,9 +383,12 @@ impl Store {
         Ok(Numbered::New(number))
     }
 
-    /// Says if the directory that was opened, or a part of it, is no longer found under its name: nothing of what is written would be kept.
+    /// Says if the directory that was opened, a part of it or a file that is written is no longer found under its
+    /// name as it was left: nothing of what is written would be kept.
     pub fn is_still_there(&self) -> Result<(), StoreError> {
-        self.presence.check()
+        self.presence.check()?;
+        self.tail.check_presence()?;
+        self.ledger.check_presence()
     }
 
     /// Waits until everything that was committed is on the disk, and says so in `SYNCED`.
@@ -409,6 +413,8 @@ impl Store {
             self.settle(now, true)?;
         }
         self.settle_urls()?;
+        self.is_still_there()?;
+        refuse_short_files(&self.shared.directory, self.state.as_ref(), self.synced())?;
         self.sync_as(true)?;
         Ok(self.synced().clone())
     }

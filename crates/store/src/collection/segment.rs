@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::aside::Aside;
 use crate::codec::record;
 use crate::error::StoreError;
+use crate::presence::check_open;
 use crate::time::Timestamp;
 
 record! {
@@ -134,6 +135,11 @@ impl Tail {
         self.file.set_len(length).map_err(StoreError::file("cut", &self.path))?;
         self.length = length;
         Ok(())
+    }
+
+    /// Says if the file is no longer what was written.
+    pub(crate) fn check_presence(&self) -> Result<(), StoreError> {
+        check_open(&self.path, &self.file, self.length)
     }
 
     /// Waits until the bytes are on the disk.

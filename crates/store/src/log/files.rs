@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use super::frame::{BadFrame, Frame, Kind};
 use crate::collection::segment::sync_directory;
 use crate::error::StoreError;
+use crate::presence::check_open;
 
 /// The folder of the log.
 pub(crate) const FOLDER: &str = "log";
@@ -115,6 +116,11 @@ impl LogWriter {
         }
         self.length += record.len() as u64;
         Ok(())
+    }
+
+    /// Says if the file is no longer what was written.
+    pub(crate) fn check_presence(&self) -> Result<(), StoreError> {
+        check_open(&self.path, &self.file, self.length)
     }
 
     /// Cuts the file to a length it had before, because the step was not taken.
