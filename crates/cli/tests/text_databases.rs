@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use freshet_crawl::counter::{Loan, borrow_turn};
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::shelf::Shelf;
 use freshet_text::summary::Summary;

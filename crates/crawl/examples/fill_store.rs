@@ -8,14 +8,14 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Reason, Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::{Settings, Store};
-use freshet_store::time::Timestamp;
 
 const URLS_PER_SITE: u32 = 1_000;
 const URLS_PER_COMMIT: u32 = 10_000;

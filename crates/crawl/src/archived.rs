@@ -3,11 +3,11 @@
 //! Its records are made by whoever has fetched the page, when it is likely that the response will be kept whole: the keeper, which alone decides
 //! that, then has only to append them.
 
+use freshet_fetch::web::{self, Answer, Fetch, Response};
+use freshet_protocol::ids::PageNumber;
 use freshet_store::collection::{Exchange, ExchangeKind, Folding, Truncation};
-use freshet_store::ids::PageNumber;
 
 use crate::visit::{Finding, PageVisit, Visit};
-use crate::web::{self, Answer, Fetch, Response};
 
 /// Makes the records of a visit that the keeper will want.
 pub(crate) fn fold(visit: &mut Visit, folding: &Folding) {

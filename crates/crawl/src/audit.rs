@@ -19,11 +19,12 @@
 
 use std::collections::HashMap;
 
+use freshet_fetch::web::dates::YOUNG;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitQuery, VisitRow};
-use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 use freshet_theory::sample::interval::{Confidence, Method, changed_fraction_interval};
 use freshet_theory::sample::site::Sample;
 use rand::SeedableRng as _;
@@ -32,7 +33,6 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::status::Status;
-use crate::web::dates::YOUNG;
 
 /// The notes of audits begin with this; the moment in milliseconds follows, with 20 digits.
 pub const NOTES: &str = "audit ";

@@ -10,7 +10,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 /// The part of its speed at which the crawl's time runs while it is ahead of the wall.
 const SPEED_AHEAD: f64 = 0.5;

@@ -16,6 +16,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use freshet_fetch::page::Canonical;
+use freshet_fetch::web::Experience;
 use freshet_store::lock::Lock;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lines, Take};
@@ -24,8 +26,6 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use crate::containment::contained_task;
 use crate::crawler::{Crawler, Message};
 use crate::desk::{Answer, Question, answer, site_named};
-use crate::page::Canonical;
-use crate::web::Experience;
 
 /// The longest question, in bytes.
 const QUESTION_MAX: u64 = 64 * 1024;

@@ -6,34 +6,35 @@
 //! the politeness of its own site; so no visit follows a chain, and a loop is a handful of pages that point at each other.
 //!
 //! A difference that may be ephemeral is not believed at once: the page is held, and looked at a second time in a turn of its own a few moments later
-//! ([`crate::change::look`]).
+//! ([`freshet_fetch::change::look`]).
 //!
 //! # Promises
 //! - A response that is not whole is never taken for a change.
 //! - What is compared is our copy and the response, both under the definition of change that holds now: another definition invents no changes.
 //! - An answer that says nothing about the page (a busy server, a broken connection) is a failure, not a change.
 
-use freshet_store::coll_urls::PageRecord;
-use freshet_store::error::StoreError;
-use freshet_store::ids::{PageNumber, SiteNumber};
-use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::change::ephemeral::{Ephemeral, PageLore, TemplateLore, template_of};
-use crate::change::look::{self, Lesson};
-use crate::change::{Change, Definition, Definitions, Extent, Kinds, StandIn, difference};
+use freshet_fetch::change::ephemeral::{Ephemeral, PageLore, TemplateLore, template_of};
+use freshet_fetch::change::look::{self, Lesson};
+use freshet_fetch::change::{Change, Definition, Definitions, Extent, Kinds, StandIn, difference};
+use freshet_fetch::page::reading::{Limits, read_selecting};
+use freshet_fetch::page::{Canonical, PageUrl, Reading};
+use freshet_fetch::web::politeness::Experience;
+use freshet_fetch::web::robots::{Chase, RobotsPolicy, Step};
+use freshet_fetch::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validators, Web, decoded};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
+use freshet_store::coll_urls::PageRecord;
+use freshet_store::error::StoreError;
+use freshet_store::reader::Reader;
+
 use crate::clock::Clock;
 use crate::held::{FirstLook, Held, SecondLook};
-use crate::page::reading::{Limits, read_selecting};
-use crate::page::{Canonical, PageUrl, Reading};
 use crate::trust::Trust;
 use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
-use crate::web::politeness::Experience;
-use crate::web::robots::{Chase, RobotsPolicy, Step};
-use crate::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validators, Web, decoded};
 
 /// Visits in a row that were told in words that the page is not there, until it is believed.
 const NOT_FOUND_BELIEVED: u16 = 3;

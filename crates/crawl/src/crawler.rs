@@ -11,36 +11,36 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use freshet_fetch::change::Definition;
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::web::politeness::Turn;
+use freshet_fetch::web::robots::Chase;
+use freshet_fetch::web::{Experience, Fetch};
+use freshet_partition::policy::visit::Explanation;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::Standing;
 use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
-use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
 use freshet_store::sites::PolitenessState;
 use freshet_store::synced::Synced;
-use freshet_store::time::Timestamp;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::JoinSet;
 
 use crate::archived;
 use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
-use crate::change::Definition;
 use crate::clock::Clock;
 use crate::containment::{Defects, HALF_DONE, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
 use crate::desk::{Insight, verdict};
 use crate::keep::{Keeper, News};
 use crate::notes;
-use crate::page::PageUrl;
-use crate::policy::visit::Explanation;
 use crate::published::{Forecast, Published};
 use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::{Order, Visit};
-use crate::web::politeness::Turn;
-use crate::web::robots::Chase;
-use crate::web::{Experience, Fetch};
 
 /// Visits that may wait for the keeper; then fetching waits too.
 const VISITS_MAX: usize = 256;

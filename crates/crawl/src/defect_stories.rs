@@ -9,17 +9,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use freshet_fetch::change::Definitions;
+use freshet_fetch::web::politeness::PolitenessSettings;
+use freshet_fetch::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
 use freshet_store::history::{VisitKind, VisitQuery};
 use freshet_store::reader::Reader;
 
-use crate::change::Definitions;
 use crate::clock::{Clock, Pace};
 use crate::opening::{Crawl, CrawlError};
 use crate::settings::{Mode, Publication, Settings};
 use crate::status::Status;
-use crate::web::politeness::PolitenessSettings;
-use crate::web::{PrivateAddresses, WebSettings};
 
 /// Panics at a page whose URL names this place.
 pub(crate) fn trip(place: &str, url: &str) {

@@ -5,27 +5,27 @@
 
 use std::net::IpAddr;
 
+use freshet_fetch::change::Definition;
+use freshet_fetch::change::ephemeral::{Ephemeral, Key, PageLore, TemplateLore, template_of};
+use freshet_fetch::page::reading::{Limits, read_selecting};
+use freshet_fetch::page::{Canonical, PageUrl, read};
+use freshet_fetch::web::decoded;
+use freshet_fetch::web::robots::RobotsPolicy;
+use freshet_partition::policy::visit::Explanation;
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Standing, UrlRecord};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitQuery};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditReport;
-use crate::change::Definition;
-use crate::change::ephemeral::{Ephemeral, Key, PageLore, TemplateLore, template_of};
 use crate::notes;
-use crate::page::reading::{Limits, read_selecting};
-use crate::page::{Canonical, PageUrl, read};
 use crate::past::{Past, past};
-use crate::policy::visit::Explanation;
 use crate::status::{ChangeLine, Status};
-use crate::web::decoded;
-use crate::web::robots::RobotsPolicy;
 
 /// Lines of an answer at most, unless more are asked for.
 const LINES_MAX: usize = 1_000_000;

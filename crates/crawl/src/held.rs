@@ -7,13 +7,13 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-use freshet_store::ids::PageNumber;
-use freshet_store::time::Timestamp;
+use freshet_fetch::change::look::Lesson;
+use freshet_fetch::page::Reading;
+use freshet_fetch::web::Fetch;
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 
-use crate::change::look::Lesson;
-use crate::page::Reading;
 use crate::visit::Reason;
-use crate::web::Fetch;
 
 /// Visits that are held at most: their bytes stay in memory.
 const HELD_MAX: usize = 256;
@@ -75,10 +75,11 @@ impl Held {
 mod tests {
     use std::time::Duration;
 
+    use freshet_fetch::page::reading::Limits;
+    use freshet_fetch::page::{Canonical, read};
+    use freshet_fetch::web::{Answer, Failure};
+
     use super::*;
-    use crate::page::reading::Limits;
-    use crate::page::{Canonical, read};
-    use crate::web::{Answer, Failure};
 
     fn look_at(time: Timestamp) -> FirstLook {
         let canonical = Canonical::default();

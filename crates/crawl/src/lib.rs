@@ -15,8 +15,6 @@
 
 mod archived;
 pub mod audit;
-pub mod budget;
-pub mod change;
 pub mod clock;
 mod containment;
 pub mod counter;
@@ -30,17 +28,13 @@ pub mod import;
 pub mod keep;
 pub mod notes;
 pub mod opening;
-pub mod page;
 pub mod past;
-pub mod policy;
 mod published;
 pub mod ranking_module;
 mod self_audit;
 pub mod settings;
 pub mod status;
 pub mod stopped;
-pub mod topic;
 mod trust;
 pub mod update;
 pub mod visit;
-pub mod web;

@@ -1,8 +1,8 @@
 //! What a crawl notes about itself in its stores: how it ran last, and what its readers may see.
 
+use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::{Clock, Pace, wall_now};

@@ -12,11 +12,11 @@
 
 use std::collections::HashMap;
 
+use freshet_protocol::ids::{PageNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitQuery};
-use freshet_store::ids::{PageNumber, UrlId};
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::notes;

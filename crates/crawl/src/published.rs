@@ -10,8 +10,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use freshet_protocol::time::Timestamp;
 use freshet_store::synced::Synced;
-use freshet_store::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 

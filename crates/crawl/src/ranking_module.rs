@@ -6,20 +6,19 @@
 //!
 //! > importance = PageRank (mean 1) × 0.85^depth^½, so that a page that nobody links to yet is judged by its place
 //!
-//! In a crawl about a topic it is how much a page is about it ([`crate::topic`]), and the above decides between pages that are alike.
+//! In a crawl about a topic it is how much a page is about it ([`freshet_partition::topic`]), and the above decides between pages that are alike.
 //!
 //! # Promises
 //! - Importance is one on average over the pages kept.
 //! - A page is discarded only for a URL that is more important by a margin, so that pages do not come and go by noise.
 
+use freshet_partition::topic::{Sign, Topic, worth};
+use freshet_protocol::ids::{PageNumber, UrlId};
 use freshet_store::all_urls::Standing;
 use freshet_store::error::StoreError;
-use freshet_store::ids::{PageNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_theory::rank::graph::Graph;
 use freshet_theory::rank::pagerank::{Damping, Dangling, approximate};
-
-use crate::topic::{Sign, Topic, worth};
 
 /// Probability that a reader follows a link instead of jumping (**thesis** 2.3).
 const DAMPING: f64 = 0.85;

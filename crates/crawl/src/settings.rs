@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
+use freshet_fetch::change::Definitions;
+use freshet_fetch::page::Canonical;
+use freshet_fetch::web::WebSettings;
+use freshet_fetch::web::politeness::PolitenessSettings;
+use freshet_partition::policy::PolicyName;
 use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
 
-use crate::change::Definitions;
-use crate::page::{Canonical, PageUrl};
-use crate::policy::PolicyName;
 use crate::update::hours::Hours;
-use crate::web::WebSettings;
-use crate::web::politeness::PolitenessSettings;
 
 /// All that a user can set of a crawl.
 #[derive(Clone, Debug)]
@@ -133,22 +133,6 @@ pub enum Publication {
     InPlace,
     /// All of a cycle at its end: until then the collection of the cycle before.
     Shadow,
-}
-
-/// Whether a name of a site, as a user writes it, means the site of a URL: a host, a host with port, or scheme and host;
-/// `*.example.org` for all below it.
-pub fn names_site(name: &str, url: &PageUrl) -> bool {
-    let name = name.trim_end_matches('/');
-    match name.strip_prefix("*.") {
-        Some(domain) => {
-            url.host() == domain || url.host().strip_suffix(domain).is_some_and(|sub| sub.ends_with('.'))
-        }
-        None => {
-            name == url.host()
-                || name == url.site()
-                || url.site().split_once("://").is_some_and(|(_, host)| host == name)
-        }
-    }
 }
 
 /// A page that is visited this often.

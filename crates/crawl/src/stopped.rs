@@ -6,22 +6,22 @@
 
 use std::path::Path;
 
+use freshet_fetch::change::{Definition, Definitions};
+use freshet_fetch::page::PageUrl;
+use freshet_partition::policy::visit::Explanation;
+use freshet_protocol::ids::PageNumber;
 use freshet_store::error::StoreError;
-use freshet_store::ids::PageNumber;
 use freshet_store::lock::Lock;
 use freshet_store::reader::{Reader, counters_beyond};
 use freshet_store::synced;
 
 use crate::audit;
-use crate::change::{Definition, Definitions};
 use crate::clock::{Clock, Pace};
 use crate::counter::{Progress, frozen_holder};
 use crate::desk::{Answer, Insight, Question, answer, verdict};
 use crate::keep::{Admission, Memory};
 use crate::notes::LastRun;
 use crate::opening::{CrawlError, replay, update_module};
-use crate::page::PageUrl;
-use crate::policy::visit::Explanation;
 use crate::published::Published;
 use crate::settings::Settings;
 use crate::status::{Process, Status};

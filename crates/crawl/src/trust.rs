@@ -16,12 +16,12 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use freshet_fetch::web::{Response, Validators};
+use freshet_protocol::ids::SiteNumber;
 use freshet_store::coll_urls::PageRecord;
-use freshet_store::ids::SiteNumber;
 use http::header::{ETAG, LAST_MODIFIED};
 
 use crate::visit::Finding;
-use crate::web::{Response, Validators};
 
 /// One visit in so many asks for the whole page, on a site of which little is known.
 const TEST_EVERY_MIN: u32 = 8;
@@ -160,11 +160,11 @@ pub(crate) fn has_same_validators(record: &PageRecord, response: &Response) -> b
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use freshet_store::ids::UrlId;
-    use freshet_store::time::Timestamp;
+    use freshet_fetch::change::{Change, Kinds};
+    use freshet_protocol::ids::UrlId;
+    use freshet_protocol::time::Timestamp;
 
     use super::*;
-    use crate::change::{Change, Kinds};
 
     const SITE: SiteNumber = SiteNumber(7);
 

@@ -5,16 +5,15 @@
 
 use std::net::IpAddr;
 
+use freshet_fetch::change::Change;
+use freshet_fetch::change::look::Lesson;
+use freshet_fetch::page::{PageUrl, Reading};
+use freshet_fetch::web::Fetch;
+use freshet_fetch::web::politeness::Experience;
+use freshet_fetch::web::robots::Chase;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::collection::Folded;
-use freshet_store::ids::{PageNumber, SiteNumber};
-use freshet_store::time::Timestamp;
-
-use crate::change::Change;
-use crate::change::look::Lesson;
-use crate::page::{PageUrl, Reading};
-use crate::web::Fetch;
-use crate::web::politeness::Experience;
-use crate::web::robots::Chase;
 
 /// What to ask of a site next.
 #[derive(Clone, Debug, Eq, PartialEq)]

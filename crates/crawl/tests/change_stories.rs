@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use freshet_crawl::change::{Definition, Definitions, Extent};
 use freshet_crawl::clock::{Clock, Pace, wall_now};
 use freshet_crawl::crawler::{Crawler, Message};
 use freshet_crawl::desk::{Account, Answer, Question, answer};
 use freshet_crawl::opening::Crawl;
-use freshet_crawl::page::Canonical;
 use freshet_crawl::settings::{Mode, Publication, Settings};
-use freshet_crawl::web::politeness::PolitenessSettings;
-use freshet_crawl::web::{PrivateAddresses, WebSettings};
+use freshet_fetch::change::{Definition, Definitions, Extent};
+use freshet_fetch::page::Canonical;
+use freshet_fetch::web::politeness::PolitenessSettings;
+use freshet_fetch::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
 use freshet_store::history::{VisitKind, VisitQuery};
 

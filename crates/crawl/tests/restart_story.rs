@@ -11,20 +11,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use freshet_crawl::change::{Change, Definitions, Kinds};
 use freshet_crawl::clock::{Clock, Pace, wall_now};
 use freshet_crawl::crawler::Message;
 use freshet_crawl::opening::Crawl;
-use freshet_crawl::page::reading::Limits;
-use freshet_crawl::page::{Canonical, PageUrl, Reading, read};
 use freshet_crawl::settings::{Mode, Publication, Settings};
 use freshet_crawl::visit::{Finding, PageVisit, Reason, Visit};
-use freshet_crawl::web::politeness::PolitenessSettings;
-use freshet_crawl::web::{Answer, Fetch, PrivateAddresses, Response, WebSettings};
+use freshet_fetch::change::{Change, Definitions, Kinds};
+use freshet_fetch::page::reading::Limits;
+use freshet_fetch::page::{Canonical, PageUrl, Reading, read};
+use freshet_fetch::web::politeness::PolitenessSettings;
+use freshet_fetch::web::{Answer, Fetch, PrivateAddresses, Response, WebSettings};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::collection::Keep;
-use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::PolitenessState;
-use freshet_store::time::Timestamp;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;

@@ -10,13 +10,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use freshet_crawl::change::Definitions;
 use freshet_crawl::clock::{Clock, Pace};
 use freshet_crawl::opening::Crawl;
 use freshet_crawl::settings::{Mode, Publication, Settings};
-use freshet_crawl::topic::HOT;
-use freshet_crawl::web::politeness::PolitenessSettings;
-use freshet_crawl::web::{PrivateAddresses, WebSettings};
+use freshet_fetch::change::Definitions;
+use freshet_fetch::web::politeness::PolitenessSettings;
+use freshet_fetch::web::{PrivateAddresses, WebSettings};
+use freshet_partition::topic::HOT;
 use freshet_store::collection::Keep;
 
 /// Sites of the web.

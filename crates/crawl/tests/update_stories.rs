@@ -8,19 +8,19 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use freshet_crawl::budget::Budget;
-use freshet_crawl::change::Kinds;
-use freshet_crawl::change::weights::KindWeights;
 use freshet_crawl::keep::News;
 use freshet_crawl::keep::rhythm::Expected;
-use freshet_crawl::policy::{Outcome, PolicyName, Setting};
 use freshet_crawl::update::refresh::Refresh;
 use freshet_crawl::update::{Next, UpdateModule, UpdateSettings, Wishes};
 use freshet_crawl::visit::{Order, Reason};
-use freshet_crawl::web::politeness::{Experience, Politeness, PolitenessSettings};
-use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_fetch::change::Kinds;
+use freshet_fetch::change::weights::KindWeights;
+use freshet_fetch::web::politeness::{Experience, Politeness, PolitenessSettings};
+use freshet_partition::budget::Budget;
+use freshet_partition::policy::{Outcome, PolicyName, Setting};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{RobotsCopy, SiteRecord};
-use freshet_store::time::Timestamp;
 use freshet_theory::units::Days;
 
 const PAGES: u32 = 120;

@@ -9,22 +9,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_crawl::change::Definitions;
 use freshet_crawl::clock::{Clock, Pace};
 use freshet_crawl::crawler::Crawler;
 use freshet_crawl::opening::{Crawl, CrawlError};
 use freshet_crawl::settings::{Mode, Publication, Settings};
-use freshet_crawl::web::politeness::PolitenessSettings;
-use freshet_crawl::web::{PrivateAddresses, WebSettings as FetchSettings};
+use freshet_fetch::change::Definitions;
+use freshet_fetch::web::politeness::PolitenessSettings;
+use freshet_fetch::web::{PrivateAddresses, WebSettings as FetchSettings};
 use freshet_lab::web::clock::WebClock;
 use freshet_lab::web::hosts::Hosts;
 use freshet_lab::web::living_web::LivingWeb;
 use freshet_lab::web::request_log::{LogTarget, RequestLine};
 use freshet_lab::web::server::{ServedWeb, Serving};
 use freshet_lab::web::settings::WebSettings;
+use freshet_protocol::time::Timestamp;
 use freshet_store::collection::Keep;
 use freshet_store::history::{VisitKind, VisitQuery, VisitRow};
-use freshet_store::time::Timestamp;
 
 /// How large a trial is.
 struct Trial {

@@ -13,7 +13,7 @@ use freshet_lab::web::request_log::LogTarget;
 use freshet_lab::web::server::{ServedWeb, Serving};
 use freshet_lab::web::settings::WebSettings;
 use freshet_lab::web::truth::Scope;
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use http::{HeaderMap, Request, header};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::client::conn::http1::{SendRequest, handshake};

@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use freshet_crawl::policy::{Catalogue, Form, Observation, PageId, Policy};
 use freshet_lab::history::synthetic::{Model, Synthetic};
 use freshet_lab::history::{Mass, Tables, Window, World};
 use freshet_lab::replay::contestant::{Contestant, Entry};
@@ -10,6 +9,7 @@ use freshet_lab::replay::oracle::Ceiling;
 use freshet_lab::replay::run::{Run, run};
 use freshet_lab::replay::stage::{Setting, Told};
 use freshet_lab::replay::{Contest, Stage};
+use freshet_partition::policy::{Catalogue, Form, Observation, PageId, Policy};
 use freshet_theory::units::Days;
 
 /// A small world of a model, written to disk and read again.

@@ -10,15 +10,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use bytes::Bytes;
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::{Exchange, ExchangeKind};
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::{Numbered, Settings, Store};
-use freshet_store::time::Timestamp;
 
 const COMMITS: u32 = 200;
 const VISITS: u32 = 100;

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use bytes::Bytes;
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Source, Standing, UrlRecord, site_of};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
@@ -15,7 +16,6 @@ use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::{Numbered, Settings, Store};
-use freshet_store::time::Timestamp;
 
 /// The first visit: 2026-11-14 at 22:00 UTC.
 const START: i64 = 1_794_693_600_000;
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn add_pages(store: &mut Store) -> Result<Vec<freshet_store::ids::PageNumber>, StoreError> {
+fn add_pages(store: &mut Store) -> Result<Vec<freshet_protocol::ids::PageNumber>, StoreError> {
     let mut changes = Changes::default();
     let mut pages = Vec::new();
     let now = Timestamp::from_millis(START);
@@ -87,7 +87,7 @@ fn add_pages(store: &mut Store) -> Result<Vec<freshet_store::ids::PageNumber>, S
     Ok(pages)
 }
 
-fn exchange(page: freshet_store::ids::PageNumber, at: usize, round: i64, time: Timestamp) -> Exchange {
+fn exchange(page: freshet_protocol::ids::PageNumber, at: usize, round: i64, time: Timestamp) -> Exchange {
     let text = format!("<!doctype html><title>Page {at}</title><p>Round {}. ", round / 3).repeat(at * 40);
     let (head, body) = match at {
         2 => ("HTTP/2 200\r\ncontent-type: text/html; charset=utf-8\r\n\r\n", text.clone().into_bytes()),

@@ -12,13 +12,13 @@
 //! Two URLs of one site whose 64-bit hashes are the same count as one. With ten million URLs in one site the chance that
 //! any two do is 3 in a million.
 
+use freshet_protocol::codec::{Field, Input, Malformed, Record, record, take_number, words};
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::codec::{Field, Input, Malformed, Record, record, take_number, words};
 use crate::error::StoreError;
-use crate::ids::{PageNumber, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, Space, View};
-use crate::time::Timestamp;
 
 words! {
     /// How a URL was discovered.

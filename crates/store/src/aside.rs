@@ -4,8 +4,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::time::Timestamp;
+
 use crate::error::StoreError;
-use crate::time::Timestamp;
 
 /// A folder for what must go, made when it is needed.
 #[derive(Debug)]

@@ -1,11 +1,12 @@
 //! What becomes true in one step: nothing of it is seen before all of it is.
 
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
+
 use crate::all_urls::UrlRecord;
 use crate::coll_urls::PageRecord;
 use crate::collection::Exchange;
 use crate::collection::folding::Folded;
 use crate::history::VisitRow;
-use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::sites::SiteRecord;
 
 /// All that becomes true in one step.

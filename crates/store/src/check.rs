@@ -11,11 +11,12 @@ use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::all_urls::{Standing, UrlRecord, numbered, url_key};
 use crate::check_log::{LoggedVisits, check_log, check_options, check_url_files};
-use crate::codec::Record as _;
 use crate::coll_urls::PageRecord;
 use crate::collection::digest::sha1;
 use crate::collection::index::{IndexLine, LINE_BYTES_MAX};
@@ -28,7 +29,6 @@ use crate::gist::{self, Reach};
 use crate::history::files::{FileRecord, checksum, read_file, registered};
 use crate::history::lost_visits;
 use crate::history::{VisitKind, VisitQuery};
-use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::inspect::{Inspected, inspect};
 use crate::key_value::{Direction, KeyRange, Space, View};
 use crate::lock::Lock;
@@ -406,7 +406,7 @@ impl Check<'_> {
         }
     }
 
-    fn version_name(&self, page: PageNumber, time: crate::time::Timestamp) -> Option<String> {
+    fn version_name(&self, page: PageNumber, time: freshet_protocol::time::Timestamp) -> Option<String> {
         let record: PageRecord = crate::all_urls::read(self.view, Space::Pages, &page.key()).ok()??;
         let url: UrlRecord = crate::all_urls::read(self.view, Space::Urls, &record.url.key()).ok()??;
         Some(format!("{} of {}", url.url, time.iso()))

@@ -11,6 +11,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::path::Path;
 
+use freshet_protocol::ids::UrlId;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::all_urls::AllUrls;
@@ -18,7 +19,6 @@ use crate::check::{Findings, relative};
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files::checksum;
-use crate::ids::UrlId;
 use crate::key_value::{Space, View};
 use crate::log::event::OPTIONS;
 use crate::log::files::{LogFile, listed};

@@ -6,13 +6,14 @@
 //! - A record is read back as it was written.
 //! - Bytes that are no record are an error, never a panic.
 
+use freshet_protocol::codec::record;
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::{numbered, read};
-use crate::codec::record;
 use crate::error::StoreError;
 use crate::history::VisitKind;
-use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Space, View};
-use crate::time::Timestamp;
 
 /// A digest of content: the first 16 bytes of its blake3 hash.
 pub type Digest = [u8; 16];
@@ -80,7 +81,7 @@ record! {
         /// The interval in milliseconds at which the user wants it visited.
         pinned_every: Option<u64>,
         /// What was learned of its parts, a PageLore; no bytes if nothing was.
-        evidence: crate::codec::Opaque,
+        evidence: freshet_protocol::codec::Opaque,
         since 2 {
             /// How much its copy is about the topic of the crawl, from 0 to 1; none if there is no topic.
             likeness: Option<f32>,
@@ -121,7 +122,7 @@ impl PageRecord {
             gone: false,
             moved_to: None,
             pinned_every: None,
-            evidence: crate::codec::Opaque::default(),
+            evidence: freshet_protocol::codec::Opaque::default(),
             likeness: None,
         }
     }
@@ -147,10 +148,10 @@ impl<'a> CollUrls<'a> {
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::codec::{Opaque, Record as _};
     use proptest::prelude::*;
 
     use super::*;
-    use crate::codec::{Opaque, Record as _};
 
     #[test]
     fn a_full_record_comes_back_and_a_new_one_is_small() {

@@ -2,21 +2,22 @@
 
 use std::collections::HashMap;
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::ids::{PageNumber, Place, UrlId};
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::{AllUrls, Standing, read, url_key};
 use crate::changes::{Changes, Committed};
-use crate::codec::Record as _;
 use crate::collection::exchange::{Exchange, ExchangeKind};
 use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::segment::{self, SegmentRecord, Tail};
 use crate::collection::warc::{Original, Written};
 use crate::counters::Counters;
 use crate::error::StoreError;
-use crate::ids::{PageNumber, Place, UrlId};
 use crate::key_value::{Batch, Space};
 use crate::reopening::Doubt;
 use crate::room::check_room;
 use crate::store::{Store, place_key};
-use crate::time::Timestamp;
 use crate::versions::{VersionKind, VersionRecord, Versions, version_key};
 
 /// A commit in the making.

@@ -9,14 +9,15 @@
 use std::fs;
 use std::path::Path;
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::ids::PageNumber;
+
 use crate::all_urls::read;
-use crate::codec::Record as _;
 use crate::coll_urls::CollUrls;
 use crate::collection::segment::{self, sync_directory};
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files;
-use crate::ids::PageNumber;
 use crate::inspect::listed;
 use crate::key_value::{Batch, Durability, KeyValue, Space};
 use crate::log::event::{pause_name, pin_name};
@@ -62,7 +63,7 @@ pub(crate) fn put_commands(state: &dyn KeyValue, batch: &mut Batch) -> Result<()
             batch.put(Space::Commands, pin_name(&url.url), every.to_be_bytes());
         }
     }
-    for entry in Sites(state).from(crate::ids::SiteNumber(0)) {
+    for entry in Sites(state).from(freshet_protocol::ids::SiteNumber(0)) {
         let (_, site) = entry?;
         if site.paused {
             batch.put(Space::Commands, pause_name(&site.site), []);

@@ -1,7 +1,8 @@
 //! How much there is of everything, without counting: the numbers are part of every commit.
 
+use freshet_protocol::codec::record;
+
 use crate::all_urls::Standing;
-use crate::codec::record;
 use crate::history::VisitKind;
 
 record! {

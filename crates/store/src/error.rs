@@ -3,8 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::codec::Malformed;
-use crate::ids::Place;
+use freshet_protocol::codec::Malformed;
+use freshet_protocol::ids::Place;
+
 use crate::key_value::Space;
 
 /// Why a store could not be opened, read or written.

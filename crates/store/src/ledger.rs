@@ -14,10 +14,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::time::Timestamp;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::all_urls::read;
-use crate::codec::Record as _;
 use crate::collection::segment::{Tail, file_name};
 use crate::counters::Counters;
 use crate::error::StoreError;
@@ -30,7 +31,6 @@ use crate::readers;
 use crate::recovery::{LogEnd, steps_beyond};
 use crate::store::{COUNTERS, IDENTITY, Identity, segments};
 use crate::synced::{Synced, SyncedFile};
-use crate::time::Timestamp;
 
 /// The name under which the base of a file says that steps before it are lost.
 pub(crate) const GAP: &[u8] = b"gap";

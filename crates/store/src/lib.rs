@@ -1,10 +1,7 @@
 //! What Freshet holds on disk. It answers what it is asked and keeps what it is told; it never decides.
 //!
 //! In reading order:
-//! - [`time`]: moments, in milliseconds.
-//! - [`ids`]: the dense numbers of URLs, pages and sites, and the place of a record in the Collection.
 //! - [`error`]: why a store could not be opened, read or written.
-//! - [`codec`]: how records become bytes.
 //! - [`key_value`]: the ordered key-value store underneath, on disk or in memory.
 //! - [`all_urls`]: AllUrls, every URL ever discovered.
 //! - [`coll_urls`]: CollUrls, what is known of each page that is or was kept.
@@ -37,7 +34,6 @@ mod aside;
 pub mod changes;
 pub mod check;
 mod check_log;
-pub mod codec;
 pub mod coll_urls;
 pub mod collection;
 mod commit;
@@ -48,7 +44,6 @@ pub mod export;
 pub mod foreign_parquet;
 pub mod gist;
 pub mod history;
-pub mod ids;
 mod inspect;
 pub mod key_value;
 mod ledger;
@@ -72,6 +67,5 @@ pub mod store;
 mod sweep;
 pub mod synced;
 pub mod tidy;
-pub mod time;
 pub mod url_files;
 pub mod versions;

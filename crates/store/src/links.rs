@@ -7,9 +7,10 @@
 //! - The targets come back sorted, each once.
 //! - Bytes that are no list are an error, never a panic.
 
-use crate::codec::{Input, Malformed, put_number, take_number};
+use freshet_protocol::codec::{Input, Malformed, put_number, take_number};
+use freshet_protocol::ids::{PageNumber, UrlId};
+
 use crate::error::StoreError;
-use crate::ids::{PageNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, Space, View};
 
 /// The version of the form, the first byte.

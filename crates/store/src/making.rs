@@ -10,7 +10,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::codec::Record as _;
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::time::Timestamp;
+
 use crate::collection::segment::sync_directory;
 use crate::counters::Counters;
 use crate::error::StoreError;
@@ -20,7 +22,6 @@ use crate::log::event::OPTIONS;
 use crate::log::files::{LogFile, listed};
 use crate::store::{COUNTERS, IDENTITY, Identity, new_identity, segments};
 use crate::synced::{Synced, SyncedFile};
-use crate::time::Timestamp;
 use crate::url_files;
 
 /// The name of a state that is being made.

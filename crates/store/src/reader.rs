@@ -9,8 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::{AllUrls, UrlRecord};
-use crate::codec::Record as _;
 use crate::coll_urls::{CollUrls, PageRecord};
 use crate::collection::StoredResponse;
 use crate::collection::reading::{read_record, read_response};
@@ -21,7 +24,6 @@ use crate::gist::{Gist, Piece, Reach};
 use crate::history::columns::NumberedVisit;
 use crate::history::files::{decode, registered};
 use crate::history::{VisitOutcome, VisitQuery, query};
-use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Direction, KeyRange, Readable, Space, View};
 use crate::links::Links;
 use crate::lock::Lock;
@@ -34,7 +36,6 @@ use crate::scratch::Scratch;
 use crate::sites::{SiteRecord, Sites};
 use crate::store::{COUNTERS, DiskUse, Format, IDENTITY, Identity, known_format};
 use crate::synced::{self, Synced};
-use crate::time::Timestamp;
 use crate::versions::{Version, Versions};
 
 /// What the store and its readers share.

@@ -5,8 +5,9 @@
 
 use std::collections::HashMap;
 
+use freshet_protocol::ids::UrlId;
+
 use crate::all_urls::UrlKey;
-use crate::ids::UrlId;
 
 /// Numbers of URLs, in two halves: when the young one is full it becomes the old one, and what was
 /// in the old one and not asked for since is forgotten. Numbers that no commit knows of are never forgotten.

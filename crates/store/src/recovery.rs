@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::ids::Place;
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::read;
 use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::reading::SegmentRecords;
@@ -19,7 +22,6 @@ use crate::collection::segment::{self, SegmentRecord};
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::files::registered;
-use crate::ids::Place;
 use crate::inspect::listed as listed_folder;
 use crate::key_value::{Batch, Durability, KeyValue, Space, View};
 use crate::log::files::{LogFile, listed};
@@ -27,7 +29,6 @@ use crate::log::frame::{Frame, Kind, next_frame};
 use crate::log::step::replayed;
 use crate::store::{COUNTERS, Identity, segments};
 use crate::synced::Synced;
-use crate::time::Timestamp;
 
 /// The end of the log, as it was found.
 #[derive(Debug)]

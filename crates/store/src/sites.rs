@@ -6,12 +6,13 @@
 //! - A record is read back as it was written.
 //! - Bytes that are no record are an error, never a panic.
 
+use freshet_protocol::codec::{Malformed, Opaque, record};
+use freshet_protocol::ids::SiteNumber;
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::{numbered, read};
-use crate::codec::{Malformed, Opaque, record};
 use crate::error::StoreError;
-use crate::ids::SiteNumber;
 use crate::key_value::{Space, View};
-use crate::time::Timestamp;
 
 record! {
     /// The robots.txt of a site as it was last fetched.
@@ -157,10 +158,10 @@ impl<'a> Sites<'a> {
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::codec::Record as _;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::codec::Record as _;
 
     #[test]
     fn a_record_comes_back() {

@@ -18,10 +18,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use freshet_protocol::codec::record;
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::{AllUrls, numbered, read, url_key};
 use crate::aside::Aside;
 use crate::check::relative;
-use crate::codec::record;
 use crate::collection::folding::Folding;
 use crate::collection::retention::Keep;
 use crate::collection::segment::{self, SegmentRecord, Tail};
@@ -31,7 +34,6 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::gist::{Gist, Piece, Reach};
 use crate::history::files;
-use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::inspect::{listed, open_state};
 use crate::key_value::{KeyValue, Readable, Space, View};
 use crate::ledger::Ledger;
@@ -46,7 +48,6 @@ use crate::reopening::Doubt;
 use crate::sites::Sites;
 use crate::sweep::Sweep;
 use crate::synced::{self, Synced};
-use crate::time::Timestamp;
 use crate::url_files;
 
 /// The number of the format that this program reads and writes.

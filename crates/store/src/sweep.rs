@@ -13,19 +13,20 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
+use freshet_protocol::codec::{Malformed, Record as _};
+use freshet_protocol::ids::{PageNumber, Place};
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::read;
-use crate::codec::{Malformed, Record as _};
 use crate::coll_urls::PageRecord;
 use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::reading::read_record;
 use crate::collection::segment::{self, SegmentRecord};
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
-use crate::ids::{PageNumber, Place};
 use crate::key_value::{Batch, Direction, KeyRange, Space};
 use crate::store::{Store, place_key, segments};
 use crate::tidy::Tidied;
-use crate::time::Timestamp;
 use crate::versions::{VersionRecord, Versions, parse_version_key};
 
 /// Versions that are looked at in one step.

@@ -13,9 +13,9 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::codec::{Record as _, record};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::codec::{Record as _, record};
 use crate::error::StoreError;
 
 /// The name of the file.

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::read;
-use crate::codec::Record as _;
 use crate::collection::index;
 use crate::collection::segment::{self, SegmentRecord};
 use crate::counters::Counters;
@@ -12,7 +14,6 @@ use crate::history::files;
 use crate::key_value::{Batch, Direction, KeyRange, Space};
 use crate::room::check_room;
 use crate::store::Store;
-use crate::time::Timestamp;
 use crate::url_files;
 
 /// Milliseconds of a day.

@@ -14,18 +14,18 @@ use std::sync::Arc;
 use arrow_array::types::{TimestampMillisecondType, UInt16Type, UInt32Type};
 use arrow_array::{ArrayRef, RecordBatch, StringArray, TimestampMillisecondArray, UInt16Array, UInt32Array};
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use freshet_protocol::codec::{Malformed, Record as _};
+use freshet_protocol::ids::UrlId;
+use freshet_protocol::time::Timestamp;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::all_urls::{Source, UrlRecord, site_of};
-use crate::codec::{Malformed, Record as _};
 use crate::error::StoreError;
 use crate::foreign_parquet::contained::contained;
 use crate::foreign_parquet::footer;
 use crate::history::columns::{number, numbers, text, texts};
 use crate::history::files::{FileRecord, FileWriter, ROWS_PER_BATCH, parquet_error};
-use crate::ids::UrlId;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
-use crate::time::Timestamp;
 
 /// The folder of the files.
 pub(crate) const FOLDER: &str = "urls";

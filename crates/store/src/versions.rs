@@ -8,12 +8,13 @@
 //! - The versions of a page come in the order of time.
 //! - Bytes that are no record are an error, never a panic.
 
-use crate::codec::{Malformed, Record as _, record, words};
+use freshet_protocol::codec::{Malformed, Record as _, record, words};
+use freshet_protocol::ids::{PageNumber, Place};
+use freshet_protocol::time::Timestamp;
+
 use crate::coll_urls::Digest;
 use crate::error::StoreError;
-use crate::ids::{PageNumber, Place};
 use crate::key_value::{Direction, KeyRange, Space, View};
-use crate::time::Timestamp;
 
 words! {
     /// What a version holds.

@@ -8,7 +8,7 @@
 use std::fs;
 use std::path::Path;
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TextError;

@@ -61,7 +61,7 @@ pub fn merge(returned: Vec<Returned>, top: usize) -> Vec<Hit> {
 
 #[cfg(test)]
 mod tests {
-    use freshet_crawl::page::PageUrl;
+    use freshet_fetch::page::PageUrl;
 
     use super::*;
 

@@ -20,7 +20,7 @@ use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::database::Database;

@@ -7,8 +7,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use freshet_crawl::budget::Budget;
-use freshet_store::time::Timestamp;
+use freshet_partition::budget::Budget;
+use freshet_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::shelf::Shelf;

@@ -14,7 +14,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{Array as _, ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use bytes::Bytes;
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::{ArrowWriter, ArrowWriterOptions};
 use parquet::basic::{Compression, Encoding};

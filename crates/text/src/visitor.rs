@@ -7,22 +7,21 @@
 //! - What goes wrong is a fact, in words; a host that wants to be left alone for longer than [`WAIT_MAX`] is left alone.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
 use freshet_crawl::clock::Clock;
 use freshet_crawl::counter::{Borrowed, Loan, borrow_turn};
-use freshet_crawl::page::PageUrl;
-use freshet_crawl::web::politeness::{Experience, Politeness, Turn};
-use freshet_crawl::web::robots::policy::{Before, Chase, GOOD_FOR, RobotsPolicy, Step};
-use freshet_crawl::web::{
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::web::politeness::{Experience, Politeness, Turn};
+use freshet_fetch::web::robots::policy::{Before, Chase, GOOD_FOR, RobotsPolicy, Step};
+use freshet_fetch::web::{
     Answer, Fetch, PRODUCT_TOKEN, PolitenessSettings, Request, Web, WebError, WebSettings,
 };
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use crate::interface::plain_urls;
 use crate::spending::Spending;

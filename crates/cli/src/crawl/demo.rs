@@ -17,8 +17,8 @@ use freshet_lab::web::request_log::LogTarget;
 use freshet_lab::web::server::Serving;
 use freshet_lab::web::settings::WebSettings;
 use freshet_lab::web::truth::Scope;
+use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
-use freshet_store::time::Timestamp;
 
 use super::config::{Config, span};
 use super::run::run_open;

@@ -9,10 +9,10 @@ use clap::Args;
 use freshet_crawl::clock::wall_now;
 use freshet_crawl::desk::sites_named;
 use freshet_crawl::opening::is_crawl;
+use freshet_protocol::time::Timestamp;
 use freshet_store::export::{Exported, Selection, export_visits, export_wacz, export_warc};
 use freshet_store::history::VisitQuery;
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 use serde_json::json;
 
 use super::words::{bytes, count};

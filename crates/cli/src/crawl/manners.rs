@@ -4,8 +4,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 use clap::Args;
-use freshet_crawl::web::WebSettings;
-use freshet_crawl::web::politeness::PolitenessSettings;
+use freshet_fetch::web::WebSettings;
+use freshet_fetch::web::politeness::PolitenessSettings;
 
 use super::told::config_of;
 

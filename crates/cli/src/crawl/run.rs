@@ -13,8 +13,8 @@ use freshet_crawl::clock::{Clock, Pace};
 use freshet_crawl::counter;
 use freshet_crawl::opening::{Crawl, is_crawl};
 use freshet_crawl::settings::Settings;
+use freshet_protocol::time::Timestamp;
 use freshet_store::store::is_earlier;
-use freshet_store::time::Timestamp;
 
 use super::config;
 use super::screen::{self, Show};

@@ -198,7 +198,7 @@ fn interface(options: &AddOptions, search: String) -> Result<Interface> {
 /// What an OpenSearch description offers, from a file or from the Web.
 fn open_search(options: &AddOptions, description: &str) -> Result<Offer> {
     let bytes = if description.contains("://") {
-        let url = freshet_crawl::page::Canonical::default()
+        let url = freshet_fetch::page::Canonical::default()
             .of(description)
             .with_context(|| description.to_owned())?;
         let (web, politeness) = options.manners.settings(&options.home.directory)?;

@@ -4,7 +4,7 @@ use std::io::{self, Write as _};
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use freshet_text::summary::Turnover;
 use freshet_text::version::Version;
 use serde_json::json;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use freshet_text::shelf::Shelf;
 use freshet_text::version::Size;
 

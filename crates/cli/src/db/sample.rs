@@ -11,7 +11,7 @@ use clap::Args;
 use freshet_crawl::clock::{Clock, Pace, wall_now};
 use freshet_crawl::counter::{self, Reply};
 use freshet_crawl::desk::{Answer, Question};
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::sample::event::Journal;
 use freshet_text::sample::take_sample;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, Result};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace};
-use freshet_crawl::page::PageUrl;
+use freshet_fetch::page::PageUrl;
 use freshet_text::database::Place;
 use freshet_text::interface::answer::Trouble;
 use freshet_text::interface::{Found, Interface, read_answer};

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, Result};
 use clap::Args;
 use comfy_table::{Table, presets};
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use freshet_text::version::{Kind, Version};
 use freshet_text::words::Wording;
 use serde_json::json;

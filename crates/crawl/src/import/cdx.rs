@@ -6,7 +6,7 @@
 //! # Promises
 //! - Any line is read without a panic; one that is none of an index gives nothing.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use serde_json::Value;
 
 /// The longest line that is looked at, in bytes; longer ones are none of an index.

@@ -7,9 +7,8 @@
 //! - Any bytes are read without a panic; nothing grows beyond the bytes that were given.
 
 use bytes::Bytes;
+use freshet_fetch::web::{Response, decoded};
 use http::{HeaderMap, HeaderName, HeaderValue};
-
-use crate::web::{Response, decoded};
 
 /// Headers that are read of one response.
 const HEADERS_MAX: usize = 1000;

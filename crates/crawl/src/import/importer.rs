@@ -19,12 +19,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flate2::bufread::MultiGzDecoder;
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::page::reading::Limits;
+use freshet_fetch::page::sitemap;
+use freshet_fetch::web::{Answer, Fetch, Web};
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 use freshet_store::history::VisitKind;
-use freshet_store::ids::PageNumber;
 use freshet_store::store::Store;
-use freshet_store::time::Timestamp;
 
 use super::cdx::{CdxColumns, CdxEntry, LINE_BYTES_MAX};
 use super::file_kind::FileKind;
@@ -34,12 +38,8 @@ use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
 use crate::keep::{Admission, Keeper, ToldVisit};
 use crate::opening::CrawlError;
-use crate::page::PageUrl;
-use crate::page::reading::Limits;
-use crate::page::sitemap;
 use crate::settings::Settings;
 use crate::visit::{Finding, PageVisit, Reason, Visit};
-use crate::web::{Answer, Fetch, Web};
 
 /// Visits that are committed in one step.
 const VISITS_PER_COMMIT: usize = 256;

@@ -8,8 +8,8 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use flate2::bufread::GzDecoder;
+use freshet_protocol::time::Timestamp;
 use freshet_store::collection::gzip::Counted;
-use freshet_store::time::Timestamp;
 
 /// Bytes of a record's head, at most.
 pub const HEAD_BYTES_MAX: usize = 64 << 10;

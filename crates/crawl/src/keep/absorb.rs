@@ -2,15 +2,24 @@
 
 use std::collections::BTreeMap;
 
+use freshet_fetch::change::ephemeral::PageLore;
+use freshet_fetch::page::kind::Kind;
+use freshet_fetch::page::reading::Limits;
+use freshet_fetch::page::simhash::change_size;
+use freshet_fetch::page::{Canonical, PageUrl, Reading, read};
+use freshet_fetch::web::robots::Robots;
+use freshet_fetch::web::robots::policy::is_whole;
+use freshet_fetch::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
+use freshet_partition::policy::Outcome;
+use freshet_protocol::codec::Opaque;
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Reason, Source, Standing};
-use freshet_store::codec::Opaque;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::{Exchange, ExchangeKind};
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::sites::{ListCopy, RobotsCopy};
-use freshet_store::time::Timestamp;
 
 use super::dates::{self, Found, Said, Verdict};
 use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
@@ -20,19 +29,10 @@ use super::news::News;
 use super::readings::Word;
 use super::rhythm;
 use crate::archived::{exchange, response};
-use crate::change::ephemeral::PageLore;
-use crate::page::kind::Kind;
-use crate::page::reading::Limits;
-use crate::page::simhash::change_size;
-use crate::page::{Canonical, PageUrl, Reading, read};
-use crate::policy::Outcome;
 use crate::status::ChangeLine;
 use crate::trust::has_same_validators;
 use crate::update::trouble_after;
 use crate::visit::{Finding, PageVisit, Visit};
-use crate::web::robots::Robots;
-use crate::web::robots::policy::is_whole;
-use crate::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
 
 /// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
 const RETRY_FIRST: i64 = 5 * 60_000;

@@ -1,19 +1,20 @@
 //! Which URLs may become pages: those of the named sites, within their rules, that are no traps.
 //!
 //! How soon an admitted page is visited first: pages near the root and with short paths before others (**thesis** 2.3, the
-//! location metric), and in a crawl about a topic those that are hot before all others (**thesis** 2.5.4, [`crate::topic`]).
+//! location metric), and in a crawl about a topic those that are hot before all others (**thesis** 2.5.4, [`freshet_partition::topic`]).
 
 use std::collections::HashSet;
 
+use freshet_fetch::page::scope::names_site;
+use freshet_fetch::page::scope::{BadPattern, Pattern, Scope};
+use freshet_fetch::page::traps::{Traits, Trap, TrapGuard, Verdict};
+use freshet_fetch::page::{Canonical, PageUrl};
+use freshet_partition::topic::Topic;
+use freshet_protocol::ids::UrlId;
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Reason, UrlRecord};
-use freshet_store::ids::UrlId;
-use freshet_store::time::Timestamp;
 
-use crate::page::scope::{BadPattern, Pattern, Scope};
-use crate::page::traps::{Traits, Trap, TrapGuard, Verdict};
-use crate::page::{Canonical, PageUrl};
-use crate::settings::{Settings, SiteRules, names_site};
-use crate::topic::Topic;
+use crate::settings::{Settings, SiteRules};
 
 /// Decides which URLs may become pages.
 #[derive(Debug)]

@@ -13,9 +13,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::SiteRecord;
-use freshet_store::time::Timestamp;
 
 use super::readings::{Head, ListReading, Word};
 

@@ -6,9 +6,8 @@
 //! # Promises
 //! - Every page within [`BITS`] bits of a simhash is among its candidates, however many pages there are, up to [`CANDIDATES_MAX`].
 
-use freshet_store::ids::PageNumber;
-
-use crate::page::simhash::distance;
+use freshet_fetch::page::simhash::distance;
+use freshet_protocol::ids::PageNumber;
 
 /// Bits in which the simhashes of duplicates differ at most.
 pub const BITS: u32 = 3;

@@ -10,13 +10,13 @@
 //! - What is written is read back the same, and bytes that are no content are none.
 //! - A URL is written down only after the commit that made it known.
 
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::page::traps::{QueryTraits, Traits};
+use freshet_protocol::ids::{PageNumber, UrlId};
 use freshet_store::all_urls::Source;
 use freshet_store::gist::{Gist, Piece, Reach};
-use freshet_store::ids::{PageNumber, UrlId};
 
 use super::known::{Known, UrlHash};
-use crate::page::PageUrl;
-use crate::page::traps::{QueryTraits, Traits};
 
 /// The number of this way of writing. Another is needed when a hash or what is counted is made in another way.
 pub(super) const FORM: u32 = 1;

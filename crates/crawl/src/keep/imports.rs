@@ -1,14 +1,14 @@
 //! What others collected becomes records: URLs that a user brings, and visits that another program made.
 
+use freshet_fetch::page::PageUrl;
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::Source;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::PageNumber;
-use freshet_store::time::Timestamp;
 
 use super::keeper::{Discovery, Keeper};
-use crate::page::PageUrl;
 
 /// A visit of which the content is not there: an index tells of it.
 #[derive(Clone, Debug)]

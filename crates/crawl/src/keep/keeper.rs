@@ -12,29 +12,29 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
+use freshet_fetch::change::ephemeral::{TemplateLore, template_of};
+use freshet_fetch::change::look::Lesson;
+use freshet_fetch::page::PageUrl;
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Reason, Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
 use freshet_store::history::VisitRow;
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::log::event::{OPTIONS, pause_name, pin_name};
 use freshet_store::reader::Reader;
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::Store;
 use freshet_store::synced::Synced;
-use freshet_store::time::Timestamp;
 
 use super::admission::Admission;
 use super::gist::{FORM, Notebook, UrlGist};
 use super::memory::Memory;
 use super::news::News;
-use crate::change::ephemeral::{TemplateLore, template_of};
-use crate::change::look::Lesson;
 use crate::crawler::Message;
 use crate::notes::Note;
-use crate::page::PageUrl;
 use crate::ranking_module::Ranking;
 use crate::status::{ChangeLine, LAST_CHANGES, Status};
 

@@ -8,10 +8,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::thread;
 
-use freshet_store::ids::UrlId;
+use freshet_fetch::page::PageUrl;
+use freshet_protocol::ids::UrlId;
 use xxhash_rust::xxh3::xxh3_64;
-
-use crate::page::PageUrl;
 
 /// Tables that the URLs are divided among by their hash, so that one of them fits into the cache of a processor while it is filled, and growing is never
 /// the work of a long moment.

@@ -6,15 +6,16 @@
 use std::collections::{BTreeSet, HashMap};
 use std::thread;
 
+use freshet_fetch::page::PageUrl;
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Source, Standing, UrlRecord};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::counters::Counters;
 use freshet_store::error::StoreError;
 use freshet_store::gist::{Gist, Piece};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
 use freshet_store::sites::SiteRecord;
-use freshet_store::time::Timestamp;
 
 use super::admission::Admission;
 use super::dates::{Dates, LIST_EVERY, interval_of, is_silence_believed};
@@ -25,7 +26,6 @@ use super::known::{Gathered, Known};
 use super::news::News;
 use super::readings::{ListReadings, recall_readings};
 use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
-use crate::page::PageUrl;
 use crate::status::Status;
 
 /// Sites with trouble that a status names.

@@ -7,13 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use freshet_store::codec::{Input, Opaque, put_number, take_number};
-use freshet_store::ids::SiteNumber;
+use freshet_fetch::web::{Answer, Failure, Fetch, Refusal, Truncation};
+use freshet_protocol::codec::{Input, Opaque, put_number, take_number};
+use freshet_protocol::ids::SiteNumber;
 
 use super::keeper::Keeper;
 use super::memory::Memory;
 use crate::status::MetLine;
-use crate::web::{Answer, Failure, Fetch, Refusal, Truncation};
 
 /// A kind of trouble.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -1,13 +1,13 @@
 //! What the stores have taken in, as the UpdateModule hears it.
 
-use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_fetch::change::Kinds;
+use freshet_fetch::page::PageUrl;
+use freshet_partition::policy::Outcome;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::SiteRecord;
-use freshet_store::time::Timestamp;
 
 use super::rhythm::Expected;
-use crate::change::Kinds;
-use crate::page::PageUrl;
-use crate::policy::Outcome;
 
 /// One fact that has been committed.
 #[derive(Clone, Debug)]

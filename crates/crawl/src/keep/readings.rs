@@ -9,11 +9,11 @@
 
 use std::collections::BTreeMap;
 
-use freshet_store::codec::{Field, Input, Malformed, put_number, take_number};
+use freshet_protocol::codec::{Field, Input, Malformed, put_number, take_number};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
-use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 
 use super::dates::{self, Said};
 use super::memory::Memory;

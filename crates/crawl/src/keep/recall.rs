@@ -10,20 +10,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
+use freshet_fetch::page::PageUrl;
+use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Standing, UrlGlance};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 use freshet_store::gist::{Gist, Piece, Reach};
-use freshet_store::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 
 use super::absorb::retry_wait;
 use super::duplicates::Duplicates;
 use super::gist::{Leaf, Notebook, Paths, UrlGist};
 use super::memory::Memory;
 use super::news::News;
-use crate::page::PageUrl;
 
 /// URLs that are read and handed on at once.
 const SOME: u32 = 4096;

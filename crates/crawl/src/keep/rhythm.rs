@@ -12,13 +12,13 @@
 
 use std::collections::BTreeMap;
 
+use freshet_fetch::web::dates::{YOUNG, last_modified, parse_date};
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 use freshet_store::coll_urls::PageRecord;
-use freshet_store::ids::PageNumber;
-use freshet_store::time::Timestamp;
 
 use crate::archived::response;
 use crate::visit::{Finding, PageVisit};
-use crate::web::dates::{YOUNG, last_modified, parse_date};
 
 /// Milliseconds of one minute.
 const MINUTE: i64 = 60_000;

@@ -6,15 +6,15 @@
 
 use std::collections::VecDeque;
 
+use freshet_partition::topic::{DISTANCE_MAX, HOT};
+use freshet_protocol::ids::UrlId;
 use freshet_store::all_urls::Standing;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
-use freshet_store::ids::UrlId;
 
 use super::keeper::Keeper;
 use super::memory::Memory;
 use super::news::News;
-use crate::topic::{DISTANCE_MAX, HOT};
 use crate::visit::{Finding, PageVisit};
 
 impl Keeper {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use crate::visit::Order;
 
@@ -63,7 +63,7 @@ impl Calendar {
 
 #[cfg(test)]
 mod tests {
-    use freshet_store::ids::SiteNumber;
+    use freshet_protocol::ids::SiteNumber;
 
     use super::*;
 

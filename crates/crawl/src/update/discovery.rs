@@ -13,9 +13,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use freshet_store::ids::{PageNumber, SiteNumber};
-
-use crate::topic::HOT_QUEUE;
+use freshet_partition::topic::HOT_QUEUE;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
 
 /// Pages that one site may take when it is its turn.
 const TURN: usize = 4;

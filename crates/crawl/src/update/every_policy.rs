@@ -7,9 +7,13 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
-use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_fetch::web::politeness::{Experience, Politeness, PolitenessSettings};
+use freshet_partition::budget::Budget;
+use freshet_partition::policy::name_examples::other_names;
+use freshet_partition::policy::{Form, Outcome, Policy, PolicyName, Setting};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{RobotsCopy, SiteRecord};
-use freshet_store::time::Timestamp;
 use freshet_theory::units::Days;
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -19,12 +23,8 @@ use super::module::{Assignment, Next};
 use super::refresh::Refresh;
 use super::wishes::Wishes;
 use super::{UpdateModule, UpdateSettings};
-use crate::budget::Budget;
 use crate::keep::News;
-use crate::policy::small_worlds::other_names;
-use crate::policy::{Form, Outcome, Policy, PolicyName, Setting};
 use crate::visit::{Order, Reason};
-use crate::web::politeness::{Experience, Politeness, PolitenessSettings};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;

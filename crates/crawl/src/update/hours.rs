@@ -5,7 +5,7 @@
 
 use std::str::FromStr;
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 /// Milliseconds of one minute.
 const MINUTE: i64 = 60_000;

@@ -5,12 +5,13 @@
 
 use std::collections::HashMap;
 
-use freshet_store::ids::PageNumber;
-use freshet_store::time::Timestamp;
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::page::scope::names_site;
+use freshet_fetch::page::scope::{BadPattern, Pattern};
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 
-use crate::page::PageUrl;
-use crate::page::scope::{BadPattern, Pattern};
-use crate::settings::{IntervalRule, names_site};
+use crate::settings::IntervalRule;
 
 /// The rules, and where the pages stand that they bind.
 #[derive(Debug, Default)]

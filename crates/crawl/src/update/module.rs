@@ -13,9 +13,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use freshet_store::ids::{PageNumber, SiteNumber};
+use freshet_fetch::change::weights::KindWeights;
+use freshet_fetch::web::politeness::{Experience, Politeness, Turn, Why};
+use freshet_fetch::web::robots::RobotsPolicy;
+use freshet_partition::budget::Budget;
+use freshet_partition::policy::Outcome;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{PolitenessState, SiteRecord};
-use freshet_store::time::Timestamp;
 
 use super::calendar::Calendar;
 use super::discovery::Discovery;
@@ -25,15 +30,10 @@ use super::shadow::Shadow;
 use super::site::{Address, QUEUE_SLOW, Site, kept, manners};
 use super::wishes::{PageWishes, SiteWishes, Wishes};
 use super::worth::Worth;
-use crate::budget::Budget;
-use crate::change::weights::KindWeights;
 use crate::keep::News;
-use crate::policy::Outcome;
 use crate::settings::SiteRules;
 use crate::status::Status;
 use crate::visit::{Order, Reason};
-use crate::web::politeness::{Experience, Politeness, Turn, Why};
-use crate::web::robots::RobotsPolicy;
 
 /// Part of the refreshing visits that dates in lists may claim.
 const SIGNAL_SHARE: f64 = 0.5;

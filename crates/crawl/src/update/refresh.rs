@@ -4,12 +4,11 @@
 //! have committed is what it learns, in the order of the visits, so that the fold over the History at a restart
 //! leaves it as it was.
 
-use freshet_store::ids::{PageNumber, SiteNumber};
-use freshet_store::time::Timestamp;
+use freshet_partition::policy::visit::{CopyEstimate, Explanation};
+use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_theory::units::Days;
-
-use crate::policy::visit::{CopyEstimate, Explanation};
-use crate::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
 
 /// What stands in `ids` for a page that the policy does not know.
 const UNKNOWN: u32 = u32::MAX;

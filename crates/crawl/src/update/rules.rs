@@ -1,15 +1,14 @@
 //! What a site lets us do, from what the stores keep of its `robots.txt`: the last answer, and if that was none, since when and what
-//! was known before ([`crate::web::robots::policy`] says what follows).
+//! was known before ([`freshet_fetch::web::robots::policy`] says what follows).
 //!
 //! # Promises
 //! - What a site lets us do is the same after a restart.
 
+use freshet_fetch::web::PRODUCT_TOKEN;
+use freshet_fetch::web::robots::policy::{Before, GOOD_FOR, RETRY_MAX};
+use freshet_fetch::web::robots::{Robots, RobotsPolicy};
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{RobotsCopy, RobotsTrouble};
-use freshet_store::time::Timestamp;
-
-use crate::web::PRODUCT_TOKEN;
-use crate::web::robots::policy::{Before, GOOD_FOR, RETRY_MAX};
-use crate::web::robots::{Robots, RobotsPolicy};
 
 /// What an answer lets us do, and until when it is good for.
 pub(super) fn of_copy(copy: &RobotsCopy, trouble: Option<&RobotsTrouble>) -> (RobotsPolicy, Timestamp) {
@@ -56,7 +55,7 @@ fn rules(copy: &RobotsCopy) -> Option<Robots> {
 
 #[cfg(test)]
 mod tests {
-    use freshet_store::codec::Opaque;
+    use freshet_protocol::codec::Opaque;
 
     use super::*;
 

@@ -3,7 +3,7 @@
 //! Every version is kept with its time, so a collection is a moment: what readers see is the copy as it stood then, and the
 //! swap of the two collections is one new moment.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 /// When the collections are swapped.
 #[derive(Clone, Copy, Debug)]

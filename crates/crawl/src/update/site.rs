@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use freshet_fetch::web::politeness::SiteManners;
+use freshet_fetch::web::robots::RobotsPolicy;
+use freshet_protocol::time::Timestamp;
 use freshet_store::sites::PolitenessState;
-use freshet_store::time::Timestamp;
 
 use super::wishes::SiteWishes;
 use crate::visit::{Order, Reason};
-use crate::web::politeness::SiteManners;
-use crate::web::robots::RobotsPolicy;
 
 /// Orders that wait at a site at most, where the site can take them at once.
 const QUEUE_MAX: usize = 64;

@@ -7,16 +7,17 @@
 
 use std::collections::HashMap;
 
-use freshet_store::ids::PageNumber;
-use freshet_store::time::Timestamp;
+use freshet_fetch::change::weights::KindWeights;
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::page::scope::names_site;
+use freshet_partition::budget::Budget;
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 
 use super::hours::Hours;
 use super::intervals::Intervals;
 use super::shadow::Shadow;
-use crate::budget::Budget;
-use crate::change::weights::KindWeights;
-use crate::page::PageUrl;
-use crate::settings::{SiteRules, names_site};
+use crate::settings::SiteRules;
 use crate::visit::Reason;
 
 /// What users wish beside what the policy decides.

@@ -13,9 +13,8 @@
 
 use std::collections::HashMap;
 
-use freshet_store::ids::PageNumber;
-
-use crate::change::weights::KindWeights;
+use freshet_fetch::change::weights::KindWeights;
+use freshet_protocol::ids::PageNumber;
 
 /// Changes that the mean worth follows.
 const CHANGES_MAX: u16 = 20;

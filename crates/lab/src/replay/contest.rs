@@ -10,7 +10,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use freshet_crawl::policy::Form;
+use freshet_partition::policy::Form;
 
 use super::contestant::{Contestant, Entry};
 use super::oracle::Ceiling;

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use anyhow::{Result, anyhow, bail};
-use freshet_crawl::policy::{Form, Policy, PolicyName, Setting};
+use freshet_partition::policy::{Form, Policy, PolicyName, Setting};
 use freshet_theory::units::Days;
 
 use super::oracle::{Ceiling, Oracle};

@@ -5,7 +5,7 @@
 //! # Promises
 //! - A visit at the very moment of a change sees it.
 
-use freshet_crawl::policy::Outcome;
+use freshet_partition::policy::Outcome;
 
 use super::stage::Stage;
 use super::timeline::Timeline;

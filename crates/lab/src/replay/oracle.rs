@@ -14,7 +14,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use freshet_crawl::policy::{Catalogue, Observation, Outcome, PageId, Policy};
+use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy};
 use freshet_theory::units::Days;
 
 use super::stage::Stage;

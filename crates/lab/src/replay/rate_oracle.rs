@@ -9,7 +9,7 @@
 //! # Promises
 //! - Pages of equal worth are chosen by chance, from a seed.
 
-use freshet_crawl::policy::{Catalogue, Observation, Outcome, PageId, Policy};
+use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy};
 use freshet_theory::numerics::freshness_gain;
 use freshet_theory::units::Days;
 use rand::RngExt as _;

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant};
 
-use freshet_crawl::policy::{Catalogue, Form, Observation, PageId, Policy, SiteId};
+use freshet_partition::policy::{Catalogue, Form, Observation, PageId, Policy, SiteId};
 use freshet_theory::sample::fairness;
 use freshet_theory::units::Days;
 

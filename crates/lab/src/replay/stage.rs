@@ -11,7 +11,7 @@
 //! - The downloads of the short cycles of a steady policy add up, cycle by cycle, to those of a cycle policy.
 
 use anyhow::{Result, ensure};
-use freshet_crawl::policy::PageId;
+use freshet_partition::policy::PageId;
 
 use super::importance;
 use crate::history::World;

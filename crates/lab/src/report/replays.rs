@@ -4,7 +4,7 @@
 //! - The policies are the crawler's own; the lab drives them as `freshet lab replay` does.
 
 use anyhow::Result;
-use freshet_crawl::policy::{Catalogue, Observation, PageId, Policy};
+use freshet_partition::policy::{Catalogue, Observation, PageId, Policy};
 use freshet_theory::units::Days;
 
 use super::chapter::Progress;

@@ -5,7 +5,7 @@
 //! - A page that moved answers 301 at its old address, with the new one.
 //! - The same request at the same moment has the same answer, noise and lies aside.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::atlas::{Form, PageNumber, Place};
 use super::document::View;

@@ -14,7 +14,7 @@
 //! - All changes fall on whole seconds, no two of a page's main text on the same; so a Last-Modified tells them apart.
 //! - A page changes only while it lives.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use rand_distr::{Distribution as _, Gamma, LogNormal};
 
 use super::atlas::{PageNumber, Place};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use serde::Serialize;
 
 /// When every living web begins: 2026-01-01 00:00 UTC, a Thursday.

@@ -3,7 +3,7 @@
 //! # Promises
 //! - A date that HTTP carries comes back as the same second; what is no date comes back as nothing.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use jiff::fmt::rfc2822::{DateTimeParser, DateTimePrinter};
 use jiff::tz::TimeZone;
 

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::atlas::{Form, PageNumber, Place};
 use super::chance::{Chance, Subject};

@@ -7,7 +7,7 @@
 //! - The links of a revision are the same whenever they are asked for.
 //! - No link points to a page that was not born when the link was written.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::atlas::PageNumber;
 use super::chance::{Chance, Subject};

@@ -7,7 +7,7 @@
 //! - A page is born before it moves and moves before it dies, or never.
 //! - Only pages of HTML move.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::atlas::{Form, PageNumber, Place};
 use super::chance::{Chance, Subject};

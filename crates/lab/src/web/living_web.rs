@@ -5,7 +5,7 @@
 //! - Memory grows with directories and births, not with changes or requests.
 
 use anyhow::Result;
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::atlas::{Atlas, PageNumber, Place};
 use super::clock::START;

@@ -248,7 +248,7 @@ fn visit(
     site: u32,
     connection: u64,
     request: &Request<Incoming>,
-    now: freshet_store::time::Timestamp,
+    now: freshet_protocol::time::Timestamp,
 ) -> Answer {
     let number = shared.requests.fetch_add(1, Ordering::Relaxed);
     let headers = request.headers();
@@ -294,7 +294,7 @@ async fn tell_truth(shared: &Arc<Shared>, path: &str, query: &str) -> Response<A
     response
 }
 
-fn http_answer(answer: Answer, now: freshet_store::time::Timestamp) -> Response<AnswerBody> {
+fn http_answer(answer: Answer, now: freshet_protocol::time::Timestamp) -> Response<AnswerBody> {
     let mut response = Response::new(AnswerBody::whole(answer.body));
     *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = response.headers_mut();

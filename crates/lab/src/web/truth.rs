@@ -9,7 +9,7 @@
 //!   happened between them.
 //! - Happenings come in the order of their moments, each once.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use freshet_theory::units::Days;
 
 use super::atlas::PageNumber;

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 use serde::Serialize;
 
 use super::atlas::PageNumber;

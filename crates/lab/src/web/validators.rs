@@ -5,7 +5,7 @@
 //! - If-None-Match wins over If-Modified-Since.
 //! - Of the lying sites one never answers 304, one always, and one only within the second of the last answer.
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::atlas::PageNumber;
 use super::changes::Version;

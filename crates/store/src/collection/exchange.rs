@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use bytes::Bytes;
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
 
 use crate::coll_urls::Digest;
 use crate::collection::folding::Folded;
 use crate::collection::http_head;
-use crate::ids::PageNumber;
-use crate::time::Timestamp;
 
 /// What is to be kept of an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -11,14 +11,15 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
+use freshet_protocol::ids::Place;
+use freshet_protocol::time::Timestamp;
+
 use crate::collection::digest::{Sha1Digest, base32};
 use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::file_name;
 use crate::collection::surt::surt;
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
-use crate::ids::Place;
-use crate::time::Timestamp;
 
 /// What a line of the index tells.
 #[derive(Clone, Debug)]

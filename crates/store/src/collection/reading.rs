@@ -10,13 +10,14 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::ids::Place;
+use freshet_protocol::time::Timestamp;
+
 use crate::collection::gzip::{Counted, unfold};
 use crate::collection::http_head;
 use crate::collection::segment::file_name;
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
-use crate::ids::Place;
-use crate::time::Timestamp;
 
 /// Bytes of a segment that are read at once.
 const BUFFER_BYTES: usize = 1 << 16;

@@ -6,9 +6,10 @@
 //! - The newest full response of a page never goes, nor the revisits after it.
 //! - Without limits nothing goes.
 
+use freshet_protocol::ids::PageNumber;
+use freshet_protocol::time::Timestamp;
+
 use crate::error::StoreError;
-use crate::ids::PageNumber;
-use crate::time::Timestamp;
 use crate::versions::{VersionKind, Versions};
 
 /// Milliseconds of a day.
@@ -61,9 +62,10 @@ impl Keep {
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::codec::Record as _;
+    use freshet_protocol::ids::Place;
+
     use super::*;
-    use crate::codec::Record as _;
-    use crate::ids::Place;
     use crate::key_value::{Batch, Durability, InMemory, KeyValue as _, Space};
     use crate::versions::{VersionRecord, version_key};
 

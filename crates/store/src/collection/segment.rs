@@ -11,11 +11,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::codec::record;
+use freshet_protocol::time::Timestamp;
+
 use crate::aside::Aside;
-use crate::codec::record;
 use crate::error::StoreError;
 use crate::presence::check_open;
-use crate::time::Timestamp;
 
 record! {
     /// A segment file, as far as commits know of it.

@@ -9,11 +9,12 @@
 //! - Nothing that came from outside can add a line to the head of a record.
 //! - Bytes that are no record are an error, never a panic.
 
+use freshet_protocol::time::Timestamp;
+
 use crate::collection::digest::{Sha1Digest, base32, from_base32, record_id, sha1};
 use crate::collection::exchange::{Exchange, ExchangeKind};
 use crate::collection::gzip::MemberWriter;
 use crate::collection::http_head;
-use crate::time::Timestamp;
 use crate::versions::VersionKind;
 
 /// The first line of every record.
@@ -333,11 +334,11 @@ impl WarcRecord {
 #[cfg(test)]
 pub(crate) mod tests {
     use bytes::Bytes;
+    use freshet_protocol::ids::PageNumber;
     use proptest::prelude::*;
 
     use super::*;
     use crate::collection::gzip::Counted;
-    use crate::ids::PageNumber;
 
     /// An exchange with a page, as tests need it.
     pub(crate) fn exchange(page: u32, url: &str, millis: i64, body: &[u8]) -> Exchange {

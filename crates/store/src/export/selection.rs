@@ -6,10 +6,11 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber};
+use freshet_protocol::time::Timestamp;
+
 use crate::error::StoreError;
-use crate::ids::{PageNumber, Place, SiteNumber};
 use crate::reader::Reader;
-use crate::time::Timestamp;
 use crate::versions::{Version, VersionKind};
 
 /// Which versions are exported.

@@ -10,6 +10,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use flate2::Crc;
+use freshet_protocol::time::Timestamp;
 
 use super::selection::{Exported, Selection};
 use super::sha256::Sha256;
@@ -18,7 +19,6 @@ use super::zip::Archive;
 use crate::collection::index::quote;
 use crate::error::StoreError;
 use crate::reader::Reader;
-use crate::time::Timestamp;
 
 /// The name of the WARC in the package.
 const WARC_NAME: &str = "data.warc.gz";

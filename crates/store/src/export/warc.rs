@@ -10,6 +10,8 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use flate2::Crc;
+use freshet_protocol::ids::{PageNumber, Place};
+use freshet_protocol::time::Timestamp;
 
 use super::selection::{Exported, Selection};
 use super::sha256::Sha256;
@@ -19,11 +21,9 @@ use crate::collection::reading::read_record;
 use crate::collection::segment;
 use crate::collection::warc::WarcWriter;
 use crate::error::StoreError;
-use crate::ids::{PageNumber, Place};
 use crate::key_value::Space;
 use crate::reader::Reader;
 use crate::store::{IDENTITY, Identity};
-use crate::time::Timestamp;
 use crate::versions::VersionKind;
 
 /// Writes the selected versions to a WARC file.

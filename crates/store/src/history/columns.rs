@@ -17,10 +17,10 @@ use arrow_array::{
     TimestampMillisecondArray, UInt16Array, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use freshet_protocol::ids::{PageNumber, Place};
+use freshet_protocol::time::Timestamp;
 
 use crate::history::row::{VisitKind, VisitRow};
-use crate::ids::{PageNumber, Place};
-use crate::time::Timestamp;
 
 /// A visit and its number: visits are numbered in the order of their commits, from zero.
 #[derive(Clone, Debug, PartialEq)]

@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
+use freshet_protocol::codec::{Malformed, Record as _, record};
+use freshet_protocol::time::Timestamp;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::basic::{Compression, ZstdLevel};
@@ -23,7 +25,6 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::codec::{Malformed, Record as _, record};
 use crate::collection::segment::sync_directory;
 use crate::error::StoreError;
 use crate::foreign_parquet::contained::{Unreadable, contained};
@@ -31,7 +32,6 @@ use crate::foreign_parquet::footer;
 use crate::history::columns::{NumberedVisit, from_batch, schema, to_batch};
 use crate::history::row::VisitRow;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
-use crate::time::Timestamp;
 
 /// The most rows that are moved into one file at once: what is held in memory meanwhile, some 40 MB.
 pub(crate) const ROWS_PER_MOVE: usize = 1 << 17;

@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use crate::codec::{Input, Malformed, put_number, take_number};
+use freshet_protocol::codec::{Input, Malformed, put_number, take_number};
+
 use crate::error::StoreError;
 use crate::key_value::{Batch, Space, View};
 

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use freshet_protocol::time::Timestamp;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::metadata::RowGroupMetaData;
@@ -18,7 +19,6 @@ use crate::history::columns::{NumberedVisit, OUTCOME, VisitOutcome, columns, fro
 use crate::history::files::{decode, parquet_error, registered};
 use crate::history::row::VisitRow;
 use crate::key_value::{Direction, KeyRange, Readable, Space};
-use crate::time::Timestamp;
 
 /// Times that a query begins anew because a file was merged away between listing and opening.
 const ATTEMPTS: usize = 5;

@@ -4,10 +4,11 @@
 //! - A row is read back as it was written.
 //! - Bytes that are no row are an error, never a panic.
 
-use crate::codec::{record, words};
+use freshet_protocol::codec::{record, words};
+use freshet_protocol::ids::{PageNumber, Place};
+use freshet_protocol::time::Timestamp;
+
 use crate::coll_urls::Digest;
-use crate::ids::{PageNumber, Place};
-use crate::time::Timestamp;
 
 words! {
     /// What came of a visit.
@@ -104,10 +105,10 @@ impl VisitRow {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use freshet_protocol::codec::Record as _;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::codec::Record as _;
 
     prop_compose! {
         pub(crate) fn visit_row()(

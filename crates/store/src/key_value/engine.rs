@@ -10,8 +10,9 @@
 use std::io;
 use std::path::PathBuf;
 
+use freshet_protocol::codec::words;
+
 use super::stamps::{Behind, is_hidden};
-use crate::codec::words;
 
 words! {
     /// The keyspaces: each a map of its own, ordered by key.

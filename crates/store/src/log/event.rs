@@ -5,20 +5,21 @@
 
 use std::path::Path;
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::ids::UrlId;
+use freshet_protocol::time::Timestamp;
+
 use super::files::{LogFile, listed};
 use super::frame::Kind;
 use super::step::entries;
 use crate::all_urls::UrlRecord;
-use crate::codec::Record as _;
 use crate::error::StoreError;
 use crate::history::columns::NumberedVisit;
 use crate::history::files::decode;
-use crate::ids::UrlId;
 use crate::key_value::Space;
 use crate::ledger::options_hash;
 use crate::store::{Format, known_format};
 use crate::synced;
-use crate::time::Timestamp;
 
 /// The name under which the options of a crawl are told.
 pub const OPTIONS: &str = "options";

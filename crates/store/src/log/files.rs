@@ -247,8 +247,9 @@ impl Iterator for Frames<'_> {
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::time::Timestamp;
+
     use super::*;
-    use crate::time::Timestamp;
 
     fn frame(step: u64, kind: Kind) -> Frame {
         Frame { step, time: Timestamp::from_millis(5), kind, content: vec![step as u8; 40] }

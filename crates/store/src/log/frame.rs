@@ -17,9 +17,8 @@
 
 use std::io::Read as _;
 
+use freshet_protocol::time::Timestamp;
 use xxhash_rust::xxh3::xxh3_64;
-
-use crate::time::Timestamp;
 
 /// Bytes of a record before its content.
 pub(crate) const HEAD: usize = 33;

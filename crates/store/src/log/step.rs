@@ -11,8 +11,9 @@
 //! - Replaying the steps of a crawl from the first gives the state that they gave when they were taken.
 //! - Any bytes are read without a panic.
 
+use freshet_protocol::codec::{Field as _, Input, Malformed, Record as _, put_number, take_number};
+
 use crate::all_urls::{UrlRecord, url_key};
-use crate::codec::{Field as _, Input, Malformed, Record as _, put_number, take_number};
 use crate::collection::segment::SegmentRecord;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};

@@ -5,10 +5,11 @@
 
 use std::fs;
 
+use freshet_protocol::codec::Record as _;
+
 use super::segments::Ground;
 use crate::all_urls::{AllUrls, Standing};
 use crate::aside::Aside;
-use crate::codec::Record as _;
 use crate::coll_urls::CollUrls;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, KeyRange, Space};

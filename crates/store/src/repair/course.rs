@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use freshet_protocol::time::Timestamp;
+
 use super::commands::repair_commands;
 use super::log::sound_log;
 use super::records::{Traces, repair_records};
@@ -29,7 +31,6 @@ use crate::inspect::{CACHE_BYTES, take_lock};
 use crate::key_value::{Batch, KeyValue};
 use crate::reader::{Hold, Reader, Shared};
 use crate::store::{Format, known_format};
-use crate::time::Timestamp;
 
 /// What a repair did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -10,9 +10,9 @@ use std::io::Write as _;
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
+use freshet_protocol::time::Timestamp;
 
 use crate::collection::digest::record_id;
-use crate::time::Timestamp;
 
 /// The most that a block of deflate holds uncompressed.
 const BLOCK_BYTES_MAX: usize = 65_535;

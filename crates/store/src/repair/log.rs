@@ -6,12 +6,13 @@
 
 use std::path::Path;
 
+use freshet_protocol::codec::Record as _;
+
 use super::records::last_serial;
 use super::state::Sound;
 use crate::all_urls::read;
 use crate::aside::Aside;
 use crate::check::relative;
-use crate::codec::Record as _;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Space};

@@ -9,10 +9,13 @@
 
 use std::collections::HashMap;
 
+use freshet_protocol::codec::Record;
+use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
+use freshet_protocol::time::Timestamp;
+
 use super::segments::Ground;
 use super::visits::Tally;
 use crate::all_urls::{Reason, Source, Standing, UrlRecord, numbered, read, site_of, url_key};
-use crate::codec::Record;
 use crate::coll_urls::PageRecord;
 use crate::collection::reading::SegmentRecords;
 use crate::collection::warc::WarcRecord;
@@ -20,11 +23,9 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::VisitKind;
 use crate::history::columns::NumberedVisit;
-use crate::ids::{PageNumber, Place, SiteNumber, UrlId};
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
 use crate::sites::SiteRecord;
 use crate::store::{COUNTERS, place_key, segments};
-use crate::time::Timestamp;
 use crate::url_files::UrlRow;
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key, version_key};
 

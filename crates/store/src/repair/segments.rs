@@ -12,11 +12,13 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::time::Timestamp;
+
 use super::filler::{FILLER_BYTES_MIN, Spot, filler};
 use crate::all_urls::read;
 use crate::aside::Aside;
 use crate::check::relative;
-use crate::codec::Record as _;
 use crate::collection::index;
 use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::{self, SegmentRecord, number_of};
@@ -28,7 +30,6 @@ use crate::key_value::{Batch, Direction, KeyRange, KeyValue, Space};
 use crate::ledger::Ledger;
 use crate::mend::forget;
 use crate::store::{Identity, segments};
-use crate::time::Timestamp;
 
 /// What every gzip member that we write begins with.
 const MEMBER: [u8; 4] = [0x1f, 0x8b, 8, 0];

@@ -10,10 +10,12 @@
 use std::fs;
 use std::path::Path;
 
+use freshet_protocol::codec::Record as _;
+use freshet_protocol::time::Timestamp;
+
 use crate::all_urls::read;
 use crate::aside::Aside;
 use crate::check::unreadable_space;
-use crate::codec::Record as _;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::inspect::{CACHE_BYTES, open_state};
@@ -24,7 +26,6 @@ use crate::log::step::{entries, replayed};
 use crate::making::UNFINISHED;
 use crate::store::{COUNTERS, FORMAT_FILE, IDENTITY, Identity, new_identity};
 use crate::synced::{self, Synced};
-use crate::time::Timestamp;
 
 /// Entries that are copied in one commit.
 const ENTRIES_PER_COMMIT: usize = 10_000;

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::ops::Range;
 
+use freshet_protocol::codec::Record as _;
+
 use super::segments::Ground;
 use crate::all_urls::{read, site_of};
 use crate::aside::Aside;
-use crate::codec::Record as _;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::history::VisitKind;

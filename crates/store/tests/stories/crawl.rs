@@ -3,16 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use freshet_protocol::ids::{PageNumber, SiteNumber};
+use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Source, Standing, UrlRecord};
 use freshet_store::changes::Changes;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::{Exchange, ExchangeKind};
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{PageNumber, SiteNumber};
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::{Numbered, Settings, Store};
-use freshet_store::time::Timestamp;
 
 /// The moment so many seconds after the crawl began, on 2026-11-16.
 pub(crate) fn moment(seconds: i64) -> Timestamp {

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::crawl::{Crawl, moment};
+use freshet_protocol::ids::PageNumber;
 use freshet_store::check::{check, check_directory};
-use freshet_store::ids::PageNumber;
 use freshet_store::store::{Settings, Store};
+
+use crate::crawl::{Crawl, moment};
 
 /// A store of three pages and several segments, closed.
 fn stored() -> tempfile::TempDir {

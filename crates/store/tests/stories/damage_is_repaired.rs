@@ -3,13 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::crawl::{Crawl, moment};
+use freshet_protocol::ids::PageNumber;
 use freshet_store::changes::Changes;
 use freshet_store::check::check_directory;
 use freshet_store::history::VisitQuery;
-use freshet_store::ids::PageNumber;
 use freshet_store::repair::{Repaired, repair};
 use freshet_store::store::{Settings, Store};
+
+use crate::crawl::{Crawl, moment};
 
 const PAGES: u32 = 3;
 const VISITS: i64 = 30;

@@ -6,15 +6,15 @@ use std::fs;
 use std::path::PathBuf;
 
 use arrow_schema::DataType;
+use freshet_protocol::codec::Record;
+use freshet_protocol::ids::{Place, UrlId};
 use freshet_store::all_urls::{Reason, Source, UrlRecord};
-use freshet_store::codec::Record;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::segment::SegmentRecord;
 use freshet_store::counters::Counters;
 use freshet_store::history::columns::columns;
 use freshet_store::history::files::FileRecord;
 use freshet_store::history::{VisitKind, VisitRow};
-use freshet_store::ids::{Place, UrlId};
 use freshet_store::key_value::Space;
 use freshet_store::links;
 use freshet_store::sites::{ListCopy, PolitenessState, RobotsCopy, RobotsTrouble, SiteRecord};

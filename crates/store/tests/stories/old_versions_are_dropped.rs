@@ -1,12 +1,13 @@
 //! Limits on what is kept: segments are removed or written again, pages stay readable, and the disk use is bounded.
 
-use crate::crawl::{Crawl, moment};
+use freshet_protocol::ids::PageNumber;
 use freshet_store::check::check;
 use freshet_store::collection::Keep;
-use freshet_store::ids::PageNumber;
 use freshet_store::store::Settings;
 use freshet_store::tidy::Tidied;
 use tempfile::{TempDir, tempdir};
+
+use crate::crawl::{Crawl, moment};
 
 fn settings(keep: Keep) -> Settings {
     Settings { segment_bytes: 6000, keep, ..Settings::default() }

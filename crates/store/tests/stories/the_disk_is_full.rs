@@ -7,12 +7,13 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use crate::crawl::{Crawl, moment};
+use freshet_protocol::ids::PageNumber;
 use freshet_store::check::check;
 use freshet_store::collection::ExchangeKind;
 use freshet_store::error::StoreError;
-use freshet_store::ids::PageNumber;
 use freshet_store::store::{Settings, Store};
+
+use crate::crawl::{Crawl, moment};
 
 const DIRECTORY: &str = "FRESHET_FULL_DIRECTORY";
 

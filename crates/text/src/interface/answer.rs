@@ -4,8 +4,8 @@
 //! - Any bytes are an answer: with results, without, or one that cannot be read, which says why.
 //! - No more than [`RESULTS_MAX`] results, of [`TEXT_BYTES_MAX`] bytes each, are taken from a page.
 
-use freshet_crawl::page::charset::Charset;
-use freshet_crawl::page::{Canonical, PageUrl};
+use freshet_fetch::page::charset::Charset;
+use freshet_fetch::page::{Canonical, PageUrl};
 use scraper::{ElementRef, Html};
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What is said of a search interface.
 
-use freshet_crawl::page::{Canonical, PageUrl};
+use freshet_fetch::page::{Canonical, PageUrl};
 use serde::{Deserialize, Serialize};
 
 use super::pattern::Pattern;

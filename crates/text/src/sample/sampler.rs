@@ -7,8 +7,8 @@
 
 use std::collections::BTreeSet;
 
-use freshet_crawl::page::PageUrl;
-use freshet_crawl::page::reading::{Limits, read};
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::page::reading::{Limits, read};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::event::{Came, Event, Journal};

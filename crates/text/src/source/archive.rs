@@ -9,7 +9,7 @@ use std::io::{self, BufRead, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
-use freshet_crawl::web::decoded;
+use freshet_fetch::web::decoded;
 use freshet_store::collection::http_head;
 use freshet_store::collection::warc::WarcRecord;
 
@@ -154,7 +154,7 @@ mod tests {
         fs::write(folder.path().join(name), bytes).expect("written");
         let database =
             crate::database::Database::of(crate::database::Place::Warc { path: folder.path().to_owned() });
-        let time = freshet_store::time::Timestamp::from_millis(0);
+        let time = freshet_protocol::time::Timestamp::from_millis(0);
         super::super::complete_summary(&database, folder.path(), time, None)
             .expect("it reads")
             .expect("it is complete")

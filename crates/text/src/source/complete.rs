@@ -6,11 +6,11 @@
 
 use std::path::Path;
 
-use freshet_crawl::page::charset::Charset;
-use freshet_crawl::page::kind::Kind as Sort;
-use freshet_crawl::page::reading::{Limits, read};
-use freshet_crawl::page::{Canonical, PageUrl};
-use freshet_store::time::Timestamp;
+use freshet_fetch::page::charset::Charset;
+use freshet_fetch::page::kind::Kind as Sort;
+use freshet_fetch::page::reading::{Limits, read};
+use freshet_fetch::page::{Canonical, PageUrl};
+use freshet_protocol::time::Timestamp;
 
 use super::{archive, files, site};
 use crate::counting::Counting;

@@ -7,7 +7,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use freshet_crawl::page::PageUrl;
+use freshet_fetch::page::PageUrl;
 
 use super::complete::Desk;
 use crate::error::TextError;

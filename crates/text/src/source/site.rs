@@ -5,10 +5,10 @@ use std::path::Path;
 
 use freshet_crawl::desk::site_named;
 use freshet_crawl::opening::is_crawl;
-use freshet_crawl::page::PageUrl;
-use freshet_crawl::web::decoded;
+use freshet_fetch::page::PageUrl;
+use freshet_fetch::web::decoded;
+use freshet_protocol::time::Timestamp;
 use freshet_store::reader::Reader;
-use freshet_store::time::Timestamp;
 
 use super::complete::Desk;
 use crate::error::TextError;

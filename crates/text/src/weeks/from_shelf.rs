@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use freshet_store::time::Timestamp;
+use freshet_protocol::time::Timestamp;
 
 use super::chronicle::Chronicle;
 use crate::error::TextError;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use freshet_crawl::clock::{Clock, Pace};
-use freshet_crawl::web::{PolitenessSettings, PrivateAddresses, WebSettings};
+use freshet_fetch::web::{PolitenessSettings, PrivateAddresses, WebSettings};
 use freshet_text::interface::{Documents, Interface};
 use freshet_text::sample::event::Journal;
 use freshet_text::sample::{SampleRules, take_sample};

@@ -1,0 +1,55 @@
+//! Which page next: one file per policy of the texts, of peers, and our own.
+//!
+//! In reading order:
+//! - [`catalogue`]: what is known of pages without visiting them;
+//! - [`visit`]: what one visit tells a policy, and how a policy is driven;
+//! - [`name`]: the names of all policies, and how a policy is made from its name; [`name_examples`]: more of them, for tests;
+//! - `considerate`: rooms of sites, failures and pages that leave, for policies that know nothing of these;
+//! - `selective`: which pages may be visited in a cycle, and policies that can be part of another one;
+//! - `lots`, `ranking`, `due_queue`: pages by lot, by a key, by date;
+//! - `round_robin`, `random`: without looking at what was found;
+//! - `estimates`, `allocation`, `frequency`: by the history of every page;
+//! - `sampled_sites`, `sampling`, `adaptive`, `subset`: by samples of sites;
+//! - `neighbourhood`: by samples and their neighbours;
+//! - `mixture`: two policies that share the downloads;
+//! - `steady`: every page at a frequency of its own;
+//! - `intervals`, `nutch`, `stormcrawler`: what other crawlers do;
+//! - [`freshet`]: the default policy.
+
+mod adaptive;
+mod allocation;
+pub mod catalogue;
+mod considerate;
+mod due_queue;
+mod estimates;
+mod frequency;
+pub mod freshet;
+mod intervals;
+mod lots;
+mod mixture;
+pub mod name;
+pub mod name_examples;
+mod neighbourhood;
+mod nutch;
+mod random;
+mod ranking;
+mod round_robin;
+mod sampled_sites;
+mod sampling;
+mod selective;
+mod steady;
+mod stormcrawler;
+mod subset;
+pub mod visit;
+
+#[cfg(test)]
+mod small_worlds;
+
+pub use allocation::Allocation;
+pub use catalogue::{Catalogue, DirectoryId, PageId, SiteId};
+pub use estimates::Estimator;
+pub use frequency::Standing;
+pub use name::{CyclePolicy, Form, PolicyName, PolicyNameError, Setting, SteadyPolicy};
+pub use neighbourhood::{Eagerness, Kinship};
+pub use steady::VisitOrder;
+pub use visit::{CopyEstimate, Explanation, Observation, Outcome, Policy};

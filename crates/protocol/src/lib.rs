@@ -1,0 +1,10 @@
+//! Plain values that cross a border between the parts of Freshet. No I/O, no decisions.
+//!
+//! In reading order:
+//! - [`time`]: moments, in milliseconds.
+//! - [`ids`]: the dense numbers of URLs, pages and sites, and the place of a record in the Collection.
+//! - [`codec`]: how records become bytes.
+
+pub mod codec;
+pub mod ids;
+pub mod time;
