@@ -250,7 +250,7 @@ fn lying_validators(stream: &mut TcpStream, path: &str, number: u64) {
     }
     // It says the same for a few requests: what differs at every look is no change.
     let word = ["rain", "snow", "sun", "wind", "hail", "fog"][(number / 4 % 6) as usize];
-    let body = format!("<title>News</title><p>The word of the day is {word}, and nothing else is new here.");
+    let body = format!("<title>Event</title><p>The word of the day is {word}, and nothing else is new here.");
     answer(
         stream,
         "200 OK\r\nContent-Type: text/html\r\nETag: \"always\"\r\nLast-Modified: Fri, 01 Jan 2100 00:00:00 GMT",

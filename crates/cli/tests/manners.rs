@@ -152,11 +152,11 @@ fn a_site_that_asked_to_be_left_alone_is_left_alone_after_a_restart() {
 #[test]
 fn rules_that_are_kept_elsewhere_are_asked_for_in_that_hosts_turn() {
     let place = tempfile::tempdir().expect("a place");
-    let keeper = Site::new(4, |path| match path {
+    let writer = Site::new(4, |path| match path {
         "/rules.txt" => page("text/plain", "user-agent: *\ndisallow: /secret\n"),
         path => with_a_secret(path),
     });
-    let at = format!("{}rules.txt", keeper.url);
+    let at = format!("{}rules.txt", writer.url);
     let sent_there = |number| {
         let at = at.clone();
         Site::new(number, move |path| match path {
@@ -166,19 +166,19 @@ fn rules_that_are_kept_elsewhere_are_asked_for_in_that_hosts_turn() {
     };
     let sites = [sent_there(5), sent_there(6), sent_there(7)];
     let [first, second, third] = &sites;
-    crawl(&place.path().join("crawl"), &[first, second, third, &keeper], DELAY, || {
-        // Each has its rules, a root, an open page and no sitemap; the keeper is asked for the rules of all three beside its own.
+    crawl(&place.path().join("crawl"), &[first, second, third, &writer], DELAY, || {
+        // Each has its rules, a root, an open page and no sitemap; the writer is asked for the rules of all three beside its own.
         sites.iter().for_each(|site| site.wait_until_asked(4));
-        keeper.wait_until_asked(7);
+        writer.wait_until_asked(7);
     });
     for site in &sites {
         assert_eq!(site.asked().iter().filter(|path| *path == "/robots.txt").count(), 1);
         assert!(site.asked().iter().any(|path| path == "/open"), "{:?}", site.asked());
         assert!(!site.asked().iter().any(|path| path == "/secret"), "{:?}", site.asked());
     }
-    let asked = keeper.asked();
+    let asked = writer.asked();
     assert_eq!(asked.iter().filter(|path| *path == "/rules.txt").count(), 3, "{asked:?}");
-    for site in sites.iter().chain([&keeper]) {
+    for site in sites.iter().chain([&writer]) {
         let gaps = site.gaps();
         assert!(gaps.iter().all(|gap| DELAY - SLOW_WATCH <= *gap), "{gaps:?} {:?}", site.asked());
     }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use freshet_crawl::counter::{Loan, borrow_turn};
+use freshet_crawl::query_socket::{Loan, borrow_turn};
 use freshet_protocol::time::Timestamp;
 use freshet_text::database::{Database, Place};
-use freshet_text::shelf::Shelf;
 use freshet_text::summary::Summary;
+use freshet_text::summary_store::SummaryStore;
 use freshet_text::version::{Facts, Kind, Size, Version};
 use freshet_text::words::Wording;
 use serde_json::Value;
@@ -96,11 +96,11 @@ fn what_is_wrong_is_said_with_what_to_do() {
 
 /// Four databases with weekly versions; the words of database `n` come and go `n + 1` times as fast.
 fn shelf_with_a_past(home: &Path, weeks: i64) {
-    let shelf = Shelf::in_directory(home);
+    let store = SummaryStore::in_directory(home);
     let now = freshet_crawl::clock::wall_now().millis();
     for n in 0..4usize {
         let name = format!("db{n}");
-        shelf.add(&name, &Database::of(Place::Dir { path: home.to_owned() })).expect("it is added");
+        store.add(&name, &Database::of(Place::Dir { path: home.to_owned() })).expect("it is added");
         for week in 0..weeks {
             let shift = (week as usize) * (n + 1);
             let words = (0..60usize).map(|word| {
@@ -122,10 +122,10 @@ fn shelf_with_a_past(home: &Path, weeks: i64) {
                 sampling: None,
             };
             let version = Version { facts, summary: Summary::from_words(size, words.collect()) };
-            shelf.keep(&name, &version).expect("it is kept");
+            store.keep(&name, &version).expect("it is kept");
         }
     }
-    assert_eq!(shelf.times("db0").expect("times").last().map(|time: &Timestamp| time.millis()), Some(now));
+    assert_eq!(store.times("db0").expect("times").last().map(|time: &Timestamp| time.millis()), Some(now));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A visit as the Collection keeps it: a request, its response, and what became of them.
 //!
-//! Its records are made by whoever has fetched the page, when it is likely that the response will be kept whole: the keeper, which alone decides
+//! Its records are made by whoever has fetched the page, when it is likely that the response will be kept whole: the writer, which alone decides
 //! that, then has only to append them.
 
 use freshet_fetch::web::{self, Answer, Fetch, Response};
@@ -9,7 +9,7 @@ use freshet_store::collection::{Exchange, ExchangeKind, Folding, Truncation};
 
 use crate::visit::{Finding, PageVisit, Visit};
 
-/// Makes the records of a visit that the keeper will want.
+/// Makes the records of a visit that the writer will want.
 pub(crate) fn fold(visit: &mut Visit, folding: &Folding) {
     let Visit::Page(visit) = visit else { return };
     let is_kept_whole = match &visit.finding {

@@ -16,7 +16,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use freshet_fetch::change::ephemeral::{Ephemeral, PageLore, TemplateLore, template_of};
+use freshet_fetch::change::ephemeral::{Ephemeral, PageEphemera, TemplateEphemera, template_of};
 use freshet_fetch::change::look::{self, Lesson};
 use freshet_fetch::change::{Change, Definition, Definitions, Extent, Kinds, StandIn, difference};
 use freshet_fetch::page::reading::{Limits, read_selecting};
@@ -31,7 +31,7 @@ use freshet_store::error::StoreError;
 use freshet_store::reader::Reader;
 
 use crate::clock::Clock;
-use crate::held::{FirstLook, Held, SecondLook};
+use crate::second_looks::{FirstLook, SecondLook, SecondLooks};
 use crate::trust::Trust;
 use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
@@ -58,7 +58,7 @@ pub struct CrawlModule {
     /// What is a change.
     pub definitions: Definitions,
     /// Visits that wait for a second look.
-    held: Held,
+    held: SecondLooks,
     /// How far sites are taken at their word.
     trust: Trust,
 }
@@ -88,7 +88,7 @@ impl CrawlModule {
             clock,
             limits,
             definitions,
-            held: Held::default(),
+            held: SecondLooks::default(),
             trust: Trust::default(),
         }
     }
@@ -172,7 +172,7 @@ impl CrawlModule {
         let reading = whole_response(&fetch).map(|response| self.read(&url, response));
         let hold = |first: FirstLook, experience, bytes, after| {
             self.held.put(page, first);
-            Ok(Visit::Held { page, site, again: time.plus_millis(after), experience, bytes })
+            Ok(Visit::SecondLooks { page, site, again: time.plus_millis(after), experience, bytes })
         };
         let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
         if let Some(mut first) = first {
@@ -220,7 +220,7 @@ impl CrawlModule {
             return Ok(Some(second.lesson.confirmed(&Lesson::of_looks(&second.reading, &reading))));
         }
         let lesson = Lesson::of_looks(&first.reading, &reading);
-        let (page, template) = self.lore(record, url)?;
+        let (page, template) = self.learned(record, url)?;
         if Ephemeral::new(&page, &template).has_all(&lesson.differed) {
             return Ok(Some(lesson));
         }
@@ -340,7 +340,7 @@ impl CrawlModule {
         if record.gone {
             return judged(Finding::Back, lesson);
         }
-        let (mut page, template) = self.lore(record, url)?;
+        let (mut page, template) = self.learned(record, url)?;
         let before = Ephemeral::new(&page, &template);
         let same_text = digest == reading.text_digest;
         if same_text && (definition.extent != Extent::Raw || record.raw_digest == Some(reading.raw_digest)) {
@@ -365,10 +365,15 @@ impl CrawlModule {
     }
 
     /// What was learned of a page and of its template.
-    fn lore(&self, record: &PageRecord, url: &PageUrl) -> Result<(PageLore, TemplateLore), StoreError> {
+    fn learned(
+        &self,
+        record: &PageRecord,
+        url: &PageUrl,
+    ) -> Result<(PageEphemera, TemplateEphemera), StoreError> {
         let template = self.reader.note(&template_of(url))?;
-        let template = template.map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes));
-        Ok((PageLore::decode(&record.evidence.0), template))
+        let template =
+            template.map_or_else(TemplateEphemera::default, |bytes| TemplateEphemera::decode(&bytes));
+        Ok((PageEphemera::decode(&record.evidence.0), template))
     }
 
     /// Our copy of a page, read as the definition asks; none if it cannot be read.

@@ -3,7 +3,7 @@
 //! > while true: url ← the page that is due; page ← crawl(url); save or update it; add its links to AllUrls
 //!
 //! Many turns run at once, each written as if alone. The modules meet through the stores: what a turn found is committed by the
-//! keeper, and only then does the UpdateModule hear of it.
+//! writer, and only then does the UpdateModule hear of it.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -33,16 +33,16 @@ use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::clock::Clock;
 use crate::containment::{Defects, HALF_DONE, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
-use crate::desk::{Insight, verdict};
-use crate::keep::{Keeper, News};
-use crate::notes;
+use crate::last_run;
 use crate::published::{Forecast, Published};
+use crate::queries::{Insight, verdict};
 use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::{Order, Visit};
+use crate::writer::{Event, Writer};
 
-/// Visits that may wait for the keeper; then fetching waits too.
+/// Visits that may wait for the writer; then fetching waits too.
 const VISITS_MAX: usize = 256;
 /// Visits that are committed in one step at most.
 const COMMIT_MAX: usize = 512;
@@ -50,7 +50,7 @@ const COMMIT_MAX: usize = 512;
 const COMMIT_SOON: usize = 64;
 /// How long others are waited for where fewer have come: a commit costs much the same for one visit as for many, and so does waking who commits.
 const GATHER_FOR: Duration = Duration::from_millis(4);
-/// News that the UpdateModule hears in one go.
+/// Event that the UpdateModule hears in one go.
 const HEARD_AT_ONCE: usize = 1_000;
 /// How often what was committed is made to survive a loss of power.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
@@ -84,13 +84,13 @@ pub struct Crawler {
     update_module: Mutex<UpdateModule>,
     crawl_module: CrawlModule,
     folding: Arc<Folding>,
-    keeper: mpsc::Sender<Message>,
+    writer: mpsc::Sender<Message>,
     clock: Arc<Clock>,
     status: Mutex<Status>,
     /// Visits and changes at recent moments.
     samples: Mutex<VecDeque<(Instant, u64, u64)>>,
     /// Rung when something may have become due.
-    news: Notify,
+    event: Notify,
     stopping: AtomicBool,
     stop: Notify,
     once: bool,
@@ -112,7 +112,7 @@ struct Forecasts {
     forecasts: Vec<Forecast>,
 }
 
-/// What the keeper is told.
+/// What the writer is told.
 pub enum Message {
     /// What came of an order, and how its site is to be treated from now on.
     Visit(Box<Visit>, SiteNumber, PolitenessState),
@@ -131,7 +131,7 @@ pub enum Message {
 }
 
 impl Crawler {
-    /// Joins the modules; the keeper's messages come out at the other end.
+    /// Joins the modules; the writer's messages come out at the other end.
     pub fn new(
         update_module: UpdateModule,
         crawl_module: CrawlModule,
@@ -139,17 +139,17 @@ impl Crawler {
         clock: Arc<Clock>,
         once: bool,
     ) -> (Arc<Self>, mpsc::Receiver<Message>) {
-        let (keeper, messages) = mpsc::channel(VISITS_MAX);
+        let (writer, messages) = mpsc::channel(VISITS_MAX);
         let started_ms = clock.now().millis();
         let crawler = Self {
             update_module: Mutex::new(update_module),
             crawl_module,
             folding,
-            keeper,
+            writer,
             clock,
             status: Mutex::new(Status { running: true, started_ms, ..Status::default() }),
             samples: Mutex::new(VecDeque::new()),
-            news: Notify::new(),
+            event: Notify::new(),
             stopping: AtomicBool::new(false),
             stop: Notify::new(),
             once,
@@ -193,14 +193,14 @@ impl Crawler {
                     }
                 },
                 _ = pulse.tick() => {
-                    // A keeper that has much to do needs no reminder.
-                    let _ = self.keeper.try_send(Message::Pulse);
+                    // A writer that has much to do needs no reminder.
+                    let _ = self.writer.try_send(Message::Pulse);
                     self.sample_rates();
                     self.publish_aside();
                 }
                 () = self.stop.notified() => {
                     // Nobody is left to take in what is under way when nothing is kept any more, or a defect has ended the crawl.
-                    let is_over = self.keeper.is_closed() || self.fatal_defect().is_some();
+                    let is_over = self.writer.is_closed() || self.fatal_defect().is_some();
                     let within = if is_over { Duration::ZERO } else { STOP_WITHIN };
                     until = Some(tokio::time::Instant::now() + within);
                 }
@@ -237,7 +237,7 @@ impl Crawler {
         if let Err(said) = contained(|| archived::fold(&mut visit, &self.folding)) {
             visit = self.visit_failed(&order, time, &said)?;
         }
-        let kept = self.keeper.send(Message::Visit(Box::new(visit), site, politeness)).await;
+        let kept = self.writer.send(Message::Visit(Box::new(visit), site, politeness)).await;
         Ok(kept.is_ok() && !self.is_stopping())
     }
 
@@ -248,7 +248,7 @@ impl Crawler {
         let doing = match &visit {
             Visit::Page(visit) => format!("visiting {}", visit.url),
             Visit::Listing { url, .. } => format!("reading the list {url}"),
-            Visit::Robots { .. } | Visit::Held { .. } => "asking for the rules of a site".to_owned(),
+            Visit::Robots { .. } | Visit::SecondLooks { .. } => "asking for the rules of a site".to_owned(),
         };
         self.survive(&doing, said);
         Ok(visit)
@@ -260,7 +260,7 @@ impl Crawler {
             if self.is_stopping() {
                 return None;
             }
-            let news = self.news.notified();
+            let event = self.event.notified();
             let now = self.clock.now();
             let next = self.update_module().next(now);
             let wait = match next {
@@ -272,14 +272,14 @@ impl Crawler {
                         None
                     });
                     self.update_module().resolved(site, address, self.clock.now());
-                    self.news.notify_waiters();
+                    self.event.notify_waiters();
                     continue;
                 }
                 Next::Wait(moment) => self.clock.wall_time_until(moment).clamp(NAP, SLEEP_MAX),
                 Next::Idle => SLEEP_MAX,
             };
             tokio::select! {
-                () = news => {}
+                () = event => {}
                 () = tokio::time::sleep(wait) => {}
             }
         }
@@ -290,7 +290,7 @@ impl Crawler {
         let (experience, bytes) = visit.ending();
         let now = self.clock.now();
         let politeness = self.update_module().returned(assignment, experience, now, bytes, visit.address());
-        self.news.notify_one();
+        self.event.notify_one();
         politeness
     }
 
@@ -324,7 +324,7 @@ impl Crawler {
         }
         let politeness = self.update_module().politeness_of(site);
         let visit = Visit::Robots { site, time, fetches, onward: None };
-        self.tell_keeper(Message::Visit(Box::new(visit), site, politeness)).await;
+        self.tell_writer(Message::Visit(Box::new(visit), site, politeness)).await;
     }
 
     /// Waits for a turn at any host; none if it does not come until then, or the crawl ends.
@@ -351,7 +351,7 @@ impl Crawler {
     /// A turn at a host that was lent has ended.
     pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience, bytes: u64) {
         self.update_module().take_back(host, turn, experience, bytes, self.clock.now());
-        self.news.notify_one();
+        self.event.notify_one();
     }
 
     /// Tells of a defect that the crawl survives.
@@ -374,16 +374,16 @@ impl Crawler {
         self.defects.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The thread of the keeper: takes in what came, commits it in one step, and tells what became of it.
+    /// The thread of the writer: takes in what came, commits it in one step, and tells what became of it.
     pub fn keep(
         &self,
-        mut keeper: Keeper,
+        mut writer: Writer,
         mut messages: mpsc::Receiver<Message>,
-    ) -> Result<Keeper, StoreError> {
+    ) -> Result<Writer, StoreError> {
         let (mut synced, mut looked) = (Instant::now(), Instant::now());
-        let news = self.commit(&mut keeper)?;
-        self.spread(news);
-        self.make_durable(&mut keeper)?;
+        let event = self.commit(&mut writer)?;
+        self.spread(event);
+        self.make_durable(&mut writer)?;
         let mut has_ended = false;
         while let Some(first) = messages.blocking_recv() {
             if messages.len() < COMMIT_SOON {
@@ -393,44 +393,44 @@ impl Crawler {
             let mut visits = 0;
             for message in std::iter::once(first).chain(rest) {
                 has_ended |= matches!(message, Message::End);
-                visits += usize::from(keeper.take(message, self.clock.now())?);
+                visits += usize::from(writer.take(message, self.clock.now())?);
             }
-            let news = self.commit(&mut keeper)?;
+            let event = self.commit(&mut writer)?;
             self.update_module().committed(visits);
-            self.spread(news);
+            self.spread(event);
             if looked.elapsed() >= LOOK_EVERY {
-                keeper.is_still_there()?;
+                writer.is_still_there()?;
                 looked = Instant::now();
             }
             if synced.elapsed() >= SYNC_EVERY {
                 let moment = self.update_module().swap(self.clock.now());
                 if moment.is_some() {
-                    keeper.write_note(notes::see_until(moment));
+                    writer.write_note(last_run::see_until(moment));
                 }
-                self.make_durable(&mut keeper)?;
+                self.make_durable(&mut writer)?;
                 synced = Instant::now();
             }
             if has_ended {
                 break;
             }
         }
-        self.make_durable(&mut keeper)?;
-        Ok(keeper)
+        self.make_durable(&mut writer)?;
+        Ok(writer)
     }
 
     /// Puts what was committed on the disk, and only then tells it: what is said was recorded stays so whatever happens.
-    fn make_durable(&self, keeper: &mut Keeper) -> Result<(), StoreError> {
-        match keeper.sync(self.clock.now()) {
+    fn make_durable(&self, writer: &mut Writer) -> Result<(), StoreError> {
+        match writer.sync(self.clock.now()) {
             // It is tried again; what is committed meanwhile says whether there is room for that.
             Err(StoreError::DiskFull { .. } | StoreError::Poisoned { .. }) => return Ok(()),
             done => done?,
         }
         let mut board = self.board();
-        keeper.show(&mut board);
-        board.disk = keeper.disk();
+        writer.show(&mut board);
+        board.disk = writer.disk();
         drop(board);
         *self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
-            Some(keeper.synced().clone());
+            Some(writer.synced().clone());
         Ok(())
     }
 
@@ -486,10 +486,10 @@ impl Crawler {
 
     /// Commits. While the disk is full it waits for room, and so do the visits behind it. A key-value store that takes no writes, as after a
     /// write of its own found no room, is opened again by the next try.
-    fn commit(&self, keeper: &mut Keeper) -> Result<Vec<News>, StoreError> {
+    fn commit(&self, writer: &mut Writer) -> Result<Vec<Event>, StoreError> {
         let mut reopened = 0;
         loop {
-            match keeper.commit() {
+            match writer.commit() {
                 Err(StoreError::Poisoned { .. }) if reopened < REOPENED_MAX => reopened += 1,
                 Err(StoreError::DiskFull { path, .. }) if !self.is_stopping() => {
                     self.board().no_room = path.display().to_string();
@@ -500,20 +500,20 @@ impl Crawler {
                 }
             }
             std::thread::sleep(ROOM_AGAIN);
-            keeper.is_still_there()?;
+            writer.is_still_there()?;
         }
     }
 
-    fn spread(&self, news: Vec<News>) {
+    fn spread(&self, event: Vec<Event>) {
         let now = self.clock.now();
-        let mut news = news.into_iter().peekable();
-        while news.peek().is_some() {
+        let mut event = event.into_iter().peekable();
+        while event.peek().is_some() {
             // Those who ask for work meanwhile are not kept waiting for all of it.
             let mut update_module = self.update_module();
-            news.by_ref().take(HEARD_AT_ONCE).for_each(|news| update_module.hear(news, now));
+            event.by_ref().take(HEARD_AT_ONCE).for_each(|event| update_module.hear(event, now));
         }
         let is_done = self.once && self.update_module().has_seen_everything();
-        self.news.notify_waiters();
+        self.event.notify_waiters();
         if is_done {
             self.ask_to_stop();
         }
@@ -524,7 +524,7 @@ impl Crawler {
         self.stopping.store(true, Ordering::Relaxed);
         self.stop.notify_waiters();
         self.stop.notify_one();
-        self.news.notify_waiters();
+        self.event.notify_waiters();
     }
 
     /// Whether the crawl is ending.
@@ -532,14 +532,14 @@ impl Crawler {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Tells the keeper something, from a thread that may wait.
-    pub fn tell_keeper_blocking(&self, message: Message) -> bool {
-        self.keeper.blocking_send(message).is_ok()
+    /// Tells the writer something, from a thread that may wait.
+    pub fn tell_writer_blocking(&self, message: Message) -> bool {
+        self.writer.blocking_send(message).is_ok()
     }
 
-    /// Tells the keeper something; it is carried out with the next commit.
-    pub async fn tell_keeper(&self, message: Message) -> bool {
-        self.keeper.send(message).await.is_ok()
+    /// Tells the writer something; it is carried out with the next commit.
+    pub async fn tell_writer(&self, message: Message) -> bool {
+        self.writer.send(message).await.is_ok()
     }
 
     /// How the crawl stands now.
@@ -589,7 +589,7 @@ impl Crawler {
                 audit.pages.push(Drawn { asked, believed, ..*drawn });
             }
         }
-        self.news.notify_waiters();
+        self.event.notify_waiters();
         Ok(audit)
     }
 
@@ -601,7 +601,7 @@ impl Crawler {
         };
         if report.done || is_enough {
             let (name, note) = audit::note(&report);
-            self.tell_keeper(Message::Note(name, note)).await;
+            self.tell_writer(Message::Note(name, note)).await;
             *self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = None;
         }
         Ok(Some(report))

@@ -161,8 +161,8 @@ async fn check_end(place: &str, list: &str, doing: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_keeper_that_panics_ends_the_crawl_with_an_error() {
-    check_end("panic-in-keeper", "list.xml", "taking in what visits found").await;
+async fn a_writer_that_panics_ends_the_crawl_with_an_error() {
+    check_end("panic-in-writer", "list.xml", "taking in what visits found").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

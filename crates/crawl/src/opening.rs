@@ -27,22 +27,22 @@ use tokio::sync::mpsc;
 
 use crate::clock::{Clock, wall_now};
 use crate::containment::contained;
-use crate::counter::{Bound, Progress, paused_or_not, pinned};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
-use crate::desk::{Answer, Question, site_named};
-use crate::keep::readings::ListReading;
-use crate::keep::rhythm::Rhythms;
-use crate::keep::{Admission, Keeper, Memory, News};
-use crate::notes::{self, LastRun};
+use crate::last_run::{self, LastRun};
+use crate::queries::{Answer, Question, site_named};
+use crate::query_socket::{Progress, QuerySocket, paused_or_not, pinned};
 use crate::ranking_module::rank;
 use crate::self_audit;
 use crate::settings::{Mode, Publication, Settings};
 use crate::update::intervals::Intervals;
 use crate::update::refresh::Refresh;
 use crate::update::shadow::Shadow;
-use crate::update::{UpdateModule, UpdateSettings, Wishes};
+use crate::update::{Overrides, UpdateModule, UpdateSettings};
 use crate::visit::Reason;
+use crate::writer::readings::ListReading;
+use crate::writer::rhythm::Rhythms;
+use crate::writer::{Admission, Event, Memory, Writer};
 
 /// Downloads per page that the cycle of the policy is made for.
 const SHARE: f64 = 0.1;
@@ -68,9 +68,9 @@ const BURST_WALL: f64 = 2_000.0;
 const RANK_EVERY: Duration = if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(20) };
 /// It rests this many times as long as it worked.
 const RANK_REST: u32 = 20;
-/// Pages whose new importance the keeper takes in between two visits: a few milliseconds of work.
+/// Pages whose new importance the writer takes in between two visits: a few milliseconds of work.
 const RANKED_AT_ONCE: usize = 1_000;
-/// How long the keeper has for visits before the next piece of a ranking.
+/// How long the writer has for visits before the next piece of a ranking.
 const BETWEEN_PIECES: Duration = Duration::from_millis(5);
 
 /// Part of an opening that is done when the store is open.
@@ -126,10 +126,10 @@ pub enum CrawlError {
 /// A crawl that is ready to run.
 pub struct Crawl {
     crawler: Arc<Crawler>,
-    keeper: Keeper,
+    writer: Writer,
     messages: mpsc::Receiver<Message>,
     settings: Settings,
-    bound: Option<Bound>,
+    bound: Option<QuerySocket>,
 }
 
 impl Crawl {
@@ -149,29 +149,29 @@ impl Crawl {
             .collect::<Result<Vec<_>, CrawlError>>()?;
         let lock = Store::lock(&settings.directory)?;
         let progress = Arc::new(Progress::default());
-        let bound = Bound::new(&settings.directory, Arc::clone(&progress));
+        let bound = QuerySocket::new(&settings.directory, Arc::clone(&progress));
         let store = Store::open_locked(lock, &settings.directory, settings.store())?;
         progress.reach(STORE_OPEN);
         if let Some(latest) = store.reader().latest_moment()? {
             clock.not_before(latest);
         }
         let now = clock.now();
-        let mut keeper = Keeper::new(store, admission)?;
+        let mut writer = Writer::new(store, admission)?;
         progress.reach(KEEPER_READY);
-        keeper.write_note(LastRun::of(&settings, &clock).note());
-        let visible = notes::visible_until(&keeper.reader())?;
-        keeper.write_note(notes::see_until(match settings.publication {
+        writer.write_note(LastRun::of(&settings, &clock).note());
+        let visible = last_run::visible_until(&writer.reader())?;
+        writer.write_note(last_run::see_until(match settings.publication {
             Publication::InPlace => None,
             Publication::Shadow => Some(visible.unwrap_or_default()),
         }));
         for url in seeds.iter().chain(pins.iter().map(|(url, _)| url)) {
-            keeper.add_seed(url, now).map_err(|why| CrawlError::Seed { url: url.to_string(), why })?;
+            writer.add_seed(url, now).map_err(|why| CrawlError::Seed { url: url.to_string(), why })?;
         }
         for (url, every) in pins {
-            keeper.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
+            writer.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
         }
-        keeper.commit()?;
-        let mut crawl = Self::join(settings, clock, web, keeper, &progress)?;
+        writer.commit()?;
+        let mut crawl = Self::join(settings, clock, web, writer, &progress)?;
         match bound {
             Ok(mut bound) => {
                 bound.opened();
@@ -188,13 +188,13 @@ impl Crawl {
         settings: Settings,
         clock: Arc<Clock>,
         web: Web,
-        mut keeper: Keeper,
+        mut writer: Writer,
         progress: &Progress,
     ) -> Result<Self, CrawlError> {
-        let reader = keeper.reader();
+        let reader = writer.reader();
         let mut update_module = update_module(&settings, &reader, &clock)?;
-        replay(&mut update_module, &reader, keeper.memory(), clock.now(), progress)?;
-        if reader.counters()?.visits > 0 || !keeper.ended_cleanly() {
+        replay(&mut update_module, &reader, writer.memory(), clock.now(), progress)?;
+        if reader.counters()?.visits > 0 || !writer.ended_cleanly() {
             update_module.begin(clock.now());
         }
         let (canonical, limits, definitions) =
@@ -202,8 +202,8 @@ impl Crawl {
         let clock_of_visits = Arc::clone(&clock);
         let crawl_module = CrawlModule::new(web, reader, canonical, clock_of_visits, limits, definitions);
         let (crawler, messages) =
-            Crawler::new(update_module, crawl_module, keeper.folding(), clock, settings.once);
-        Ok(Self { crawler, keeper, messages, settings, bound: None })
+            Crawler::new(update_module, crawl_module, writer.folding(), clock, settings.once);
+        Ok(Self { crawler, writer, messages, settings, bound: None })
     }
 
     /// The modules, to be watched and asked to stop.
@@ -211,32 +211,32 @@ impl Crawl {
         Arc::clone(&self.crawler)
     }
 
-    /// The socket at which it can be asked: for [`crate::counter::serve`].
-    pub fn take_socket(&mut self) -> Option<Bound> {
+    /// The socket at which it can be asked: for [`crate::query_socket::serve`].
+    pub fn take_socket(&mut self) -> Option<QuerySocket> {
         self.bound.take()
     }
 
     /// The writer, while the crawl does not run.
-    pub fn keeper_mut(&mut self) -> &mut Keeper {
-        &mut self.keeper
+    pub fn writer_mut(&mut self) -> &mut Writer {
+        &mut self.writer
     }
 
     /// Closes the files without running.
     pub fn close(self) -> Result<(), CrawlError> {
         let now = self.crawler.clock().now();
-        let Self { crawler, keeper, .. } = self;
-        crawler.publish_end(&keeper.close(now)?);
+        let Self { crawler, writer, .. } = self;
+        crawler.publish_end(&writer.close(now)?);
         Ok(())
     }
 
     /// Runs until the crawl is asked to stop; then closes its files.
     pub async fn run(self) -> Result<(), CrawlError> {
-        let Self { crawler, keeper, messages, settings, bound: _bound } = self;
+        let Self { crawler, writer, messages, settings, bound: _bound } = self;
         let keeping = {
             let crawler = Arc::clone(&crawler);
             std::thread::spawn(move || {
                 // After a panic nothing more is written: the next start makes whole what was committed.
-                let kept = contained(|| crawler.keep(keeper, messages));
+                let kept = contained(|| crawler.keep(writer, messages));
                 crawler.ask_to_stop();
                 kept.map_err(|said| crawler.fail("taking in what visits found", &said))
             })
@@ -253,7 +253,7 @@ impl Crawl {
             std::thread::spawn(move || self_audit::audit_until_the_end(&crawler, share))
         };
         let ran = crawler.run(settings.connections).await;
-        crawler.tell_keeper(Message::End).await;
+        crawler.tell_writer(Message::End).await;
         let clock_now = crawler.clock().now();
         let joined = tokio::task::spawn_blocking(move || {
             let aside = [ranking.join(), auditing.join()];
@@ -282,25 +282,25 @@ pub fn change(settings: &Settings, question: &Question) -> Result<Answer, CrawlE
     let store = Store::open(&settings.directory, settings.store())?;
     let latest = store.reader().latest_moment()?;
     let now = wall_now().max(latest.unwrap_or_default());
-    let mut keeper = Keeper::new(store, admission)?;
+    let mut writer = Writer::new(store, admission)?;
     let done = match question {
         Question::Pin { url, every_ms } => match Canonical::default().of(url) {
-            Ok(url) if keeper.memory().keeps(&url)? => {
-                keeper.take(Message::Pin(url.clone(), *every_ms), now)?;
+            Ok(url) if writer.memory().keeps(&url)? => {
+                writer.take(Message::Pin(url.clone(), *every_ms), now)?;
                 Answer::Done(pinned(url.as_str(), *every_ms))
             }
             _ => Answer::Unknown(format!("{url} is not kept: it cannot be pinned")),
         },
-        Question::Pause { site, paused } => match site_named(&keeper.reader(), site)? {
+        Question::Pause { site, paused } => match site_named(&writer.reader(), site)? {
             Some((number, name)) => {
-                keeper.take(Message::Pause(number, *paused), now)?;
+                writer.take(Message::Pause(number, *paused), now)?;
                 Answer::Done(paused_or_not(&name, *paused))
             }
             None => Answer::Unknown(format!("{site} is not a site of this crawl")),
         },
         _ => Answer::Unknown("the crawl does not run".to_owned()),
     };
-    keeper.close(now)?;
+    writer.close(now)?;
     Ok(done)
 }
 
@@ -342,7 +342,7 @@ fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
             }
         };
         for piece in pieces {
-            if crawler.is_stopping() || !crawler.tell_keeper_blocking(Message::Ranking(piece)) {
+            if crawler.is_stopping() || !crawler.tell_writer_blocking(Message::Ranking(piece)) {
                 return;
             }
             // Visits come first: there is a piece among them now and then.
@@ -404,7 +404,7 @@ pub(crate) fn update_module(
             start,
             cycle: cycle_millis,
             waits_for_the_end: settings.mode == Mode::Batch,
-            published: notes::visible_until(reader)?.unwrap_or_default(),
+            published: last_run::visible_until(reader)?.unwrap_or_default(),
         }),
     };
     let update = UpdateSettings {
@@ -421,7 +421,7 @@ pub(crate) fn update_module(
         Politeness::new(settings.politeness),
         visits,
         Budget::new(settings.bytes_per_day, burst(settings.bytes_per_day, 1e6), now),
-        Wishes {
+        Overrides {
             intervals: Intervals::new(&settings.intervals)?,
             site_rules: settings.sites.clone(),
             kinds: settings.change.weights,
@@ -446,7 +446,7 @@ pub(crate) fn replay(
     now: Timestamp,
     progress: &Progress,
 ) -> Result<(), StoreError> {
-    let (copies, readings) = memory.tell_all(now, |news| module.hear(news, now))?;
+    let (copies, readings) = memory.tell_all(now, |event| module.hear(event, now))?;
     let mut readings = readings.into_iter().peekable();
     let mut visits = Vec::new();
     reader.for_each_outcome(|visit| visits.extend(PastVisit::of(&visit)))?;
@@ -465,7 +465,7 @@ pub(crate) fn replay(
         rhythms.hear(page, time, kind == VisitKind::Changed, date);
         let outcome = match kind {
             VisitKind::New | VisitKind::Back => {
-                copies.copied(page, time).into_iter().for_each(|news| module.hear(news, now));
+                copies.copied(page, time).into_iter().for_each(|event| module.hear(event, now));
                 continue;
             }
             VisitKind::Unchanged | VisitKind::NotModified => Outcome::Unchanged,
@@ -479,17 +479,17 @@ pub(crate) fn replay(
         // Of what sitemaps said the last word is kept. Without those before it a page seems to have waited for far longer than it had, which
         // would teach the policy something false of all the pages of which nothing is told.
         let prompted = prompted || copies.was_told(page, time);
-        module.hear(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
+        module.hear(Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
     }
     for reading in readings {
         replay_reading(module, memory, &reading, now);
     }
     for (page, change) in rhythms.expected() {
         if let Some(site) = copies.site(page) {
-            module.hear(News::Expected { page, site, change }, now);
+            module.hear(Event::Expected { page, site, change }, now);
         }
     }
-    memory.recall_signals(&copies).into_iter().for_each(|news| module.hear(news, now));
+    memory.recall_signals(&copies).into_iter().for_each(|event| module.hear(event, now));
     Ok(())
 }
 
@@ -501,7 +501,7 @@ fn replay_reading(
     now: Timestamp,
 ) {
     module.let_pass(reading.time());
-    memory.recall_reading(list, reading).into_iter().for_each(|news| module.hear(news, now));
+    memory.recall_reading(list, reading).into_iter().for_each(|event| module.hear(event, now));
 }
 
 /// What the policy is told of a visit of the past: of millions, all of them at once are held to be put in order.

@@ -19,7 +19,7 @@ use freshet_store::history::{VisitKind, VisitQuery};
 use freshet_store::reader::Reader;
 use serde::{Deserialize, Serialize};
 
-use crate::notes;
+use crate::last_run;
 
 /// Visits that are put in order at most: each takes 24 bytes of memory, perhaps of a crawl that runs.
 const VISITS_MAX: u64 = 40_000_000;
@@ -134,7 +134,7 @@ pub fn past(reader: &Reader) -> Result<Result<Past, String>, StoreError> {
 /// Every visit that saw how its page is, by page, from the first on that saw it there.
 fn sightings(reader: &Reader) -> Result<HashMap<PageNumber, Vec<Sighting>>, StoreError> {
     let mut query = VisitQuery::all();
-    if let Some(visible) = notes::visible_until(reader)? {
+    if let Some(visible) = last_run::visible_until(reader)? {
         query.until = Timestamp::from_millis(visible.millis().saturating_add(1));
     }
     let mut sightings: HashMap<PageNumber, Vec<Sighting>> = HashMap::new();

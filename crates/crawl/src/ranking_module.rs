@@ -2,7 +2,7 @@
 //!
 //! In the background it computes the importance of every known URL from the links of the pages we hold and from where the URL
 //! stands, admits better URLs and discards the least important pages when the collection is full. It reads the stores
-//! and tells the keeper; the fetch loop never waits for it.
+//! and tells the writer; the fetch loop never waits for it.
 //!
 //! > importance = PageRank (mean 1) × 0.85^depth^½, so that a page that nobody links to yet is judged by its place
 //!

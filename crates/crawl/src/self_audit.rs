@@ -61,7 +61,7 @@ fn audit_now_and_then(crawler: &Crawler, share: f64) {
                     continue;
                 }
                 let (name, note) = audit::note(&report);
-                if !crawler.tell_keeper_blocking(Message::Note(name, note)) {
+                if !crawler.tell_writer_blocking(Message::Note(name, note)) {
                     return;
                 }
                 visits_between = self::visits_between(crawler, share);

@@ -76,7 +76,7 @@ pub struct Status {
     pub troubles: Vec<(String, String)>,
     /// What was met on sites, the most often met first.
     #[serde(default)]
-    pub met: Vec<MetLine>,
+    pub met: Vec<TroubleLine>,
     /// URLs that were cut as traps, by reason.
     pub traps: Vec<(String, u64)>,
     /// Bytes on disk: state, Collection, History.
@@ -124,7 +124,7 @@ pub enum Process {
 
 /// A trouble that was met on a site.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-pub struct MetLine {
+pub struct TroubleLine {
     /// The site.
     pub site: String,
     /// The kind of trouble.

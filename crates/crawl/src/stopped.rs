@@ -17,15 +17,15 @@ use freshet_store::synced;
 
 use crate::audit;
 use crate::clock::{Clock, Pace};
-use crate::counter::{Progress, frozen_holder};
-use crate::desk::{Answer, Insight, Question, answer, verdict};
-use crate::keep::{Admission, Memory};
-use crate::notes::LastRun;
+use crate::last_run::LastRun;
 use crate::opening::{CrawlError, replay, update_module};
 use crate::published::Published;
+use crate::queries::{Answer, Insight, Question, answer, verdict};
+use crate::query_socket::{Progress, frozen_holder};
 use crate::settings::Settings;
 use crate::status::{Process, Status};
 use crate::update::UpdateModule;
+use crate::writer::{Admission, Memory};
 
 /// Answers a question about the crawl in a directory by reading its files. `settings` are those that it would run with.
 pub fn ask(settings: Settings, question: &Question) -> Result<Answer, CrawlError> {

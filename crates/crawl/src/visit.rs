@@ -1,6 +1,6 @@
 //! What the modules of the crawler hand each other: an order, and the visit that came of it.
 //!
-//! `UpdateModule` makes an [`Order`], `CrawlModule` makes a [`Visit`] of it, the keeper makes it part of the stores, and
+//! `UpdateModule` makes an [`Order`], `CrawlModule` makes a [`Visit`] of it, the writer makes it part of the stores, and
 //! `UpdateModule` learns what it found.
 
 use std::net::IpAddr;
@@ -104,7 +104,7 @@ pub enum Visit {
     /// A page was visited.
     Page(Box<PageVisit>),
     /// A page was visited, and what was found is decided by a second look.
-    Held {
+    SecondLooks {
         /// The page.
         page: PageNumber,
         /// Its site.
@@ -146,7 +146,7 @@ impl Visit {
     /// What the site let us experience, and the bytes that it cost.
     pub fn ending(&self) -> (Experience, u64) {
         let fetches: Vec<&Fetch> = match self {
-            Self::Held { experience, bytes, .. } => return (*experience, *bytes),
+            Self::SecondLooks { experience, bytes, .. } => return (*experience, *bytes),
             // What the first look let us experience was told when it was held.
             Self::Page(visit) if visit.second.is_some() => visit.second.iter().collect(),
             Self::Page(visit) => visit.fetch.iter().collect(),
@@ -160,7 +160,7 @@ impl Visit {
     /// The address at which the site was asked, if it was.
     pub fn address(&self) -> Option<IpAddr> {
         match self {
-            Self::Held { .. } => None,
+            Self::SecondLooks { .. } => None,
             Self::Page(visit) => visit.second.as_ref().or(visit.fetch.as_ref())?.address,
             Self::Robots { fetches, .. } => fetches.first()?.address,
             Self::Listing { fetch, .. } => fetch.address,

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use freshet_crawl::clock::{Clock, Pace, wall_now};
 use freshet_crawl::crawler::{Crawler, Message};
-use freshet_crawl::desk::{Account, Answer, Question, answer};
 use freshet_crawl::opening::Crawl;
+use freshet_crawl::queries::{Account, Answer, Question, answer};
 use freshet_crawl::settings::{Mode, Publication, Settings};
 use freshet_fetch::change::{Definition, Definitions, Extent};
 use freshet_fetch::page::Canonical;
@@ -170,7 +170,7 @@ fn explain(crawler: &Crawler, url: &str) -> Account {
 /// Has a page visited often.
 fn pin(crawler: &Crawler, url: &str) {
     let url = Canonical::default().of(url).expect("a URL");
-    let _ = tokio::task::block_in_place(|| crawler.tell_keeper_blocking(Message::Pin(url, 5_000)));
+    let _ = tokio::task::block_in_place(|| crawler.tell_writer_blocking(Message::Pin(url, 5_000)));
 }
 
 fn prose(seed: u32, words: u32) -> String {

@@ -124,7 +124,7 @@ impl Story {
             story.take(Visit::Robots { site, time: START, fetches, onward: None }, site, START);
         }
         for page in 0..2 * PAGES_PER_SITE {
-            let brought = story.crawl.keeper_mut().bring(&url(page), None, START).expect("it is brought");
+            let brought = story.crawl.writer_mut().bring(&url(page), None, START).expect("it is brought");
             story.numbers.insert(page, brought.expect("it is a page").0);
             story.visit(page, Reason::First, START.plus_millis(i64::from(page) * 1_000));
         }
@@ -140,14 +140,14 @@ impl Story {
 
     /// What came of an order is kept, and what became known is heard.
     fn take(&mut self, visit: Visit, site: SiteNumber, now: Timestamp) {
-        let keeper = self.crawl.keeper_mut();
+        let writer = self.crawl.writer_mut();
         let message = Message::Visit(Box::new(visit), site, PolitenessState::default());
-        keeper.take(message, now).expect("it is taken in");
-        let news = keeper.commit().expect("it is committed");
+        writer.take(message, now).expect("it is taken in");
+        let event = writer.commit().expect("it is committed");
         let crawler = self.crawl.crawler();
         let mut module = crawler.update_module();
         module.let_pass(now);
-        news.into_iter().for_each(|news| module.hear(news, now));
+        event.into_iter().for_each(|event| module.hear(event, now));
     }
 
     fn visit(&mut self, page: u32, reason: Reason, now: Timestamp) {
@@ -253,9 +253,9 @@ fn a_note_that_cannot_be_read_is_as_none_until_the_list_is_read_again() {
     let (_, before) = story.told(now);
     for damaged in [vec![], vec![1], vec![2, 0, 0], vec![1, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]]
     {
-        let keeper = story.crawl.keeper_mut();
-        keeper.write_note((format!("list {}/sitemap.xml", SITES[0]), Some(damaged)));
-        keeper.commit().expect("it is committed");
+        let writer = story.crawl.writer_mut();
+        writer.write_note((format!("list {}/sitemap.xml", SITES[0]), Some(damaged)));
+        writer.commit().expect("it is committed");
         story = story.started_again(place.path(), now);
         let (_, after) = story.told(now);
         assert!(after < before - 0.05, "{before} before, {after} without the sitemap");

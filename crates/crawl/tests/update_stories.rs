@@ -8,11 +8,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use freshet_crawl::keep::News;
-use freshet_crawl::keep::rhythm::Expected;
 use freshet_crawl::update::refresh::Refresh;
-use freshet_crawl::update::{Next, UpdateModule, UpdateSettings, Wishes};
+use freshet_crawl::update::{Next, Overrides, UpdateModule, UpdateSettings};
 use freshet_crawl::visit::{Order, Reason};
+use freshet_crawl::writer::Event;
+use freshet_crawl::writer::rhythm::Expected;
 use freshet_fetch::change::Kinds;
 use freshet_fetch::change::weights::KindWeights;
 use freshet_fetch::web::politeness::{Experience, Politeness, PolitenessSettings};
@@ -99,34 +99,34 @@ fn module(trial: Trial) -> UpdateModule {
         address_delay: Duration::ZERO,
         ..PolitenessSettings::default()
     };
-    let wishes = Wishes { kinds: trial.weights, ..Wishes::default() };
+    let overrides = Overrides { kinds: trial.weights, ..Overrides::default() };
     let visits = Budget::new(Some(VISITS_PER_DAY), 1.0, start);
     let refresh = Refresh::new(policy, start, DAY / 28);
     let bytes = Budget::new(None, 0.0, start);
-    UpdateModule::new(settings(), refresh, Politeness::new(politeness), visits, bytes, wishes)
+    UpdateModule::new(settings(), refresh, Politeness::new(politeness), visits, bytes, overrides)
 }
 
 /// A site that lets everything be visited.
-fn site() -> News {
+fn site() -> Event {
     let robots =
         RobotsCopy { fetched: Timestamp::from_millis(DAYS * DAY), status: 404, ..RobotsCopy::default() };
     let record =
         SiteRecord { site: "http://127.0.0.1".to_owned(), robots: Some(robots), ..SiteRecord::default() };
-    News::Site { site: SITE, record: Box::new(record) }
+    Event::Site { site: SITE, record: Box::new(record) }
 }
 
 /// A page was visited, and had changed in these kinds or not at all.
-fn visited(page: PageNumber, time: Timestamp, prompted: bool, kinds: Option<Kinds>) -> News {
+fn visited(page: PageNumber, time: Timestamp, prompted: bool, kinds: Option<Kinds>) -> Event {
     let outcome = if kinds.is_some() { Outcome::Changed } else { Outcome::Unchanged };
-    News::Visited { page, time, outcome, prompted, date: None, bytes_expected: 1000.0, kinds }
+    Event::Visited { page, time, outcome, prompted, date: None, bytes_expected: 1000.0, kinds }
 }
 
 /// What a sitemap says of all pages that is news.
-fn sitemap(trial: Trial, seen: &HashMap<PageNumber, i64>, now: Timestamp) -> Vec<News> {
+fn sitemap(trial: Trial, seen: &HashMap<PageNumber, i64>, now: Timestamp) -> Vec<Event> {
     let is_unaltered = |page: &PageNumber| seen[page] == version(trial, *page, now);
     let (pages, changed): (Vec<_>, Vec<_>) = (0..PAGES).map(PageNumber).partition(is_unaltered);
-    let signals = changed.into_iter().map(|page| News::Signal { page, site: SITE });
-    signals.chain([News::Unaltered { pages, time: now }]).collect()
+    let signals = changed.into_iter().map(|page| Event::Signal { page, site: SITE });
+    signals.chain([Event::Unaltered { pages, time: now }]).collect()
 }
 
 fn run(trial: Trial) -> Tally {
@@ -137,7 +137,7 @@ fn run(trial: Trial) -> Tally {
     for page in (0..PAGES).map(PageNumber) {
         seen.insert(page, version(trial, page, now));
         let path = format!("/{}/{}", page.0 % 12, page.0);
-        module.hear(News::Copied { page, site: SITE, path, importance: 1.0, time: now }, now);
+        module.hear(Event::Copied { page, site: SITE, path, importance: 1.0, time: now }, now);
     }
     let mut tally = Tally::default();
     while now.millis() < DAYS * DAY {
@@ -153,14 +153,14 @@ fn run(trial: Trial) -> Tally {
             module.hear(visited(page, now, reason.is_prompted(), changed.then(|| kinds(page))), now);
             if changed && trial.evidence == Evidence::Dates {
                 let change = expected(trial, page, now);
-                module.hear(News::Expected { page, site: SITE, change }, now);
+                module.hear(Event::Expected { page, site: SITE, change }, now);
             }
             if counts {
                 *(if page.0.is_multiple_of(2) { &mut tally.numbers } else { &mut tally.texts }) += 1;
             }
         }
         if trial.evidence == Evidence::Sitemap && now.millis() % DAY == 0 {
-            sitemap(trial, &seen, now).into_iter().for_each(|news| module.hear(news, now));
+            sitemap(trial, &seen, now).into_iter().for_each(|event| module.hear(event, now));
         }
         if counts {
             let fresh = seen.iter().filter(|(page, seen)| **seen == version(trial, **page, now)).count();
@@ -233,11 +233,11 @@ fn only_hosts_with_work_are_looked_up() {
     let (mut module, now) = (module(trial), Timestamp::from_millis(DAY));
     for number in 0..100 {
         let record = SiteRecord { site: format!("http://host-{number}.example"), ..SiteRecord::default() };
-        module.hear(News::Site { site: SiteNumber(number), record: Box::new(record) }, now);
+        module.hear(Event::Site { site: SiteNumber(number), record: Box::new(record) }, now);
     }
     assert!(!matches!(module.next(now), Next::Resolve(..)));
     let (page, site) = (PageNumber(0), SiteNumber(42));
-    module.hear(News::Admitted { page, site, priority: 0.0 }, now);
+    module.hear(Event::Admitted { page, site, priority: 0.0 }, now);
     assert!(
         matches!(module.next(now), Next::Resolve(found, host) if found == site && *host == *"host-42.example")
     );
@@ -263,16 +263,16 @@ fn a_slow_site_is_seen_whole_before_its_pages_are_visited_again_and_again() {
         Politeness::new(politeness),
         visits,
         Budget::new(None, 0.0, start),
-        Wishes::default(),
+        Overrides::default(),
     );
     module.hear(site(), start);
     let copied = |page: PageNumber, time| {
         let path = format!("/{}", page.0 % 2);
-        News::Copied { page, site: SITE, path, importance: 1.0, time }
+        Event::Copied { page, site: SITE, path, importance: 1.0, time }
     };
     (0..20).map(PageNumber).for_each(|page| module.hear(copied(page, start), start));
     for page in (20..100).map(PageNumber) {
-        module.hear(News::Admitted { page, site: SITE, priority: 0.0 }, start);
+        module.hear(Event::Admitted { page, site: SITE, priority: 0.0 }, start);
     }
     let (mut now, mut first, mut again) = (start, 0, 0);
     while first < 80 && now.millis() < DAY {

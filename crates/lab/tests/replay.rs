@@ -7,7 +7,7 @@ use freshet_lab::history::{Mass, Tables, Window, World};
 use freshet_lab::replay::contestant::{Contestant, Entry};
 use freshet_lab::replay::oracle::Ceiling;
 use freshet_lab::replay::run::{Run, run};
-use freshet_lab::replay::stage::{Setting, Told};
+use freshet_lab::replay::stage::{KnownImportance, Setting};
 use freshet_lab::replay::{Contest, Stage};
 use freshet_partition::policy::{Catalogue, Form, Observation, PageId, Policy};
 use freshet_theory::units::Days;
@@ -23,7 +23,7 @@ fn world(model: Model, seed: u64) -> World {
 }
 
 fn setting(budget: f64) -> Setting {
-    Setting { cycle_days: 14.0, budget, told: Told::Equal }
+    Setting { cycle_days: 14.0, budget, told: KnownImportance::Equal }
 }
 
 fn run_of(stage: &Stage<'_>, contestant: &Contestant, seed: u64) -> Run {
@@ -229,6 +229,6 @@ fn policies_hear_of_page_rank_only_when_told() {
         );
         listener.0
     };
-    assert!(heard(Told::Equal).iter().all(|importance| *importance == 1.0));
-    assert!(heard(Told::PageRank).iter().any(|importance| *importance > 2.0));
+    assert!(heard(KnownImportance::Equal).iter().all(|importance| *importance == 1.0));
+    assert!(heard(KnownImportance::PageRank).iter().any(|importance| *importance > 2.0));
 }

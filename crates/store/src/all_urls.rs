@@ -150,7 +150,7 @@ record! {
 
 /// What a start needs of a URL, without a copy of it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct UrlGlance<'a> {
+pub struct UrlEntry<'a> {
     /// The URL in canonical form.
     pub url: &'a str,
     /// How it was discovered.
@@ -159,7 +159,7 @@ pub struct UrlGlance<'a> {
     pub standing: Standing,
 }
 
-impl<'a> UrlGlance<'a> {
+impl<'a> UrlEntry<'a> {
     /// Reads it from the bytes of a [`UrlRecord`].
     fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
@@ -249,14 +249,14 @@ impl<'a> AllUrls<'a> {
         &self,
         first: UrlId,
         end: Option<UrlId>,
-        mut each: impl FnMut(UrlId, UrlGlance<'_>),
+        mut each: impl FnMut(UrlId, UrlEntry<'_>),
     ) -> Result<(), StoreError> {
         let corrupt = |key: &[u8], malformed| StoreError::corrupt(Space::Urls, key)(malformed);
         let range = KeyRange { from: first.key().to_vec(), to: end.map(|end| end.key().to_vec()) };
         for entry in self.view.scan(Space::Urls, range, Direction::Forward) {
             let (key, value) = entry?;
             let id = UrlId::from_key(&key).ok_or_else(|| corrupt(&key, Malformed::Short))?;
-            let glance = UrlGlance::decode(&value).map_err(|malformed| corrupt(&key, malformed))?;
+            let glance = UrlEntry::decode(&value).map_err(|malformed| corrupt(&key, malformed))?;
             each(id, glance);
         }
         Ok(())
@@ -330,12 +330,12 @@ pub(crate) mod tests {
         fn a_glance_sees_what_the_record_holds(record in url_record(), cut: usize, at: usize, byte: u8) {
             let mut bytes = record.encode();
             let UrlRecord { url, source, standing, .. } = &record;
-            let expected = UrlGlance { url, source: *source, standing: *standing };
-            prop_assert_eq!(UrlGlance::decode(&bytes), Ok(expected));
-            prop_assert!(UrlGlance::decode(&bytes[..cut % bytes.len()]).is_err());
+            let expected = UrlEntry { url, source: *source, standing: *standing };
+            prop_assert_eq!(UrlEntry::decode(&bytes), Ok(expected));
+            prop_assert!(UrlEntry::decode(&bytes[..cut % bytes.len()]).is_err());
             let at = at % bytes.len();
             bytes[at] = byte;
-            prop_assert_eq!(UrlGlance::decode(&bytes).is_ok(), UrlRecord::decode(&bytes).is_ok());
+            prop_assert_eq!(UrlEntry::decode(&bytes).is_ok(), UrlRecord::decode(&bytes).is_ok());
         }
 
         #[test]

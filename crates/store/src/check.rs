@@ -25,7 +25,6 @@ use crate::collection::segment::{self, SegmentRecord};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::{StoreError, hexadecimal};
-use crate::gist::{self, Reach};
 use crate::history::files::{FileRecord, checksum, read_file, registered};
 use crate::history::lost_visits;
 use crate::history::{VisitKind, VisitQuery};
@@ -33,6 +32,7 @@ use crate::inspect::{Inspected, inspect};
 use crate::key_value::{Direction, KeyRange, Space, View};
 use crate::lock::Lock;
 use crate::reader::{Reader, Shared};
+use crate::startup_index::{self, Reach};
 use crate::store::{COUNTERS, IDENTITY, Identity, place_key, segments};
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key};
 
@@ -169,7 +169,7 @@ pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings
     check.versions(&counters);
     check.history(reader, &counters, logged);
     if let Ok(Some(identity)) = crate::all_urls::read::<Identity>(check.view, Space::Meta, IDENTITY) {
-        gist::check(&shared.directory, identity.id, Reach::of(&counters), &mut check.findings);
+        startup_index::check(&shared.directory, identity.id, Reach::of(&counters), &mut check.findings);
     }
     Ok(check.findings)
 }

@@ -80,7 +80,7 @@ record! {
         moved_to: Option<UrlId>,
         /// The interval in milliseconds at which the user wants it visited.
         pinned_every: Option<u64>,
-        /// What was learned of its parts, a PageLore; no bytes if nothing was.
+        /// What was learned of its parts, a PageEphemera; no bytes if nothing was.
         evidence: freshet_protocol::codec::Opaque,
         since 2 {
             /// How much its copy is about the topic of the crawl, from 0 to 1; none if there is no topic.

@@ -15,7 +15,7 @@ use crate::collection::warc::{Original, Written};
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Space};
-use crate::reopening::Doubt;
+use crate::reopening::UncertainCommit;
 use crate::room::check_room;
 use crate::store::{Store, place_key};
 use crate::versions::{VersionKind, VersionRecord, Versions, version_key};
@@ -64,7 +64,7 @@ impl Store {
             Ok(()) => {}
             Err(error @ StoreError::Poisoned { .. }) => {
                 let (commits, committed) = (self.counters.commits + 1, step.committed);
-                self.doubt = Some(Doubt { commits, lengths, committed });
+                self.doubt = Some(UncertainCommit { commits, lengths, committed });
                 return Err(error);
             }
             Err(error) => {

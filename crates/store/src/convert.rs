@@ -1,4 +1,5 @@
-//! A directory of the first format becomes one of this format: once, and without anything being removed.
+//! A directory of the first format becomes one of this format: once, and without anything that was collected being
+//! removed.
 //!
 //! The first format had no log, no `SYNCED` and no `urls/`. The log begins after the last commit that the state knows of; what was before is in
 //! the state, the History and the Collection. The number of the format is written last: a conversion that is broken off is done again.
@@ -50,6 +51,8 @@ pub(crate) fn convert(directory: &Path, cache_bytes: u64) -> Result<(), StoreErr
     fs::write(&unfinished, format_text())
         .and_then(|()| fs::rename(&unfinished, &path))
         .map_err(StoreError::file("write", &path))?;
+    // The start-up index had this name, and is made anew from the records.
+    let _ = fs::remove_file(directory.join("gist"));
     sync_directory(directory)
 }
 

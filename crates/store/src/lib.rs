@@ -21,7 +21,7 @@
 //! - [`tidy`]: files kept in order between commits; `sweep` drops what is beyond the limits.
 //! - [`reader`]: all of it read, from any thread; `reading` opens a store to be read whatever its process does, with a copy of the state (`scratch`), and
 //!   `readers` keeps files in place for those who read.
-//! - [`gist`]: what a start needs of every URL, to be read fast.
+//! - [`startup_index`]: what a start needs of every URL, to be read fast.
 //! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged.
 //! - [`export`]: parts of it as files that others read.
 //! - [`check`]: whether all of it is as `docs/FORMAT.md` says; `check_log` holds it against the log, `inspect` opens a store without altering it.
@@ -42,7 +42,6 @@ pub mod counters;
 pub mod error;
 pub mod export;
 pub mod foreign_parquet;
-pub mod gist;
 pub mod history;
 mod inspect;
 pub mod key_value;
@@ -63,6 +62,7 @@ pub mod repair;
 mod room;
 mod scratch;
 pub mod sites;
+pub mod startup_index;
 pub mod store;
 mod sweep;
 pub mod synced;

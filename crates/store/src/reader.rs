@@ -20,7 +20,6 @@ use crate::collection::reading::{read_record, read_response};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
 use crate::error::StoreError;
-use crate::gist::{Gist, Piece, Reach};
 use crate::history::columns::NumberedVisit;
 use crate::history::files::{decode, registered};
 use crate::history::{VisitOutcome, VisitQuery, query};
@@ -34,6 +33,7 @@ use crate::reading::refuse_what_is_none;
 use crate::recovery::refuse_at_first_sight;
 use crate::scratch::Scratch;
 use crate::sites::{SiteRecord, Sites};
+use crate::startup_index::{Piece, Reach, StartupIndex};
 use crate::store::{COUNTERS, DiskUse, Format, IDENTITY, Identity, known_format};
 use crate::synced::{self, Synced};
 use crate::versions::{Version, Versions};
@@ -98,12 +98,12 @@ impl Reader {
         self.shared.durable_visits.load(Ordering::Acquire)
     }
 
-    /// The gist of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.
-    pub fn gist(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> Gist {
+    /// The start-up index of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.
+    pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
         let identity = crate::all_urls::read(self.shared.view.as_ref(), Space::Meta, IDENTITY);
         let id = identity.ok().flatten().map_or([0; 16], |identity: Identity| identity.id);
         let reach = self.counters().map_or(Reach::default(), |counters| Reach::of(&counters));
-        Gist::look(&self.shared.directory, id, form, reach, each)
+        StartupIndex::look(&self.shared.directory, id, form, reach, each)
     }
 
     /// The bytes that the store takes; of the state roughly.

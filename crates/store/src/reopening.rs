@@ -14,7 +14,7 @@ use crate::store::{COUNTERS, Store};
 
 /// A commit of which it is not known whether it took effect.
 #[derive(Debug)]
-pub(crate) struct Doubt {
+pub(crate) struct UncertainCommit {
     /// The number of commits if it did.
     pub(crate) commits: u64,
     /// How many of each kind of changes it held: others may have been added behind them.

@@ -32,7 +32,6 @@ use crate::collection::warc::WarcWriter;
 use crate::convert::convert;
 use crate::counters::Counters;
 use crate::error::StoreError;
-use crate::gist::{Gist, Piece, Reach};
 use crate::history::files;
 use crate::inspect::{listed, open_state};
 use crate::key_value::{KeyValue, Readable, Space, View};
@@ -44,8 +43,9 @@ use crate::presence::Presence;
 use crate::reader::{Hold, Reader, Shared};
 use crate::recent_urls::RecentUrls;
 use crate::recovery::{LogEnd, recover, refuse_at_first_sight, refuse_mended, refuse_short_files};
-use crate::reopening::Doubt;
+use crate::reopening::UncertainCommit;
 use crate::sites::Sites;
+use crate::startup_index::{Piece, Reach, StartupIndex};
 use crate::sweep::Sweep;
 use crate::synced::{self, Synced};
 use crate::url_files;
@@ -194,7 +194,7 @@ pub struct Store {
     pub(crate) log_looked_at: u64,
     ended_cleanly: bool,
     /// A commit that failed and may have taken effect.
-    pub(crate) doubt: Option<Doubt>,
+    pub(crate) doubt: Option<UncertainCommit>,
     mended: Mended,
     presence: Presence,
 }
@@ -324,10 +324,10 @@ impl Store {
         Arc::clone(&self.folding)
     }
 
-    /// The gist of this store in a form of its reader's. Each of its pieces is given to `each` first, which says whether it believes it; it is called from
+    /// The start-up index of this store in a form of its reader's. Each of its pieces is given to `each` first, which says whether it believes it; it is called from
     /// here, before this returns.
-    pub fn gist(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> Gist {
-        Gist::open(&self.shared.directory, self.id, form, Reach::of(&self.counters), each)
+    pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
+        StartupIndex::open(&self.shared.directory, self.id, form, Reach::of(&self.counters), each)
     }
 
     /// How much there is of everything.

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 use freshet_text::counting::Counting;
 use freshet_text::database::{Database, Place};
 use freshet_text::select::{Algorithm, Catalogue};
-use freshet_text::shelf::Shelf;
 use freshet_text::summary::Summary;
+use freshet_text::summary_store::SummaryStore;
 use freshet_text::version::{Facts, Kind, Size, Version};
 use freshet_text::words::Wording;
 use rand::{RngExt as _, SeedableRng as _};
@@ -101,11 +101,11 @@ fn load(words: usize) {
         .collect();
     let version = version(Summary::from_words(10_000.0, named));
     let place = std::env::temp_dir().join(format!("freshet-bench-{}", std::process::id()));
-    let shelf = Shelf::in_directory(&place);
-    shelf.add("bench", &Database::of(Place::Dir { path: place.clone() })).expect("the bench can write");
-    shelf.keep("bench", &version).expect("the bench can write");
+    let store = SummaryStore::in_directory(&place);
+    store.add("bench", &Database::of(Place::Dir { path: place.clone() })).expect("the bench can write");
+    store.keep("bench", &version).expect("the bench can write");
     let size = version.to_bytes().map_or(0, |bytes| bytes.len());
-    let best = (0..9).map(|_| timed(|| shelf.latest("bench").expect("it reads")).0).min().unwrap_or_default();
+    let best = (0..9).map(|_| timed(|| store.latest("bench").expect("it reads")).0).min().unwrap_or_default();
     let _ = fs::remove_dir_all(&place);
     println!(
         "| load {words} words ({:.1} MB) | {:.1} ms | 50 ms |",
@@ -130,11 +130,11 @@ fn version(summary: Summary) -> Version {
 
 fn select(databases: usize, words_each: usize) {
     let place = std::env::temp_dir().join(format!("freshet-bench-select-{}", std::process::id()));
-    let shelf = Shelf::in_directory(&place);
-    fill(&shelf, databases, words_each);
+    let store = SummaryStore::in_directory(&place);
+    fill(&store, databases, words_each);
     // Folders that were altered this very moment are looked into again by every query.
     std::thread::sleep(Duration::from_secs(3));
-    let (built, catalogue) = timed(|| Catalogue::of(&shelf).expect("it reads"));
+    let (built, catalogue) = timed(|| Catalogue::of(&store).expect("it reads"));
     println!(
         "| who has which word, {} databases of {words_each} words, made once | {:.1} s, {:.0} MB in all | |",
         catalogue.len(),
@@ -148,7 +148,7 @@ fn select(databases: usize, words_each: usize) {
         for query in 0..51 {
             let text = format!("w{} w{} w{}", query * 7, 5_000 + query, 300_000 + query * 31);
             let ask =
-                || Catalogue::of(&shelf).and_then(|mut catalogue| catalogue.select(&text, algorithm, 10));
+                || Catalogue::of(&store).and_then(|mut catalogue| catalogue.select(&text, algorithm, 10));
             times.push(timed(|| ask().expect("it reads")).0);
         }
         times.sort_unstable();
@@ -160,10 +160,10 @@ fn select(databases: usize, words_each: usize) {
         );
     }
     let (again, _) = timed(|| {
-        shelf
+        store
             .keep("d0", &version(Summary::from_words(10_000.0, vec![("w0", 1.0)])))
             .expect("the bench can write");
-        let mut catalogue = Catalogue::of(&shelf).expect("it reads");
+        let mut catalogue = Catalogue::of(&store).expect("it reads");
         catalogue.select("w0", Algorithm::Cori, 10).expect("it reads")
     });
     println!("| one summary kept, and the next query | {:.1} ms | |", again.as_secs_f64() * 1e3);
@@ -171,7 +171,7 @@ fn select(databases: usize, words_each: usize) {
 }
 
 /// Databases whose common words are in all, and whose rare ones are in few: each takes half of its words by a power law over a million.
-fn fill(shelf: &Shelf, databases: usize, words_each: usize) {
+fn fill(store: &SummaryStore, databases: usize, words_each: usize) {
     let mut chance = ChaCha8Rng::seed_from_u64(3);
     let vocabulary: Vec<String> = (0..1_000_000).map(|n| format!("w{n}")).collect();
     for database in 0..databases {
@@ -187,9 +187,9 @@ fn fill(shelf: &Shelf, databases: usize, words_each: usize) {
             .map(|place| (vocabulary[*place].as_str(), f64::from(chance.random_range(1..1_000u32))))
             .collect();
         let name = format!("d{database}");
-        let database = Database::of(Place::Dir { path: shelf.directory().to_owned() });
-        shelf.add(&name, &database).expect("the bench can write");
-        shelf.keep(&name, &version(Summary::from_words(10_000.0, words))).expect("the bench can write");
+        let database = Database::of(Place::Dir { path: store.directory().to_owned() });
+        store.add(&name, &database).expect("the bench can write");
+        store.keep(&name, &version(Summary::from_words(10_000.0, words))).expect("the bench can write");
     }
 }
 

@@ -37,12 +37,12 @@ pub enum TextError {
     )]
     Name(String),
     /// There is no such database.
-    #[error("there is no database `{name}` in {}", shelf.display())]
+    #[error("there is no database `{name}` in {}", store.display())]
     Unknown {
         /// The name.
         name: String,
         /// Where it was looked for.
-        shelf: PathBuf,
+        store: PathBuf,
     },
     /// There is one already.
     #[error("there is a database `{0}` already")]

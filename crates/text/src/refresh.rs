@@ -1,4 +1,4 @@
-//! When each summary is refreshed next, by a plan: a function of what is on the shelf, so that a run that ends goes on with the next.
+//! When each summary is refreshed next, by a plan: a function of what is on the summary store, so that a run that ends goes on with the next.
 //!
 //! # Promises
 //! - A database without a summary comes first; then who is overdue longest, in parts of its interval.
@@ -12,8 +12,8 @@ use freshet_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::error::TextError;
-use crate::shelf::{Shelf, append_line};
-use crate::weeks::from_shelf::WEEK_MS;
+use crate::summary_store::{SummaryStore, append_line};
+use crate::weeks::from_summary_store::WEEK_MS;
 
 /// The first pause after a failure, in milliseconds; doubled with each in a row.
 const PAUSE_FIRST_MS: i64 = 3_600_000;
@@ -42,9 +42,9 @@ pub struct Standing {
 
 impl Standing {
     /// How a database stands, with the interval that a plan gives it.
-    pub fn of(shelf: &Shelf, name: &str, interval: f64) -> Result<Self, TextError> {
-        let learned = shelf.times(name)?.last().copied();
-        let mut failures = attempts(&shelf.place(name)?.join("attempts.jsonl"))?;
+    pub fn of(store: &SummaryStore, name: &str, interval: f64) -> Result<Self, TextError> {
+        let learned = store.times(name)?.last().copied();
+        let mut failures = attempts(&store.place(name)?.join("attempts.jsonl"))?;
         failures.retain(|attempt| learned.is_none_or(|learned| learned.millis() < attempt.time_ms));
         Ok(Self { name: name.to_owned(), learned, interval, failures })
     }
@@ -89,8 +89,8 @@ pub fn next<'a>(standings: &'a [Standing], now: Timestamp) -> Option<(&'a Standi
 }
 
 /// Notes a refresh that failed.
-pub fn note_failure(shelf: &Shelf, name: &str, attempt: &Attempt) -> Result<(), TextError> {
-    let path = shelf.place(name)?.join("attempts.jsonl");
+pub fn note_failure(store: &SummaryStore, name: &str, attempt: &Attempt) -> Result<(), TextError> {
+    let path = store.place(name)?.join("attempts.jsonl");
     let line = serde_json::to_string(attempt).map_err(|error| TextError::damaged(&path, error))?;
     append_line(&path, &line)
 }

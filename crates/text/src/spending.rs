@@ -11,7 +11,7 @@ use freshet_partition::budget::Budget;
 use freshet_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::shelf::Shelf;
+use crate::summary_store::SummaryStore;
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
@@ -33,9 +33,9 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What was spent today, as the file of a shelf says; none if nothing is known.
-    pub fn today(shelf: &Shelf, now: Timestamp) -> Option<Self> {
-        let spent: Self = serde_json::from_slice(&fs::read(path_of(shelf)).ok()?).ok()?;
+    /// What was spent today, as the file of a summary store says; none if nothing is known.
+    pub fn today(store: &SummaryStore, now: Timestamp) -> Option<Self> {
+        let spent: Self = serde_json::from_slice(&fs::read(path_of(store)).ok()?).ok()?;
         let day = now.millis().div_euclid(DAY_MS);
         Some(if spent.day == day { spent } else { Self { day, requests: 0, ..spent } })
     }
@@ -51,14 +51,14 @@ pub struct Spending {
 
 impl Spending {
     /// Of a share of so many visits a day, none for any number. Panics unless the share is from 0 to 1.
-    pub fn of(shelf: &Shelf, visits_per_day: Option<f64>, share: f64, now: Timestamp) -> Self {
+    pub fn of(store: &SummaryStore, visits_per_day: Option<f64>, share: f64, now: Timestamp) -> Self {
         assert!((0.0..=1.0).contains(&share));
         let per_day = visits_per_day.map(|visits| visits * share);
         let burst = per_day.map_or(1.0, |per_day| (per_day / MINUTES).max(1.0));
-        let before = Spent::today(shelf, now).unwrap_or_default();
+        let before = Spent::today(store, now).unwrap_or_default();
         let day = now.millis().div_euclid(DAY_MS);
         let spent = Spent { per_day, share, day, requests: before.requests };
-        let spending = Self { budget: Budget::new(per_day, burst, now), spent, path: path_of(shelf) };
+        let spending = Self { budget: Budget::new(per_day, burst, now), spent, path: path_of(store) };
         spending.write();
         spending
     }
@@ -86,8 +86,8 @@ impl Spending {
     }
 }
 
-fn path_of(shelf: &Shelf) -> PathBuf {
-    Path::join(shelf.directory(), "spending.json")
+fn path_of(store: &SummaryStore) -> PathBuf {
+    Path::join(store.directory(), "spending.json")
 }
 
 #[cfg(test)]
@@ -97,27 +97,27 @@ mod tests {
     #[test]
     fn a_share_is_spent_no_faster_than_it_gathers_and_can_be_read() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::in_directory(folder.path());
-        fs::create_dir_all(shelf.directory()).expect("a folder");
+        let store = SummaryStore::in_directory(folder.path());
+        fs::create_dir_all(store.directory()).expect("a folder");
         let at = |seconds: i64| Timestamp::from_millis(1_000 * seconds);
         // A tenth of 8,640 a day: one in 100 seconds.
-        let mut spending = Spending::of(&shelf, Some(8_640.0), 0.1, at(0));
+        let mut spending = Spending::of(&store, Some(8_640.0), 0.1, at(0));
         assert_eq!(spending.spend(at(0)), None);
         assert_eq!(spending.spend(at(1)), Some(at(100)));
         assert_eq!(spending.spend(at(100)), None);
         let spent = Spent { per_day: Some(864.0), share: 0.1, day: 0, requests: 2 };
-        assert_eq!(Spent::today(&shelf, at(200)), Some(spent));
-        assert_eq!(Spent::today(&shelf, at(90_000)), Some(Spent { day: 1, requests: 0, ..spent }));
+        assert_eq!(Spent::today(&store, at(200)), Some(spent));
+        assert_eq!(Spent::today(&store, at(90_000)), Some(Spent { day: 1, requests: 0, ..spent }));
         // Another run goes on counting.
-        let mut again = Spending::of(&shelf, None, 0.1, at(300));
+        let mut again = Spending::of(&store, None, 0.1, at(300));
         assert_eq!((again.spend(at(300)), again.spend(at(300))), (None, None));
         assert_eq!(
-            Spent::today(&shelf, at(300)).map(|spent| (spent.requests, spent.per_day)),
+            Spent::today(&store, at(300)).map(|spent| (spent.requests, spent.per_day)),
             Some((4, None))
         );
-        fs::write(path_of(&shelf), b"{").expect("it is damaged");
-        assert_eq!(Spent::today(&shelf, at(300)), None);
-        let mut nothing = Spending::of(&shelf, Some(100.0), 0.0, at(0));
+        fs::write(path_of(&store), b"{").expect("it is damaged");
+        assert_eq!(Spent::today(&store, at(300)), None);
+        let mut nothing = Spending::of(&store, Some(100.0), 0.0, at(0));
         assert_eq!(nothing.spend(at(0)), None, "one at once");
         assert_eq!(nothing.spend(at(1)), Some(at(86_401)));
     }

@@ -211,7 +211,7 @@ impl Version {
     }
 
     /// The version that these bytes are, or what is wrong with them. Bytes that are nearly a version must come through a
-    /// [`Shelf`](crate::shelf::Shelf), which knows them by their hash: the reader of Parquet trusts the numbers in its files.
+    /// [`SummaryStore`](crate::summary_store::SummaryStore), which knows them by their hash: the reader of Parquet trusts the numbers in its files.
     pub fn from_bytes(bytes: Bytes) -> Result<Self, String> {
         // Notes of other programs about their types are passed over: the reader of them trusts its input.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use freshet_crawl::clock::Clock;
-use freshet_crawl::counter::{Borrowed, Loan, borrow_turn};
+use freshet_crawl::query_socket::{Borrowed, Loan, borrow_turn};
 use freshet_fetch::page::PageUrl;
 use freshet_fetch::web::politeness::{Experience, Politeness, Turn};
 use freshet_fetch::web::robots::policy::{Before, Chase, GOOD_FOR, RobotsPolicy, Step};

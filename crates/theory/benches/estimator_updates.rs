@@ -1,4 +1,4 @@
-//! How many observations a second each running estimator absorbs on one core.
+//! How many observations a second each running estimator observes on one core.
 //!
 //! The same visits in three orders: all to *one page*, where only the arithmetic counts; to a million pages *in order*, as
 //! at the end of a cycle; and to pages *at random*, as they come in, where the memory counts and a larger state costs
@@ -51,7 +51,7 @@ fn main() {
     let one_page: Vec<_> = at_random.iter().map(|visit| Observation { page: 0, ..*visit }).collect();
     let orders = [("one page", one_page), ("in order", in_order), ("at random", at_random)];
     let table = Table::new(
-        &format!("Observations absorbed on one core: {VISITS} visits, {PAGES} pages, best of {RUNS} runs"),
+        &format!("Observations observed on one core: {VISITS} visits, {PAGES} pages, best of {RUNS} runs"),
         &["estimator", "order", "bytes of state", "million/s", "times plain", "wanted"],
     );
     let plain = orders.each_ref().map(|(_, visits)| {
@@ -68,23 +68,23 @@ fn main() {
     let rates: Vec<_> = (0..CLASSES).map(|i| ChangesPerDay::new(0.001 * 2f64.powi(i as i32))).collect();
     let classes = RateClasses::new(&rates, &[1.0; CLASSES]);
 
-    bench.row("even visits", "100 million/s", EvenVisits::NONE, |state, visit| state.absorb(visit.changed));
+    bench.row("even visits", "100 million/s", EvenVisits::NONE, |state, visit| state.observe(visit.changed));
     bench.row("irregular visits, by octaves", "", IrregularVisits::NONE, |state, visit| {
-        state.absorb(Days::new(visit.interval), visit.changed);
+        state.observe(Days::new(visit.interval), visit.changed);
     });
     bench.row("date of the last change", "", DatedVisits::NONE, |state, visit| {
-        state.absorb(Days::new(visit.since_change), Days::new(visit.interval));
+        state.observe(Days::new(visit.since_change), Days::new(visit.interval));
     });
     bench.row("complete history", "", CompleteHistory::NONE, |state, visit| {
-        state.absorb(u64::from(visit.changed), Days::new(visit.interval));
+        state.observe(u64::from(visit.changed), Days::new(visit.interval));
     });
     let evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; CLASSES]);
     bench.row(&format!("Bayes over {CLASSES} classes"), "", evidence, |state, visit| {
-        state.absorb(&classes, Days::new(visit.interval), visit.changed);
+        state.observe(&classes, Days::new(visit.interval), visit.changed);
     });
     bench.row("gamma posterior with discount", "15 million/s", DiscountedHistory::NONE, |state, visit| {
         let (elapsed, exposure) = (Days::new(visit.interval), Days::new(visit.interval));
-        state.absorb(&prior, discount, &ExposedVisit { elapsed, exposure, changed: visit.changed });
+        state.observe(&prior, discount, &ExposedVisit { elapsed, exposure, changed: visit.changed });
     });
 }
 
@@ -109,10 +109,10 @@ struct Bench<'a> {
 
 impl Bench<'_> {
     /// Times one estimator in every order.
-    fn row<S: Copy>(&self, name: &str, wanted: &str, none: S, absorb: impl Fn(&mut S, &Observation)) {
+    fn row<S: Copy>(&self, name: &str, wanted: &str, none: S, observe: impl Fn(&mut S, &Observation)) {
         let mut states: Vec<S> = std::iter::repeat_n(none, PAGES).collect();
         for ((order, visits), plain) in self.orders.iter().zip(self.plain) {
-            let run = || visits.iter().for_each(|visit| absorb(&mut states[visit.page as usize], visit));
+            let run = || visits.iter().for_each(|visit| observe(&mut states[visit.page as usize], visit));
             let (time, ()) = best_of(RUNS, run);
             self.print(name, order, size_of::<S>(), (time, plain), wanted);
         }
@@ -120,7 +120,7 @@ impl Bench<'_> {
             let (time, ()) = best_of(RUNS, || {
                 for block in self.orders[2].1.chunks(READ_AHEAD_VISITS) {
                     block.iter().for_each(|visit| _ = black_box(states[visit.page as usize]));
-                    block.iter().for_each(|visit| absorb(&mut states[visit.page as usize], visit));
+                    block.iter().for_each(|visit| observe(&mut states[visit.page as usize], visit));
                 }
             });
             self.print(name, "read ahead", size_of::<S>(), (time, self.plain[2]), wanted);

@@ -59,7 +59,7 @@ fn exp(numbers: Vec<f64>) -> f64 {
 fn even_visits(intervals: Vec<f64>) -> EvenVisits {
     let mut state = EvenVisits::NONE;
     for (step, _) in intervals.iter().enumerate() {
-        black_box(&mut state).absorb(changed(step));
+        black_box(&mut state).observe(changed(step));
     }
     state
 }
@@ -69,7 +69,7 @@ fn even_visits(intervals: Vec<f64>) -> EvenVisits {
 fn irregular_visits(intervals: Vec<f64>) -> IrregularVisits {
     let mut state = IrregularVisits::NONE;
     for (step, interval) in intervals.iter().enumerate() {
-        black_box(&mut state).absorb(Days::new(*interval), changed(step));
+        black_box(&mut state).observe(Days::new(*interval), changed(step));
     }
     state
 }
@@ -82,7 +82,7 @@ fn gamma_posterior(intervals: Vec<f64>) -> DiscountedHistory {
     for (step, interval) in intervals.iter().enumerate() {
         let (elapsed, exposure) = (Days::new(*interval), Days::new(*interval));
         let visit = ExposedVisit { elapsed, exposure, changed: changed(step) };
-        black_box(&mut state).absorb(&prior, discount, &visit);
+        black_box(&mut state).observe(&prior, discount, &visit);
     }
     state
 }

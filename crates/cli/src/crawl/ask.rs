@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::{Args, ValueEnum};
 use comfy_table::{Table, presets};
-use freshet_crawl::counter::{self, Reply};
-use freshet_crawl::desk::{Account, Answer, PageLine, PageOrder, Question};
 use freshet_crawl::opening::{change, is_crawl};
+use freshet_crawl::queries::{Account, Answer, PageLine, PageOrder, Question};
+use freshet_crawl::query_socket::{self, Reply};
 use freshet_crawl::settings::Settings;
 use freshet_crawl::status::{ChangeLine, Process};
 use freshet_crawl::stopped;
 
 use super::config::Config;
 use super::run::warn_of_conversion;
-use super::told::config_of;
+use super::saved_options::config_of;
 use super::words::{moment, span};
 use super::{audit, diff, screen};
 use crate::lab::span::parse_days;
@@ -232,7 +232,7 @@ fn json(answer: &Answer) -> Result<String> {
 pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     must_be_crawl(directory)?;
     let in_directory = || format!("cannot ask the crawl in {}", directory.display());
-    match counter::ask(directory, question).with_context(in_directory)? {
+    match query_socket::ask(directory, question).with_context(in_directory)? {
         Reply::Answer(answer) => Ok(answer),
         Reply::Opening(part) if *question == Question::Status => {
             let mut answer = ask_files(directory, question)?;
@@ -252,7 +252,8 @@ pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
 fn tell(place: &Place, question: &Question) -> Result<()> {
     must_be_crawl(&place.dir)?;
     let in_directory = || format!("cannot tell the crawl in {}", place.dir.display());
-    let reply = counter::ask(&place.dir, question).and_then(Reply::required).with_context(in_directory)?;
+    let reply =
+        query_socket::ask(&place.dir, question).and_then(Reply::required).with_context(in_directory)?;
     let answer = match reply {
         Some(answer) => answer,
         None => {

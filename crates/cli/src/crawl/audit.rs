@@ -9,10 +9,10 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::audit::{AuditReport, SAMPLE_MAX};
 use freshet_crawl::clock::{Clock, Pace};
-use freshet_crawl::counter::{self, Reply};
 use freshet_crawl::crawler::Crawler;
-use freshet_crawl::desk::{Answer, Question};
 use freshet_crawl::opening::Crawl;
+use freshet_crawl::queries::{Answer, Question};
+use freshet_crawl::query_socket::{self, Reply};
 
 use super::ask::{Place, must_be_crawl, settings_to_go_on, show_answer};
 use super::config::span;
@@ -59,7 +59,7 @@ pub(crate) fn audit(options: &AuditOptions) -> Result<()> {
         bail!("--sample: {} is not between 1 and {SAMPLE_MAX}", options.sample);
     }
     let limit = span(&options.duration).context("--for")?;
-    let begun = counter::ask(directory, &Question::Audit { sample: options.sample })
+    let begun = query_socket::ask(directory, &Question::Audit { sample: options.sample })
         .and_then(Reply::required)
         .with_context(|| format!("cannot ask the crawl in {}", directory.display()))?;
     let answer = match begun {
@@ -79,7 +79,7 @@ fn wait(directory: &Path, report: AuditReport, limit: Duration) -> Result<Answer
     let mut last = Answer::Audit(report);
     loop {
         let is_over = begun.elapsed() >= limit;
-        match counter::ask(directory, &Question::Audited { enough: is_over })?.required()? {
+        match query_socket::ask(directory, &Question::Audited { enough: is_over })?.required()? {
             Some(answer) => last = answer,
             // The crawl was stopped: what it said last is what there is.
             None => return Ok(last),

@@ -8,7 +8,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use clap::Args;
-use freshet_crawl::desk::{Copy, Question};
+use freshet_crawl::queries::{Copy, Question};
 use similar::{ChangeTag, TextDiff};
 
 use super::ask::{Place, parse_moment, show as ask};

@@ -7,7 +7,7 @@ use clap::Args;
 use freshet_fetch::web::WebSettings;
 use freshet_fetch::web::politeness::PolitenessSettings;
 
-use super::told::config_of;
+use super::saved_options::config_of;
 
 /// What the command line says of it.
 #[derive(Args)]

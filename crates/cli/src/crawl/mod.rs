@@ -24,7 +24,7 @@ pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod manners;
 pub(crate) mod run;
+mod saved_options;
 mod screen;
 mod terminal;
-mod told;
 pub(crate) mod words;

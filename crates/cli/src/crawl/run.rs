@@ -10,15 +10,15 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace};
-use freshet_crawl::counter;
 use freshet_crawl::opening::{Crawl, is_crawl};
+use freshet_crawl::query_socket;
 use freshet_crawl::settings::Settings;
 use freshet_protocol::time::Timestamp;
 use freshet_store::store::is_earlier;
 
 use super::config;
+use super::saved_options::{How, SavedOptions, config_of};
 use super::screen::{self, Show};
-use super::told::{How, Told, config_of};
 
 /// Crawl sites and keep the copy fresh, or go on with a crawl
 ///
@@ -41,7 +41,7 @@ pub(crate) struct CrawlOptions {
     config: Option<PathBuf>,
 
     #[command(flatten)]
-    told: Told,
+    told: SavedOptions,
 
     /// Stop after this time
     #[arg(long = "for", value_name = "SPAN")]
@@ -92,7 +92,7 @@ pub(crate) fn run(options: &CrawlOptions) -> Result<()> {
 
 async fn crawl(
     settings: Settings,
-    told: Told,
+    told: SavedOptions,
     clock: Arc<Clock>,
     limit: Option<Duration>,
     show: Show,
@@ -108,7 +108,7 @@ async fn crawl(
     let mut crawl =
         Crawl::open(settings, clock).with_context(|| format!("cannot crawl into {}", directory.display()))?;
     if let Some(text) = told.text()? {
-        crawl.keeper_mut().tell_options(&text)?;
+        crawl.writer_mut().save_options(&text)?;
     }
     told.keep(&directory)?;
     run_open(crawl, limit, show).await
@@ -118,7 +118,8 @@ async fn crawl(
 pub(super) async fn run_open(mut crawl: Crawl, limit: Option<Duration>, show: Show) -> Result<()> {
     let crawler = crawl.crawler();
     let directory = crawler.reader().directory().to_owned();
-    let asked = crawl.take_socket().map(|socket| tokio::spawn(counter::serve(socket, Arc::clone(&crawler))));
+    let asked =
+        crawl.take_socket().map(|socket| tokio::spawn(query_socket::serve(socket, Arc::clone(&crawler))));
     let shown = tokio::spawn(screen::watch(Arc::clone(&crawler), show));
     let stopper = {
         let crawler = Arc::clone(&crawler);
@@ -162,7 +163,7 @@ pub(crate) async fn stop_signal() -> io::Result<()> {
 }
 
 /// The settings of the crawl, and what it is told from now on.
-fn settings(options: &CrawlOptions) -> Result<(Settings, Told)> {
+fn settings(options: &CrawlOptions) -> Result<(Settings, SavedOptions)> {
     let mut config = config_of(&options.dir, options.config.as_deref())?;
     for seed in &options.seeds {
         config.seeds.extend(urls_of(seed)?);
@@ -170,7 +171,7 @@ fn settings(options: &CrawlOptions) -> Result<(Settings, Told)> {
     options.told.lay(How::Over, &mut config)?;
     let mut settings = config.settings(&options.dir)?;
     settings.once = options.once;
-    Ok((settings, options.told.clone().or(Told::before(&options.dir)?)))
+    Ok((settings, options.told.clone().or(SavedOptions::before(&options.dir)?)))
 }
 
 /// A URL, or the URLs of a file.

@@ -126,8 +126,8 @@ Then: freshet db sample NAME";
 pub(crate) fn run(options: &AddOptions) -> Result<()> {
     let database = describe(options)?;
     database.check()?;
-    options.home.shelf().add(&options.name, &database)?;
-    let place = options.home.shelf().place(&options.name)?;
+    options.home.store().add(&options.name, &database)?;
+    let place = options.home.store().place(&options.name)?;
     let mut output = io::stdout().lock();
     if options.home.json {
         writeln!(output, "{}", serde_json::to_string(&database)?)?;

@@ -102,16 +102,16 @@ pub(crate) fn run(options: &CompareOptions) -> Result<()> {
 }
 
 fn versions(options: &CompareOptions) -> Result<(Version, Version)> {
-    let shelf = options.home.shelf();
-    shelf.database(&options.name)?;
-    let times = shelf.times(&options.name)?;
+    let store = options.home.store();
+    store.database(&options.name)?;
+    let times = store.times(&options.name)?;
     let latest = Timestamp::from_millis(i64::MAX);
     if let Some(other) = &options.with {
-        shelf.database(other)?;
+        store.database(other)?;
         let none =
             |name: &str| format!("there is no summary of {name} yet: `freshet db sample {name}` learns it");
-        let old = shelf.version_at(&options.name, options.to.unwrap_or(latest))?;
-        let current = shelf.latest(other)?;
+        let old = store.version_at(&options.name, options.to.unwrap_or(latest))?;
+        let current = store.latest(other)?;
         return Ok((old.with_context(|| none(&options.name))?, current.with_context(|| none(other))?));
     }
     if times.len() < 2 {
@@ -123,8 +123,8 @@ fn versions(options: &CompareOptions) -> Result<(Version, Version)> {
     }
     let from = options.from.unwrap_or(times[0]);
     let missing = |what: &str| format!("there is no summary of {} as old as {what}", options.name);
-    let old = shelf.version_at(&options.name, from)?.with_context(|| missing("--from"))?;
+    let old = store.version_at(&options.name, from)?.with_context(|| missing("--from"))?;
     let current =
-        shelf.version_at(&options.name, options.to.unwrap_or(latest))?.with_context(|| missing("--to"))?;
+        store.version_at(&options.name, options.to.unwrap_or(latest))?.with_context(|| missing("--to"))?;
     Ok((old, current))
 }

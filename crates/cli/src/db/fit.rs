@@ -94,7 +94,7 @@ pub(crate) fn run(options: &FitOptions) -> Result<()> {
         let why: Vec<String> = fits.into_iter().filter_map(Result::err).collect();
         bail!("no model can be fitted: {}", why.join("; "));
     }
-    let path = options.out.clone().unwrap_or_else(|| options.home.shelf().directory().join("model.json"));
+    let path = options.out.clone().unwrap_or_else(|| options.home.store().directory().join("model.json"));
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent)?;
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use freshet_protocol::time::Timestamp;
-use freshet_text::shelf::Shelf;
+use freshet_text::summary_store::SummaryStore;
 use freshet_text::version::Size;
 
 /// Where databases are kept, and how to answer.
@@ -21,18 +21,18 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The shelf.
-    pub(crate) fn shelf(&self) -> Shelf {
-        Shelf::in_directory(&self.directory)
+    /// The summary store.
+    pub(crate) fn store(&self) -> SummaryStore {
+        SummaryStore::in_directory(&self.directory)
     }
 
     /// The names of all databases; an error that says what to do if there is none.
     pub(crate) fn names(&self) -> Result<Vec<String>> {
-        let names = self.shelf().names()?;
+        let names = self.store().names()?;
         if names.is_empty() {
             bail!(
                 "there is no database in {}: `freshet db add` adds one",
-                self.shelf().directory().display()
+                self.store().directory().display()
             );
         }
         Ok(names)

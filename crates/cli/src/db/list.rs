@@ -18,15 +18,15 @@ pub(crate) struct ListOptions {
 
 /// Lists the databases.
 pub(crate) fn run(options: &ListOptions) -> Result<()> {
-    let shelf = options.home.shelf();
+    let store = options.home.store();
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(["name", "what", "category", "documents", "words", "versions", "newest"]);
     let mut lines = Vec::new();
     for name in options.home.names()? {
-        let database = shelf.database(&name)?;
-        let versions = shelf.times(&name)?.len();
-        let latest = shelf.latest(&name)?;
+        let database = store.database(&name)?;
+        let versions = store.times(&name)?.len();
+        let latest = store.latest(&name)?;
         lines.push(json!({
             "name": name,
             "kind": database.kind(),

@@ -1,4 +1,4 @@
-//! The past of databases: from the versions on the shelf, or from tables of weekly document frequencies.
+//! The past of databases: from the versions on the summary store, or from tables of weekly document frequencies.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use freshet_text::weeks::chronicle::Chronicle;
 use freshet_text::weeks::drift::Drift;
-use freshet_text::weeks::from_shelf::read_chronicle;
+use freshet_text::weeks::from_summary_store::read_chronicle;
 use freshet_text::weeks::tables::read_tables;
 
 use super::home::Home;
@@ -69,10 +69,10 @@ impl Past {
         if let Some(data) = &self.data {
             return Ok(read_tables(data)?);
         }
-        let shelf = home.shelf();
+        let store = home.store();
         let mut chronicles = Vec::new();
         for name in home.names()? {
-            chronicles.extend(read_chronicle(&shelf, &name)?);
+            chronicles.extend(read_chronicle(&store, &name)?);
         }
         if chronicles.is_empty() {
             bail!(

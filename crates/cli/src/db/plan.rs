@@ -9,7 +9,7 @@ use comfy_table::{Table, presets};
 use freshet_text::weeks::contest::{Contest, Schedule};
 use freshet_text::weeks::evaluation::{Outcome, evaluate};
 use freshet_text::weeks::fit::name_of;
-use freshet_text::weeks::from_shelf::past_divergence;
+use freshet_text::weeks::from_summary_store::past_divergence;
 use freshet_text::weeks::model::{Known, Model, Prediction};
 use freshet_text::weeks::plan::{Plan, for_precision, naive, optimal};
 use freshet_text::weeks::study::MEASURES;
@@ -78,7 +78,7 @@ const AFTER_HELP: &str = "Examples:
 Plans held against the past: naive refreshes all alike, hindsight knows how each database will change, the others are made by a model of that
 set of features that has not seen the database.";
 
-/// A plan for the databases of a shelf.
+/// A plan for the databases of a summary store.
 pub(super) struct Planned {
     pub(super) names: Vec<String>,
     pub(super) predictions: Vec<Prediction>,
@@ -174,14 +174,14 @@ pub(super) fn plan(home: &Home, effort: &Effort) -> Result<Planned> {
     let model = model(home, effort)?;
     let threshold =
         effort.threshold.unwrap_or(model.thresholds.get(model.thresholds.len() / 2).copied().unwrap_or(0.5));
-    let shelf = home.shelf();
+    let store = home.store();
     let (mut names, mut known) = (Vec::new(), Vec::new());
     for name in home.names()? {
-        let Some(version) = shelf.latest(&name)? else { continue };
+        let Some(version) = store.latest(&name)? else { continue };
         known.push(Known {
-            stratum: shelf.database(&name)?.stratum(),
+            stratum: store.database(&name)?.stratum(),
             size: version.facts.size.documents(),
-            past_divergence: past_divergence(&shelf, &name)?,
+            past_divergence: past_divergence(&store, &name)?,
         });
         names.push(name);
     }
@@ -223,7 +223,7 @@ fn model(home: &Home, effort: &Effort) -> Result<Model> {
             None => bail!("there is no model {}", path.display()),
         },
         None => {
-            Ok(Model::read(&home.shelf().directory().join("model.json"))?.unwrap_or_else(Model::published))
+            Ok(Model::read(&home.store().directory().join("model.json"))?.unwrap_or_else(Model::published))
         }
     }
 }

@@ -9,14 +9,14 @@ use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use comfy_table::{Table, presets};
 use freshet_crawl::clock::{Clock, Pace, wall_now};
-use freshet_crawl::counter::{self, Reply};
-use freshet_crawl::desk::{Answer, Question};
+use freshet_crawl::queries::{Answer, Question};
+use freshet_crawl::query_socket::{self, Reply};
 use freshet_protocol::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::refresh::{Attempt, Standing, next, note_failure};
-use freshet_text::shelf::Shelf;
 use freshet_text::source::complete_summary;
 use freshet_text::spending::{Spending, Spent};
+use freshet_text::summary_store::SummaryStore;
 use freshet_text::version::Version;
 use freshet_text::visitor::Visitor;
 use freshet_theory::refresh::survival::law::Survival as _;
@@ -32,7 +32,7 @@ use crate::lab::span::parse_days;
 /// Refresh summaries by plan, steadily, until stopped
 ///
 /// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db plan` gives it. What is due
-/// follows from what is on the shelf: Ctrl-C stops, and the same command goes on. Requests take a share of the budget in freshet.toml. While a crawl
+/// follows from what is on the summary store: Ctrl-C stops, and the same command goes on. Requests take a share of the budget in freshet.toml. While a crawl
 /// runs in the same directory, each request takes one of the crawl's turns at the host and one visit of its budget, so that both together keep to
 /// politeness and budget.
 #[derive(Args)]
@@ -116,25 +116,25 @@ fn spending(options: &RunOptions) -> Result<Spending> {
     let directory = &options.home.directory;
     let mut purse = Purse::of(directory)?;
     // A crawl that runs may have been given another budget than the configuration says.
-    if let Ok(Reply::Answer(Answer::Status(status))) = counter::ask(directory, &Question::Status) {
+    if let Ok(Reply::Answer(Answer::Status(status))) = query_socket::ask(directory, &Question::Status) {
         purse.visits_per_day = status.budget_per_day;
     }
     let share = options.share.unwrap_or(purse.db_share);
     if !(0.0..=1.0).contains(&share) {
         bail!("--share: {share} is not between 0 and 1");
     }
-    Ok(Spending::of(&options.home.shelf(), purse.visits_per_day, share, wall_now()))
+    Ok(Spending::of(&options.home.store(), purse.visits_per_day, share, wall_now()))
 }
 
 /// Learns one summary anew; what fails is noted and tried again later.
 async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) -> Result<()> {
-    let shelf = home.shelf();
-    let before = shelf.latest(name)?;
-    let learned = match learn(home, &shelf, name, visitor, stop).await {
+    let store = home.store();
+    let before = store.latest(name)?;
+    let learned = match learn(home, &store, name, visitor, stop).await {
         Ok(None) => return Ok(()),
         Ok(Some(version)) => match nothing_learned(&version) {
             Some(why) => {
-                journal(&shelf, name)?.clear()?;
+                journal(&store, name)?.clear()?;
                 Err(why)
             }
             None => Ok(version),
@@ -145,8 +145,8 @@ async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) 
     let now = wall_now();
     match learned {
         Ok(version) => {
-            shelf.keep(name, &version)?;
-            journal(&shelf, name)?.clear()?;
+            store.keep(name, &version)?;
+            journal(&store, name)?.clear()?;
             let divergence = before.and_then(|before| before.summary.compare(&version.summary).divergence);
             if home.json {
                 writeln!(
@@ -167,7 +167,7 @@ async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) 
             }
         }
         Err(why) => {
-            note_failure(&shelf, name, &Attempt { time_ms: now.millis(), why: why.clone() })?;
+            note_failure(&store, name, &Attempt { time_ms: now.millis(), why: why.clone() })?;
             if home.json {
                 writeln!(output, "{}", json!({"name": name, "time_ms": now.millis(), "failed": why}))?;
             } else {
@@ -180,14 +180,14 @@ async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) 
 
 async fn learn(
     home: &Home,
-    shelf: &Shelf,
+    store: &SummaryStore,
     name: &str,
     visitor: &Visitor,
     stop: &AtomicBool,
 ) -> Result<Option<Version>> {
-    let database: Database = shelf.database(name)?;
+    let database: Database = store.database(name)?;
     if let Place::Search(_) = &database.place {
-        let spent = Spent::today(shelf, wall_now())
+        let spent = Spent::today(store, wall_now())
             .and_then(|spent| spent.per_day.map(|per_day| (per_day, spent.share)));
         if let Some((per_day, share)) = spent.filter(|_| !home.json) {
             let (per_day, percent) = (documents(per_day), 100.0 * share);
@@ -197,7 +197,7 @@ async fn learn(
                 moment(wall_now())
             )?;
         }
-        return sample(&database, visitor, &journal(shelf, name)?, 1, stop).await;
+        return sample(&database, visitor, &journal(store, name)?, 1, stop).await;
     }
     let now = now_of(&database, &home.directory);
     Ok(complete_summary(&database, &home.directory, now, None)?)
@@ -205,18 +205,18 @@ async fn learn(
 
 /// How each database stands; those without a summary are not yet in the plan.
 fn standings(home: &Home, effort: &Effort) -> Result<Vec<Standing>> {
-    let shelf = home.shelf();
+    let store = home.store();
     let names = home.names()?;
     let has_summary = names
         .iter()
-        .map(|name| shelf.times(name))
+        .map(|name| store.times(name))
         .collect::<Result<Vec<_>, _>>()?
         .iter()
         .any(|times| !times.is_empty());
     let planned = if has_summary { Some(plan(home, effort)?) } else { None };
     let interval =
         |name: &str| planned.as_ref().and_then(|planned| interval_of(planned, name)).unwrap_or(f64::INFINITY);
-    names.iter().map(|name| Ok(Standing::of(&shelf, name, interval(name))?)).collect()
+    names.iter().map(|name| Ok(Standing::of(&store, name, interval(name))?)).collect()
 }
 
 fn interval_of(planned: &Planned, name: &str) -> Option<f64> {
@@ -226,7 +226,7 @@ fn interval_of(planned: &Planned, name: &str) -> Option<f64> {
 
 /// Says how the summaries stand.
 pub(crate) fn status(options: &StatusOptions) -> Result<()> {
-    let shelf = options.home.shelf();
+    let store = options.home.store();
     let now = wall_now();
     let planned = plan(&options.home, &options.effort);
     let mut table = Table::new();
@@ -239,12 +239,12 @@ pub(crate) fn status(options: &StatusOptions) -> Result<()> {
         let interval = place
             .and_then(|place| Some(planned.as_ref().ok()?.plan.intervals[place]))
             .unwrap_or(f64::INFINITY);
-        let standing = Standing::of(&shelf, &name, interval)?;
+        let standing = Standing::of(&store, &name, interval)?;
         let law = place.and_then(|place| Some(planned.as_ref().ok()?.predictions[place].law));
         let age = standing.learned.map(|learned| now.days_since(learned).get() / 7.0);
         let survival = law.zip(age).map(|(law, weeks)| law.survival(Days::new(weeks)));
         let due = standing.due();
-        let known = shelf.latest(&name)?.map(|version| version.facts.size);
+        let known = store.latest(&name)?.map(|version| version.facts.size);
         let failure = standing.failures.last().map(|attempt| attempt.why.clone());
         lines.push(json!({
             "name": name, "learned_ms": standing.learned.map(Timestamp::millis), "age_weeks": age, "still_right": survival,
@@ -265,7 +265,7 @@ pub(crate) fn status(options: &StatusOptions) -> Result<()> {
         ]);
     }
     let mut output = io::stdout().lock();
-    let spent = Spent::today(&shelf, now);
+    let spent = Spent::today(&store, now);
     if options.home.json {
         writeln!(output, "{}", json!({"databases": lines, "requests": spent}))?;
     } else {

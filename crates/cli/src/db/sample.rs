@@ -9,17 +9,17 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::{Clock, Pace, wall_now};
-use freshet_crawl::counter::{self, Reply};
-use freshet_crawl::desk::{Answer, Question};
+use freshet_crawl::queries::{Answer, Question};
+use freshet_crawl::query_socket::{self, Reply};
 use freshet_protocol::time::Timestamp;
 use freshet_text::database::{Database, Place};
 use freshet_text::sample::event::Journal;
 use freshet_text::sample::take_sample;
-use freshet_text::shelf::Shelf;
 use freshet_text::source::complete_summary;
+use freshet_text::summary_store::SummaryStore;
 use freshet_text::version::Version;
 use freshet_text::visitor::Visitor;
-use freshet_text::weeks::from_shelf::WEEK_MS;
+use freshet_text::weeks::from_summary_store::WEEK_MS;
 
 use super::home::{Home, parse_moment};
 use super::show::describe;
@@ -62,8 +62,8 @@ pub(crate) struct SampleOptions {
 
 /// Learns a summary and keeps it.
 pub(crate) fn run(options: &SampleOptions) -> Result<()> {
-    let shelf = options.home.shelf();
-    let mut database = shelf.database(&options.name)?;
+    let store = options.home.store();
+    let mut database = store.database(&options.name)?;
     if let Some(words) = &options.start {
         database.sample.start_words = words.split_whitespace().map(str::to_lowercase).collect();
     }
@@ -71,7 +71,7 @@ pub(crate) fn run(options: &SampleOptions) -> Result<()> {
         bail!("--at, --weekly: only a site of the crawl can be read as it was");
     }
     if options.weekly {
-        let weeks = learn_past(options, &shelf, &database)?;
+        let weeks = learn_past(options, &store, &database)?;
         if !options.home.json {
             writeln!(io::stdout(), "{} is known as it was in {weeks} weeks before", options.name)?;
         }
@@ -79,19 +79,19 @@ pub(crate) fn run(options: &SampleOptions) -> Result<()> {
     if options.average > 1 && !matches!(database.place, Place::Search(_)) {
         bail!("--average: {} is read whole, there is nothing to average", options.name);
     }
-    let Some(version) = learn(options, &shelf, &database)? else {
+    let Some(version) = learn(options, &store, &database)? else {
         writeln!(io::stdout(), "stopped; the same command goes on with the sample")?;
         return Ok(());
     };
-    journal(&shelf, &options.name)?.clear()?;
+    journal(&store, &options.name)?.clear()?;
     if let Some(why) = nothing_learned(&version) {
         bail!("nothing was learned of {}: {why}", options.name);
     }
-    shelf.keep(&options.name, &version)?;
+    store.keep(&options.name, &version)?;
     describe(&options.home, &options.name, &version, 20)
 }
 
-fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<Option<Version>> {
+fn learn(options: &SampleOptions, store: &SummaryStore, database: &Database) -> Result<Option<Version>> {
     let directory = &options.home.directory;
     if let Some(version) = complete_summary(database, directory, now_of(database, directory), options.at)
         .with_context(|| format!("cannot read {}", options.name))?
@@ -104,14 +104,14 @@ fn learn(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<
         let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
         let visitor = visitor.beside_crawl(directory.clone());
         let stop = stop_by_signal();
-        sample(database, &visitor, &journal(shelf, &options.name)?, options.average, &stop).await
+        sample(database, &visitor, &journal(store, &options.name)?, options.average, &stop).await
     })
 }
 
 /// The time by which a database goes: of a site that of its crawl, whose clock may run faster than the wall's.
 pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
     if matches!(database.place, Place::Site { .. })
-        && let Ok(Reply::Answer(Answer::Status(status))) = counter::ask(directory, &Question::Status)
+        && let Ok(Reply::Answer(Answer::Status(status))) = query_socket::ask(directory, &Question::Status)
     {
         return Timestamp::from_millis(status.now_ms);
     }
@@ -122,10 +122,10 @@ pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
 const WEEKS_MAX: i64 = 520;
 
 /// Keeps versions of a site as it was each week before, those that are missing. Returns how many there are now.
-fn learn_past(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Result<usize> {
+fn learn_past(options: &SampleOptions, store: &SummaryStore, database: &Database) -> Result<usize> {
     let directory = &options.home.directory;
     let now = now_of(database, directory);
-    let known = shelf.times(&options.name)?;
+    let known = store.times(&options.name)?;
     let is_known = |moment: Timestamp| known.iter().any(|time| time.millis_since(moment).abs() < WEEK_MS / 2);
     for week in 1..=WEEKS_MAX {
         let moment = now.plus_millis(-week * WEEK_MS);
@@ -133,7 +133,7 @@ fn learn_past(options: &SampleOptions, shelf: &Shelf, database: &Database) -> Re
             continue;
         }
         match complete_summary(database, directory, now, Some(moment))? {
-            Some(version) if version.facts.documents_read > 0 => shelf.keep(&options.name, &version)?,
+            Some(version) if version.facts.documents_read > 0 => store.keep(&options.name, &version)?,
             _ => return Ok(week as usize - 1),
         }
     }
@@ -215,8 +215,8 @@ pub(super) fn nothing_learned(version: &Version) -> Option<String> {
 }
 
 /// Where a sample under way of a database is kept.
-pub(super) fn journal(shelf: &Shelf, name: &str) -> Result<Journal> {
-    let place = shelf.place(name)?;
+pub(super) fn journal(store: &SummaryStore, name: &str) -> Result<Journal> {
+    let place = store.place(name)?;
     Ok(Journal::at(Path::join(&place, "sampling.jsonl")))
 }
 

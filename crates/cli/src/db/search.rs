@@ -44,7 +44,7 @@ const TEXT_SHOWN: usize = 160;
 
 /// Searches.
 pub(crate) fn run(options: &SearchOptions) -> Result<()> {
-    let shelf = options.home.shelf();
+    let store = options.home.store();
     let choices = ranked(&options.home, &options.query, &options.ranking.all())?;
     let (web, politeness) = options.manners.settings(&options.home.directory)?;
     let runtime = tokio::runtime::Runtime::new().context("cannot start")?;
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
             if options.ranking.top <= asked {
                 break;
             }
-            let results = match shelf.database(&choice.name)?.place {
+            let results = match store.database(&choice.name)?.place {
                 Place::Search(interface) => {
                     asked += 1;
                     ask(&visitor, &interface, &options.query).await

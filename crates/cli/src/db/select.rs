@@ -83,7 +83,7 @@ pub(crate) fn run(options: &SelectOptions) -> Result<()> {
 
 /// The databases that have words of a query, the best first.
 pub(super) fn ranked(home: &Home, query: &str, ranking: &Ranking) -> Result<Vec<Choice>> {
-    let mut catalogue = Catalogue::of(&home.shelf())?;
+    let mut catalogue = Catalogue::of(&home.store())?;
     if catalogue.is_empty() {
         home.names()?;
         bail!("no database has a summary yet: `freshet db sample NAME` learns one");

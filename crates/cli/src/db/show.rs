@@ -32,10 +32,10 @@ pub(crate) struct ShowOptions {
 
 /// Shows a summary.
 pub(crate) fn run(options: &ShowOptions) -> Result<()> {
-    let shelf = options.home.shelf();
-    shelf.database(&options.name)?;
+    let store = options.home.store();
+    store.database(&options.name)?;
     let moment = options.at.unwrap_or(Timestamp::from_millis(i64::MAX));
-    let version = shelf.version_at(&options.name, moment)?.with_context(|| match options.at {
+    let version = store.version_at(&options.name, moment)?.with_context(|| match options.at {
         Some(_) => format!("there is no summary of {} of that time", options.name),
         None => format!("there is no summary of {0} yet: `freshet db sample {0}` learns it", options.name),
     })?;

@@ -78,7 +78,7 @@ fn estimate_last_modified(args: &Arguments<'_>) -> Answer {
     })?;
     let mut history = DatedVisits::NONE;
     for (since_change, interval) in observations {
-        history.absorb(Days::new(since_change.0), Days::new(interval.0));
+        history.observe(Days::new(since_change.0), Days::new(interval.0));
     }
     let lambda = rate(if corrected { history.rate() } else { history.plain_rate() })?;
     Ok(json!({

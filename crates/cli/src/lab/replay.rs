@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use freshet_lab::history::crawl::Blur;
 use freshet_lab::history::{Mass, Window, World};
 use freshet_lab::replay::contest::Outcome;
-use freshet_lab::replay::stage::{Setting, Told};
+use freshet_lab::replay::stage::{KnownImportance, Setting};
 use freshet_lab::replay::{Contest, Entry, Stage};
 
 use super::source::Source;
@@ -143,8 +143,8 @@ pub(super) fn run(options: &ReplayOptions) -> Result<()> {
         cycle_days: options.cycle.unwrap_or(source.cycle_days),
         budget: options.budget,
         told: match options.importance {
-            ImportanceChoice::Equal => Told::Equal,
-            ImportanceChoice::Pagerank => Told::PageRank,
+            ImportanceChoice::Equal => KnownImportance::Equal,
+            ImportanceChoice::Pagerank => KnownImportance::PageRank,
         },
     };
     let stage = Stage::new(&world, setting)?;

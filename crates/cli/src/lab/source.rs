@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use freshet_crawl::desk::{Answer, Question};
 use freshet_crawl::opening::is_crawl;
+use freshet_crawl::queries::{Answer, Question};
 use freshet_lab::history::Tables;
 use freshet_lab::history::crawl::{Blur, CrawlHistory};
 use serde_json::{Value, json};

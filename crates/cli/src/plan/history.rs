@@ -194,7 +194,7 @@ fn learned_classes(of_pages: &[&[Visit]]) -> RateClasses {
 /// What the visits of one page say about each class.
 fn evidence(visits: &[Visit], classes: &RateClasses) -> ClassEvidence<[f64; CLASSES]> {
     let mut evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; CLASSES]);
-    intervals(visits).for_each(|interval| evidence.absorb(classes, interval.length, interval.found_change));
+    intervals(visits).for_each(|interval| evidence.observe(classes, interval.length, interval.found_change));
     evidence
 }
 

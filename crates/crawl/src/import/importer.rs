@@ -36,10 +36,10 @@ use super::http_message;
 use super::warc_file::{ForeignRecord, WarcFault, WarcFile};
 use crate::clock::Clock;
 use crate::crawl_module::CrawlModule;
-use crate::keep::{Admission, Keeper, ToldVisit};
 use crate::opening::CrawlError;
 use crate::settings::Settings;
 use crate::visit::{Finding, PageVisit, Reason, Visit};
+use crate::writer::{Admission, ImportedVisit, Writer};
 
 /// Visits that are committed in one step.
 const VISITS_PER_COMMIT: usize = 256;
@@ -99,7 +99,7 @@ struct Capture {
 
 /// Takes files into a crawl that does not run.
 pub struct Importer {
-    keeper: Keeper,
+    writer: Writer,
     module: CrawlModule,
     now: Timestamp,
     /// Pages with a visit that is not committed yet.
@@ -121,10 +121,10 @@ impl Importer {
         let now = clock.now();
         let canonical = settings.canonical();
         let limits = Limits::default();
-        let keeper = Keeper::new(store, admission)?;
+        let writer = Writer::new(store, admission)?;
         let module = CrawlModule::new(web, reader, canonical, clock, limits, settings.change.clone());
         let (in_step, digests) = (HashSet::new(), HashMap::new());
-        Ok(Self { keeper, module, now, in_step, urls_in_step: 0, digests, imported: Imported::default() })
+        Ok(Self { writer, module, now, in_step, urls_in_step: 0, digests, imported: Imported::default() })
     }
 
     /// Takes in files, and closes the crawl.
@@ -143,7 +143,7 @@ impl Importer {
             self.take_capture(&paths[capture.file], capture.offset)?;
         }
         self.commit()?;
-        self.keeper.close(self.now)?;
+        self.writer.close(self.now)?;
         Ok(self.imported)
     }
 
@@ -169,8 +169,8 @@ impl Importer {
     }
 
     fn know(&mut self, url: &PageUrl, modified: Option<Timestamp>) -> Result<(), ImportError> {
-        let is_page = self.keeper.bring(url, modified, self.now)?.is_some();
-        if is_page || self.keeper.memory().knows(url) {
+        let is_page = self.writer.bring(url, modified, self.now)?.is_some();
+        if is_page || self.writer.memory().knows(url) {
             self.imported.urls += 1;
         } else {
             self.imported.leave_out("URLs that the settings or the defence against traps leave out");
@@ -232,7 +232,7 @@ impl Importer {
         if matches!(kind, VisitKind::New | VisitKind::Changed) {
             self.digests.insert(page, entry.digest.clone());
         }
-        self.keeper.take_told(&ToldVisit {
+        self.writer.take_imported(&ImportedVisit {
             page,
             url: &url,
             time: entry.time,
@@ -346,7 +346,7 @@ impl Importer {
         let folded = None;
         let visit =
             PageVisit { page, site, url, reason, time, finding, fetch, reading, second, lesson, folded };
-        self.keeper.absorb(Visit::Page(Box::new(visit)))?;
+        self.writer.apply(Visit::Page(Box::new(visit)))?;
         self.imported.with_content += u64::from(!is_revisit);
         self.count_visit(page)
     }
@@ -364,7 +364,7 @@ impl Importer {
                 return Ok(None);
             }
         };
-        let Some((page, _)) = self.keeper.bring(&url, None, time)? else {
+        let Some((page, _)) = self.writer.bring(&url, None, time)? else {
             self.imported.leave_out("captures of URLs that are not kept");
             return Ok(None);
         };
@@ -372,7 +372,7 @@ impl Importer {
         if self.in_step.contains(&page) {
             self.commit()?;
         }
-        let Some((page, record)) = self.keeper.bring(&url, None, time)? else { return Ok(None) };
+        let Some((page, record)) = self.writer.bring(&url, None, time)? else { return Ok(None) };
         if record.last_visit.is_some_and(|last| time <= last) {
             self.imported.leave_out("captures no later than the last known visit");
             return Ok(None);
@@ -387,7 +387,7 @@ impl Importer {
     }
 
     fn commit(&mut self) -> Result<(), ImportError> {
-        self.keeper.commit()?;
+        self.writer.commit()?;
         self.in_step.clear();
         self.urls_in_step = 0;
         Ok(())

@@ -20,11 +20,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::module::{Assignment, Next};
+use super::overrides::Overrides;
 use super::refresh::Refresh;
-use super::wishes::Wishes;
 use super::{UpdateModule, UpdateSettings};
-use crate::keep::News;
 use crate::visit::{Order, Reason};
+use crate::writer::Event;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -94,15 +94,15 @@ impl Crawl {
             Politeness::new(politeness),
             Budget::new(per_day, 20.0, start),
             Budget::new(None, 0.0, start),
-            Wishes::default(),
+            Overrides::default(),
         );
         let rng = ChaCha8Rng::seed_from_u64(seed);
         let (copies, under_way) = (BTreeMap::new(), Vec::new());
         Self { module, rng, now: start, sites: 0, pages: 0, copies, under_way, visits: 0, visits_again: 0 }
     }
 
-    fn hear(&mut self, news: News) {
-        self.module.hear(news, self.now);
+    fn hear(&mut self, event: Event) {
+        self.module.hear(event, self.now);
     }
 
     /// One of the pages of which we hold a copy.
@@ -120,27 +120,27 @@ impl Crawl {
             let robots = Some(RobotsCopy { fetched, status: 404, ..RobotsCopy::default() });
             let name = format!("http://127.0.0.{}:{}", 1 + site.0 % 5, 1000 + site.0);
             let record = SiteRecord { site: name, robots, ..SiteRecord::default() };
-            self.hear(News::Site { site, record: Box::new(record) });
+            self.hear(Event::Site { site, record: Box::new(record) });
         }
         for _ in 0..self.rng.random_range(0..4) {
             let (page, site) = (PageNumber(self.pages), SiteNumber(self.rng.random_range(0..self.sites)));
             self.pages += 1;
             let priority = self.rng.random_range(0.0..3.0);
-            self.hear(News::Admitted { page, site, priority });
+            self.hear(Event::Admitted { page, site, priority });
         }
         let Some((page, site)) = self.any_copy() else { return };
         match self.rng.random_range(0..30) {
             0 => {
                 self.copies.remove(&page);
-                self.hear(News::Left { page, time: self.now });
+                self.hear(Event::Left { page, time: self.now });
             }
             1..8 => {
                 let importance = [0.0, 0.3, 1.0, 40.0][self.rng.random_range(0..4)];
-                self.hear(News::Weighed { page, importance });
+                self.hear(Event::Weighed { page, importance });
             }
-            8 => self.hear(News::Signal { page, site }),
-            9 => self.hear(News::Unaltered { pages: vec![page], time: self.now }),
-            10 => self.hear(News::Altered { pages: vec![page] }),
+            8 => self.hear(Event::Signal { page, site }),
+            9 => self.hear(Event::Unaltered { pages: vec![page], time: self.now }),
+            10 => self.hear(Event::Altered { pages: vec![page] }),
             11 => {
                 self.module.visit_for_audit(page, site, self.now);
             }
@@ -182,11 +182,11 @@ impl Crawl {
         self.visits += 1;
         if !self.copies.contains_key(&page) {
             if self.rng.random_bool(0.1) {
-                return self.hear(News::Unsettled { page, site, is_first: true, again });
+                return self.hear(Event::Unsettled { page, site, is_first: true, again });
             }
             self.copies.insert(page, site);
             let path = format!("/d{}/e{}/{}", page.0 % 3, page.0 % 7, page.0);
-            return self.hear(News::Copied { page, site, path, importance: 1.0, time });
+            return self.hear(Event::Copied { page, site, path, importance: 1.0, time });
         }
         self.visits_again += 1;
         let outcome = match self.rng.random_range(0..20) {
@@ -197,11 +197,11 @@ impl Crawl {
         };
         let date = self.rng.random_bool(0.2).then(|| time.plus_millis(-self.rng.random_range(0..DAY)));
         let (prompted, bytes_expected) = (reason.is_prompted(), self.rng.random_range(1.0..1e6));
-        self.hear(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds: None });
+        self.hear(Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds: None });
         if outcome == Outcome::Gone {
             // It is asked for again, and may be there again.
             self.copies.remove(&page);
-            self.hear(News::Unsettled { page, site, is_first: false, again });
+            self.hear(Event::Unsettled { page, site, is_first: false, again });
         }
     }
 }
@@ -233,26 +233,26 @@ fn every_policy_lives_with_pages_that_come_and_go_at_any_moment() {
 
 /// What a policy is told.
 #[derive(Clone, Debug)]
-enum Event {
+enum PolicyEvent {
     Copied(PageNumber, SiteNumber),
     Visited(PageNumber, Outcome),
     Left(PageNumber),
     Weighed(PageNumber, f32),
 }
 
-fn tell(refresh: &mut Refresh, event: &Event, time: Timestamp) {
+fn tell(refresh: &mut Refresh, event: &PolicyEvent, time: Timestamp) {
     match *event {
-        Event::Copied(page, site) => {
+        PolicyEvent::Copied(page, site) => {
             refresh.add(page, site, &format!("/d{}/{}", page.0 % 3, page.0), 1.0, time);
         }
-        Event::Visited(page, outcome) => {
+        PolicyEvent::Visited(page, outcome) => {
             refresh.learn(page, time, outcome, false, None);
             if outcome == Outcome::Gone {
                 refresh.forget(page);
             }
         }
-        Event::Left(page) => refresh.retire(page, time),
-        Event::Weighed(page, importance) => refresh.weigh(page, importance),
+        PolicyEvent::Left(page) => refresh.retire(page, time),
+        PolicyEvent::Weighed(page, importance) => refresh.weigh(page, importance),
     }
 }
 
@@ -261,7 +261,7 @@ struct Life {
     refresh: Refresh,
     rng: ChaCha8Rng,
     now: Timestamp,
-    told: Vec<(Timestamp, Event)>,
+    told: Vec<(Timestamp, PolicyEvent)>,
     pages: Vec<(PageNumber, SiteNumber)>,
     found: u32,
 }
@@ -281,7 +281,7 @@ impl Life {
         (Self { refresh, rng, now, told: Vec::new(), pages: Vec::new(), found: 0 }, told, tick)
     }
 
-    fn tell(&mut self, event: Event) {
+    fn tell(&mut self, event: PolicyEvent) {
         tell(&mut self.refresh, &event, self.now);
         self.told.push((self.now, event));
     }
@@ -290,7 +290,7 @@ impl Life {
         let (page, site) = (PageNumber(self.found), SiteNumber(self.rng.random_range(0..1 + self.found / 9)));
         self.found += 1;
         self.pages.push((page, site));
-        self.tell(Event::Copied(page, site));
+        self.tell(PolicyEvent::Copied(page, site));
     }
 
     fn step(&mut self, budget: usize) {
@@ -301,13 +301,13 @@ impl Life {
         }
         let page = self.pages[self.rng.random_range(0..self.pages.len())].0;
         match self.rng.random_range(0..20) {
-            0 => self.tell(Event::Left(page)),
+            0 => self.tell(PolicyEvent::Left(page)),
             1..4 => {
                 let importance = self.rng.random_range(0.0..9.0);
-                self.tell(Event::Weighed(page, importance));
+                self.tell(PolicyEvent::Weighed(page, importance));
             }
             // Somebody else visits it.
-            4 => self.tell(Event::Visited(page, Outcome::Unchanged)),
+            4 => self.tell(PolicyEvent::Visited(page, Outcome::Unchanged)),
             _ => {}
         }
         for site in 0..self.found {
@@ -324,7 +324,7 @@ impl Life {
                 4..12 => Outcome::Changed,
                 _ => Outcome::Unchanged,
             };
-            self.tell(Event::Visited(page, outcome));
+            self.tell(PolicyEvent::Visited(page, outcome));
         }
     }
 
@@ -336,7 +336,9 @@ impl Life {
             if chosen.is_empty() {
                 return;
             }
-            chosen.into_iter().for_each(|(page, _)| self.tell(Event::Visited(page, Outcome::Unchanged)));
+            chosen
+                .into_iter()
+                .for_each(|(page, _)| self.tell(PolicyEvent::Visited(page, Outcome::Unchanged)));
         }
     }
 }

@@ -95,21 +95,21 @@ mod tests {
                 longest: longest.map(Days::new),
             };
         let rules =
-            [rule(Some("a.org"), "/news/**", Some(0.5), Some(1.0)), rule(None, "/**", None, Some(9.0))];
+            [rule(Some("a.org"), "/event/**", Some(0.5), Some(1.0)), rule(None, "/**", None, Some(9.0))];
         let mut intervals = Intervals::new(&rules).unwrap();
         let at = |days: f64| Timestamp::from_millis((days * 86_400_000.0) as i64);
         let url = |text: &str| PageUrl::stored(text).unwrap();
-        let (news, other) = (PageNumber(1), PageNumber(2));
-        assert_eq!(intervals.know(news, &url("https://a.org/news/x"), at(1.0)), Some(at(2.0)));
-        assert_eq!(intervals.know(other, &url("https://b.org/news/x"), at(1.0)), Some(at(10.0)));
-        assert_eq!(intervals.earliest_after(news, at(1.25)), Some(at(1.5)));
-        assert_eq!(intervals.earliest_after(news, at(1.5)), None);
+        let (event, other) = (PageNumber(1), PageNumber(2));
+        assert_eq!(intervals.know(event, &url("https://a.org/event/x"), at(1.0)), Some(at(2.0)));
+        assert_eq!(intervals.know(other, &url("https://b.org/event/x"), at(1.0)), Some(at(10.0)));
+        assert_eq!(intervals.earliest_after(event, at(1.25)), Some(at(1.5)));
+        assert_eq!(intervals.earliest_after(event, at(1.5)), None);
         assert_eq!(intervals.earliest_after(other, at(1.0)), None);
-        assert_eq!(intervals.latest(news, at(2.5)), Some((at(2.0), at(3.5))));
-        intervals.visited(news, at(2.5));
-        assert_eq!(intervals.latest(news, at(2.5)), Some((at(3.5), at(3.5))));
+        assert_eq!(intervals.latest(event, at(2.5)), Some((at(2.0), at(3.5))));
+        intervals.visited(event, at(2.5));
+        assert_eq!(intervals.latest(event, at(2.5)), Some((at(3.5), at(3.5))));
         assert_eq!(intervals.latest(PageNumber(7), at(0.0)), None);
-        intervals.forget(news);
-        assert_eq!(intervals.latest(news, at(9.0)), None);
+        intervals.forget(event);
+        assert_eq!(intervals.latest(event, at(9.0)), None);
     }
 }

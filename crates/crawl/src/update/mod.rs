@@ -19,13 +19,13 @@ mod every_policy;
 pub mod hours;
 pub mod intervals;
 pub mod module;
+pub mod overrides;
 pub mod refresh;
 mod rules;
 pub mod shadow;
 mod site;
-pub mod wishes;
 mod worth;
 
 pub use module::{Assignment, Next, UpdateModule, UpdateSettings};
+pub use overrides::Overrides;
 pub(crate) use rules::trouble_after;
-pub use wishes::Wishes;

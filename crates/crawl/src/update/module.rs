@@ -1,6 +1,6 @@
 //! The module: work by site, what sites can take, and the budget.
 //!
-//! Each site has a short queue of work. Queues are filled by value: errands that are due (rules, lists, pins, retries), pages never
+//! Each site has a short queue of work. Queues are filled by value: tasks that are due (rules, lists, pins, retries), pages never
 //! visited, and pages that the policy chooses, within the budget and never beyond what the site can take soon; what a slow
 //! site cannot take goes to others. Queues are emptied by the fetch tasks, at the time that politeness allows.
 //!
@@ -24,16 +24,16 @@ use freshet_store::sites::{PolitenessState, SiteRecord};
 
 use super::calendar::Calendar;
 use super::discovery::Discovery;
+use super::overrides::{Overrides, PageOverrides, SiteOverrides};
 use super::refresh::Refresh;
 use super::rules;
 use super::shadow::Shadow;
 use super::site::{Address, QUEUE_SLOW, Site, kept, manners};
-use super::wishes::{PageWishes, SiteWishes, Wishes};
 use super::worth::Worth;
-use crate::keep::News;
 use crate::settings::SiteRules;
 use crate::status::Status;
 use crate::visit::{Order, Reason};
+use crate::writer::Event;
 
 /// Part of the refreshing visits that dates in lists may claim.
 const SIGNAL_SHARE: f64 = 0.5;
@@ -114,7 +114,7 @@ pub struct UpdateModule {
     out: HashSet<PageNumber>,
     /// Pages that lists say have changed.
     signals: VecDeque<(PageNumber, SiteNumber)>,
-    page_wishes: PageWishes,
+    page_wishes: PageOverrides,
     kinds: KindWeights,
     worth: Worth,
     /// What users set for single sites.
@@ -145,9 +145,9 @@ impl UpdateModule {
         politeness: Politeness,
         visits: Budget,
         bytes: Budget,
-        wishes: Wishes,
+        overrides: Overrides,
     ) -> Self {
-        let Wishes { intervals, site_rules, kinds, shadow } = wishes;
+        let Overrides { intervals, site_rules, kinds, shadow } = overrides;
         Self {
             settings,
             refresh,
@@ -163,7 +163,7 @@ impl UpdateModule {
             unresolved: VecDeque::new(),
             out: HashSet::new(),
             signals: VecDeque::new(),
-            page_wishes: PageWishes::new(intervals),
+            page_wishes: PageOverrides::new(intervals),
             worth: Worth::new(settings.importance_weight, &kinds),
             kinds,
             site_rules,
@@ -180,7 +180,7 @@ impl UpdateModule {
 
     /// What to do now.
     pub fn next(&mut self, now: Timestamp) -> Next {
-        self.run_errands(now);
+        self.run_tasks(now);
         if self.queued + (self.settings.ready / FILLED_IN).max(1) <= self.queued_max() {
             self.fill(now);
         }
@@ -282,17 +282,17 @@ impl UpdateModule {
     }
 
     /// Hears what the stores have taken in.
-    pub fn hear(&mut self, news: News, now: Timestamp) {
-        match news {
-            News::Site { site, record } => self.know_site(site, &record, now),
-            News::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
-            News::Raised { page, site, priority } => {
+    pub fn hear(&mut self, event: Event, now: Timestamp) {
+        match event {
+            Event::Site { site, record } => self.know_site(site, &record, now),
+            Event::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
+            Event::Raised { page, site, priority } => {
                 // One that is on its way need not be sooner.
                 if !self.out.contains(&page) {
                     self.discovery.raise(site, page, priority);
                 }
             }
-            News::Copied { page, site, path, importance, time } => {
+            Event::Copied { page, site, path, importance, time } => {
                 #[cfg(test)]
                 crate::defect_stories::trip("panic-in-policy", &path);
                 self.out.remove(&page);
@@ -300,7 +300,7 @@ impl UpdateModule {
                 self.refresh.add(page, site, &path, weight, time);
                 self.bind(page, site, &path, time);
             }
-            News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds } => {
+            Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds } => {
                 self.out.remove(&page);
                 self.page_wishes.visited(page, time);
                 self.refresh.learn(page, time, outcome, prompted, date);
@@ -315,40 +315,40 @@ impl UpdateModule {
                     self.refresh.price(page, cost as f32);
                 }
             }
-            News::Unsettled { page, site, is_first, again } => {
+            Event::Unsettled { page, site, is_first, again } => {
                 self.out.remove(&page);
                 let reason = if is_first { Reason::First } else { Reason::Retry };
                 self.calendar.add(again, Order::Page { page, site, reason });
             }
             // The page stays out: nobody else is to visit it before the second look.
-            News::Held { page, site, again } => {
+            Event::SecondLooks { page, site, again } => {
                 self.calendar.add(again, Order::Page { page, site, reason: Reason::Look });
             }
-            News::Left { page, time } => {
+            Event::Left { page, time } => {
                 self.out.remove(&page);
                 self.page_wishes.forget(page);
                 self.worth.forget(page);
                 self.refresh.retire(page, time);
             }
-            News::Weighed { page, importance } => {
+            Event::Weighed { page, importance } => {
                 let weight = self.worth.weight(page, importance);
                 self.refresh.weigh(page, weight);
             }
-            News::Signal { page, site } => {
+            Event::Signal { page, site } => {
                 if self.signals.len() < SIGNALS_MAX {
                     self.signals.push_back((page, site));
                 }
             }
-            News::Expected { page, site, change } => {
+            Event::Expected { page, site, change } => {
                 if self.refresh.is_worth_if_fresh_for(change.period) {
                     let due = change.at.plus_millis(AFTER_ITS_HOUR);
                     self.calendar.add(due, Order::Page { page, site, reason: Reason::Rhythm });
                 }
             }
-            News::Unaltered { pages, time } => self.refresh.confirm(&pages, time),
-            News::Altered { pages } => self.refresh.tell_changed(&pages),
-            News::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
-            News::Pinned { page, site, every, due } => {
+            Event::Unaltered { pages, time } => self.refresh.confirm(&pages, time),
+            Event::Altered { pages } => self.refresh.tell_changed(&pages),
+            Event::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
+            Event::Pinned { page, site, every, due } => {
                 self.page_wishes.pin(page, every as i64);
                 self.calendar.add(due, Order::Page { page, site, reason: Reason::Pin });
             }
@@ -367,7 +367,7 @@ impl UpdateModule {
     /// A site is visited no longer, or again.
     pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
         if let Some(state) = self.sites.get_mut(site.index()) {
-            state.wishes.paused = paused;
+            state.overrides.paused = paused;
             self.enlist(site, now);
         }
     }
@@ -408,7 +408,7 @@ impl UpdateModule {
     }
 
     /// Moves what is due into the queues of its sites.
-    fn run_errands(&mut self, now: Timestamp) {
+    fn run_tasks(&mut self, now: Timestamp) {
         while let Some(order) = self.calendar.take_due(now) {
             if let Order::Page { page, reason, .. } = order {
                 let due = self.page_wishes.due(page, reason, now);
@@ -550,15 +550,15 @@ impl UpdateModule {
 
     fn know_site(&mut self, site: SiteNumber, record: &SiteRecord, now: Timestamp) {
         while self.sites.len() <= site.index() {
-            let wishes = SiteWishes::of(&record.site, &self.site_rules, &self.visits, now);
-            self.sites.push(Site::new(&record.site, wishes, self.settings.has_delay));
+            let overrides = SiteOverrides::of(&record.site, &self.site_rules, &self.visits, now);
+            self.sites.push(Site::new(&record.site, overrides, self.settings.has_delay));
             let host = Arc::clone(&self.sites[self.sites.len() - 1].host);
             let number = SiteNumber(self.sites.len() as u32 - 1);
             self.sites_of_host.entry(Arc::clone(&host)).or_default().push(number);
             self.politeness.import(&host, manners(&record.politeness), now);
         }
         let state = &mut self.sites[site.index()];
-        state.wishes.paused = record.paused;
+        state.overrides.paused = record.paused;
         if let Some(copy) = &record.robots {
             let (policy, until) = rules::of_copy(copy, record.robots_trouble.as_ref());
             state.rules_asked = false;
@@ -597,7 +597,7 @@ impl UpdateModule {
     fn enlist(&mut self, site: SiteNumber, now: Timestamp) {
         let state = &self.sites[site.index()];
         if state.has_work() {
-            let opens = state.wishes.opens(now);
+            let opens = state.overrides.opens(now);
             if now < opens && self.politeness.may_visit_at(&state.host, None) < opens {
                 self.politeness.close_until(&state.host, opens);
             }

@@ -9,7 +9,7 @@ use freshet_fetch::web::robots::RobotsPolicy;
 use freshet_protocol::time::Timestamp;
 use freshet_store::sites::PolitenessState;
 
-use super::wishes::SiteWishes;
+use super::overrides::SiteOverrides;
 use crate::visit::{Order, Reason};
 
 /// Orders that wait at a site at most, where the site can take them at once.
@@ -30,7 +30,7 @@ pub(super) struct Site {
     pub(super) rules_until: Timestamp,
     /// Whether the rules are being asked for.
     pub(super) rules_asked: bool,
-    pub(super) wishes: SiteWishes,
+    pub(super) overrides: SiteOverrides,
     /// Whether it is left alone after a visit.
     pub(super) has_pauses: bool,
 }
@@ -45,7 +45,7 @@ pub(super) enum Address {
 }
 
 impl Site {
-    pub(super) fn new(name: &str, wishes: SiteWishes, has_pauses: bool) -> Self {
+    pub(super) fn new(name: &str, overrides: SiteOverrides, has_pauses: bool) -> Self {
         let host = host_of(name);
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse().ok();
         Self {
@@ -56,14 +56,14 @@ impl Site {
             rules: None,
             rules_until: Timestamp::default(),
             rules_asked: false,
-            wishes,
+            overrides,
             has_pauses,
         }
     }
 
     /// Whether there is something to do that can be done.
     pub(super) fn has_work(&self) -> bool {
-        !self.wishes.paused
+        !self.overrides.paused
             && !self.queue.is_empty()
             && !self.rules_asked
             && matches!(self.address, Address::Known(_))
@@ -72,13 +72,13 @@ impl Site {
     /// Whether nothing can be done here until its user or its server says otherwise.
     pub(super) fn is_blocked(&self) -> bool {
         let cannot_ask = self.rules.is_none() && !self.rules_asked;
-        (self.wishes.paused || cannot_ask) && self.rules_until > Timestamp::default()
+        (self.overrides.paused || cannot_ask) && self.rules_until > Timestamp::default()
     }
 
     /// Orders that the site can still take.
     pub(super) fn room(&mut self, now: Timestamp) -> usize {
         let most = if self.has_pauses { QUEUE_SLOW } else { QUEUE_MAX };
-        most.saturating_sub(self.queue.len()).min(self.wishes.room(most, now))
+        most.saturating_sub(self.queue.len()).min(self.overrides.room(most, now))
     }
 
     /// Puts an order where it waits: a second look says the more the sooner it comes.
@@ -87,7 +87,7 @@ impl Site {
             Order::Page { reason: Reason::Look, .. } => self.queue.push_front(order),
             order => self.queue.push_back(order),
         }
-        self.wishes.spend();
+        self.overrides.spend();
     }
 }
 
@@ -138,10 +138,10 @@ mod tests {
             assert_eq!(host_of(site), host);
         }
         assert_eq!(
-            Site::new("http://[::1]:80", SiteWishes::default(), true).address,
+            Site::new("http://[::1]:80", SiteOverrides::default(), true).address,
             Address::Known("::1".parse().ok())
         );
-        assert_eq!(Site::new("http://a.example", SiteWishes::default(), true).address, Address::Unknown);
+        assert_eq!(Site::new("http://a.example", SiteOverrides::default(), true).address, Address::Unknown);
     }
 
     #[test]

@@ -185,7 +185,7 @@ fn kinds_of_bytes(old: &Reading, new: &Reading) -> Kinds {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ephemeral::{Differing, PageLore, TemplateLore};
+    use super::super::ephemeral::{Differing, PageEphemera, TemplateEphemera};
     use super::*;
     use crate::page::reading::{Limits, read_selecting};
     use crate::page::selector::Selector;
@@ -249,8 +249,8 @@ mod tests {
         let definition = Definition::default();
         let (old, new) = (reading("<p>a<p>17", &definition), reading("<p>a<p>18", &definition));
         let mask = vec![Differing { key: Key::of(&old.blocks[1]), numbers_only: true }];
-        let page = PageLore { mask, ..PageLore::default() };
-        let ephemeral = Ephemeral::new(&page, &TemplateLore::default());
+        let page = PageEphemera { mask, ..PageEphemera::default() };
+        let ephemeral = Ephemeral::new(&page, &TemplateEphemera::default());
         assert_eq!(between(&old, &new, &definition, &ephemeral), None);
         assert_eq!(lasted(&old, &new, &ephemeral), []);
         assert_eq!(lasted(&old, &old, &ephemeral), [Key::of(&old.blocks[1])]);

@@ -68,7 +68,7 @@ pub struct Differing {
 
 /// What was learned of one page.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct PageLore {
+pub struct PageEphemera {
     /// Visits in a row that found it changed, up to now.
     pub changes_in_a_row: u8,
     /// The parts that differed at its last look.
@@ -77,7 +77,7 @@ pub struct PageLore {
 
 /// What was learned of the pages of a template.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct TemplateLore {
+pub struct TemplateEphemera {
     paths: BTreeMap<u32, PathLore>,
 }
 
@@ -112,7 +112,7 @@ pub fn template_of(url: &PageUrl) -> String {
     format!("template {leaf} {}", url.site())
 }
 
-impl PageLore {
+impl PageEphemera {
     /// What the stores keep of a page; nothing learned, if it cannot be read.
     pub fn decode(bytes: &[u8]) -> Self {
         decode(bytes).unwrap_or_default()
@@ -136,7 +136,7 @@ impl PageLore {
     }
 }
 
-impl TemplateLore {
+impl TemplateEphemera {
     /// What the stores keep of a template; nothing learned, if it cannot be read.
     pub fn decode(bytes: &[u8]) -> Self {
         decode(bytes).unwrap_or_default()
@@ -150,11 +150,11 @@ impl TemplateLore {
     /// Takes in what a visit to one of its pages taught.
     pub fn learn(&mut self, lesson: &Lesson) {
         for (path, blocks) in &lesson.looked_at {
-            let lore = self.paths.entry(*path).or_default();
-            lore.look(*blocks, lesson.differed.iter().filter(|differing| differing.key.path == *path));
+            let learned = self.paths.entry(*path).or_default();
+            learned.look(*blocks, lesson.differed.iter().filter(|differing| differing.key.path == *path));
         }
         for key in &lesson.lasted {
-            let parts = self.paths.get_mut(&key.path).map(|lore| &mut lore.parts);
+            let parts = self.paths.get_mut(&key.path).map(|learned| &mut learned.parts);
             if let Some(part) =
                 parts.and_then(|parts| parts.iter_mut().find(|part| part.ordinal == key.ordinal))
             {
@@ -163,24 +163,25 @@ impl TemplateLore {
             }
         }
         while self.paths.len() > PATHS_MAX {
-            let least = self.paths.iter().min_by_key(|(_, lore)| lore.looks_at(0)).map(|(path, _)| *path);
+            let least =
+                self.paths.iter().min_by_key(|(_, learned)| learned.looks_at(0)).map(|(path, _)| *path);
             least.and_then(|path| self.paths.remove(&path));
         }
     }
 
     /// Whether enough looks have shown that this part lasts. One that ever differed at a look must have agreed at many since.
     pub fn knows(&self, key: Key) -> bool {
-        self.paths.get(&key.path).is_some_and(|lore| {
+        self.paths.get(&key.path).is_some_and(|learned| {
             let is_doubtful = |part: &PartLore| {
                 part.ordinal == key.ordinal && part.agreed < AGREED.saturating_mul(part.differed)
             };
-            lore.looks_at(key.ordinal) >= u16::from(LOOKS_ENOUGH) && !lore.parts.iter().any(is_doubtful)
+            learned.looks_at(key.ordinal) >= u16::from(LOOKS_ENOUGH) && !learned.parts.iter().any(is_doubtful)
         })
     }
 
     /// Looks at pages that have this path.
     pub fn looks(&self, path: u32) -> u16 {
-        self.paths.get(&path).map_or(0, |lore| lore.looks_at(0))
+        self.paths.get(&path).map_or(0, |learned| learned.looks_at(0))
     }
 }
 
@@ -238,15 +239,15 @@ pub struct Ephemeral {
 
 impl Ephemeral {
     /// What does not count.
-    pub fn new(page: &PageLore, template: &TemplateLore) -> Self {
+    pub fn new(page: &PageEphemera, template: &TemplateEphemera) -> Self {
         let mut ephemeral = Self::default();
-        for (path, lore) in &template.paths {
+        for (path, learned) in &template.paths {
             let parts: Vec<PartLore> =
-                lore.parts.iter().copied().filter(|part| part.is_ephemeral()).collect();
+                learned.parts.iter().copied().filter(|part| part.is_ephemeral()).collect();
             for part in &parts {
                 ephemeral.parts.insert(Key { path: *path, ordinal: part.ordinal }, part.numbers_only);
             }
-            if parts.len() >= PARTS_ALL && usize::from(lore.blocks) <= 2 * parts.len() {
+            if parts.len() >= PARTS_ALL && usize::from(learned.blocks) <= 2 * parts.len() {
                 ephemeral.paths.insert(*path);
             }
         }
@@ -294,17 +295,17 @@ pub fn without_numbers(text: &str) -> String {
     words
 }
 
-fn encode(lore: &impl Field) -> Vec<u8> {
+fn encode(learned: &impl Field) -> Vec<u8> {
     let mut bytes = vec![VERSION];
-    lore.put(&mut bytes);
+    learned.put(&mut bytes);
     bytes
 }
 
 fn decode<L: Field>(bytes: &[u8]) -> Option<L> {
     let mut input = Input::new(bytes);
     (input.take_byte().ok()? == VERSION).then_some(())?;
-    let lore = L::take(&mut input).ok()?;
-    input.end().ok().map(|()| lore)
+    let learned = L::take(&mut input).ok()?;
+    input.end().ok().map(|()| learned)
 }
 
 /// The coding of a struct by its fields, as `docs/FORMAT.md` tells it.
@@ -326,20 +327,20 @@ macro_rules! fields {
 
 fields!(Key { path: u32, ordinal: u16 });
 fields!(Differing { key: Key, numbers_only: bool });
-fields!(PageLore { changes_in_a_row: u8, mask: Vec<Differing> });
+fields!(PageEphemera { changes_in_a_row: u8, mask: Vec<Differing> });
 fields!(PartLore { ordinal: u16, differed: u8, agreed: u8, lasted: u8, numbers_only: bool });
 fields!(PathLore { looks: Vec<u16>, blocks: u16, parts: Vec<PartLore> });
 
-impl Field for TemplateLore {
+impl Field for TemplateEphemera {
     fn describe() -> String {
-        "TemplateLore".to_owned()
+        "TemplateEphemera".to_owned()
     }
 
     fn put(&self, output: &mut Vec<u8>) {
         (self.paths.len() as u64).put(output);
-        for (path, lore) in &self.paths {
+        for (path, learned) in &self.paths {
             path.put(output);
-            lore.put(output);
+            learned.put(output);
         }
     }
 
@@ -372,13 +373,13 @@ mod tests {
 
     /// Whether the clock is ephemeral on the page that was looked at, and on others.
     fn after(looks: &[bool]) -> (bool, bool) {
-        let (mut page, mut template) = (PageLore::default(), TemplateLore::default());
+        let (mut page, mut template) = (PageEphemera::default(), TemplateEphemera::default());
         for differs in looks {
             page.learn(&look(*differs));
             template.learn(&look(*differs));
         }
-        let other = Ephemeral::new(&PageLore::default(), &template).has(CLOCK);
-        (Ephemeral::new(&page, &TemplateLore::default()).has(CLOCK), other)
+        let other = Ephemeral::new(&PageEphemera::default(), &template).has(CLOCK);
+        (Ephemeral::new(&page, &TemplateEphemera::default()).has(CLOCK), other)
     }
 
     #[test]
@@ -397,7 +398,7 @@ mod tests {
 
     #[test]
     fn a_part_is_known_when_looks_have_shown_that_it_lasts() {
-        let mut template = TemplateLore::default();
+        let mut template = TemplateEphemera::default();
         let steady = |blocks| Lesson { looked_at: vec![(7, blocks)], ..Lesson::default() };
         template.learn(&steady(1));
         template.learn(&steady(1));
@@ -415,18 +416,20 @@ mod tests {
     fn a_list_that_is_made_anew_is_ephemeral_whole() {
         let differed = (0..4).map(|ordinal| Differing { key: Key { path: 3, ordinal }, numbers_only: false });
         let lesson = Lesson { looked_at: vec![(3, 5)], differed: differed.collect(), lasted: Vec::new() };
-        let mut template = TemplateLore::default();
+        let mut template = TemplateEphemera::default();
         template.learn(&lesson);
         template.learn(&lesson);
-        let ephemeral = Ephemeral::new(&PageLore::default(), &template);
+        let ephemeral = Ephemeral::new(&PageEphemera::default(), &template);
         assert!(ephemeral.has(Key { path: 3, ordinal: 17 }));
     }
 
     #[test]
     fn a_long_part_keeps_its_words() {
-        let page =
-            PageLore { mask: vec![Differing { key: CLOCK, numbers_only: true }], ..PageLore::default() };
-        let ephemeral = Ephemeral::new(&page, &TemplateLore::default());
+        let page = PageEphemera {
+            mask: vec![Differing { key: CLOCK, numbers_only: true }],
+            ..PageEphemera::default()
+        };
+        let ephemeral = Ephemeral::new(&page, &TemplateEphemera::default());
         assert_eq!(ephemeral.lasting(CLOCK, "seen 17 times"), None);
         let long = format!("{} seen 1,734 times", "word ".repeat(40));
         assert_eq!(ephemeral.lasting(CLOCK, &long).unwrap(), long.replace("1,734", "#"));
@@ -449,19 +452,19 @@ mod tests {
                 .map(|(path, ordinal, numbers_only)| Differing { key: Key { path, ordinal }, numbers_only })
                 .collect();
             let looked_at = mask.iter().map(|masked| (masked.key.path, 3)).collect();
-            let mut template = TemplateLore::default();
+            let mut template = TemplateEphemera::default();
             template.learn(&Lesson { looked_at, differed: mask.clone(), lasted: Vec::new() });
-            prop_assert_eq!(TemplateLore::decode(&template.encode()), template);
-            let page = PageLore { changes_in_a_row: in_a_row, mask };
-            prop_assert_eq!(PageLore::decode(&page.encode()), page);
+            prop_assert_eq!(TemplateEphemera::decode(&template.encode()), template);
+            let page = PageEphemera { changes_in_a_row: in_a_row, mask };
+            prop_assert_eq!(PageEphemera::decode(&page.encode()), page);
         }
 
         #[test]
         fn any_bytes_are_something_learned_or_nothing(mut bytes in prop::collection::vec(any::<u8>(), 1..60)) {
-            PageLore::decode(&bytes);
+            PageEphemera::decode(&bytes);
             bytes[0] = VERSION;
-            PageLore::decode(&bytes);
-            TemplateLore::decode(&bytes);
+            PageEphemera::decode(&bytes);
+            TemplateEphemera::decode(&bytes);
         }
     }
 }

@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use super::ephemeral::{Differing, Key, TemplateLore, without_numbers};
+use super::ephemeral::{Differing, Key, TemplateEphemera, without_numbers};
 use crate::page::Reading;
 
 /// Milliseconds until the second look: long enough for a clock that shows seconds.
@@ -99,7 +99,7 @@ fn by_path(reading: &Reading) -> HashMap<u32, Vec<&str>> {
 /// When to look again before a change in these parts is believed, in milliseconds from now; none if it can be believed.
 ///
 /// `changes_in_a_row` counts the visits before this one that found the page changed.
-pub fn after(differing: &[Key], template: &TemplateLore, changes_in_a_row: u8) -> Option<i64> {
+pub fn after(differing: &[Key], template: &TemplateEphemera, changes_in_a_row: u8) -> Option<i64> {
     if differing.iter().any(|key| !template.knows(*key)) {
         return Some(SOON);
     }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_second_look_is_made_where_it_teaches() {
         let key = Key { path: reading("<p>a").blocks[0].path, ordinal: 0 };
-        let mut template = TemplateLore::default();
+        let mut template = TemplateEphemera::default();
         assert_eq!(after(&[key], &template, 0), Some(SOON));
         for _ in 0..2 {
             template.learn(&Lesson::of_looks(&reading("<p>a"), &reading("<p>a")));

@@ -210,7 +210,7 @@ impl TrapGuard {
     }
 
     /// Counts a URL that was kept by an earlier run.
-    pub fn remember(&mut self, traits: &Traits) {
+    pub fn replay(&mut self, traits: &Traits) {
         self.count(traits);
     }
 
@@ -315,7 +315,7 @@ impl TrapGuard {
     }
 }
 
-/// What of a URL is counted, as hashes. The gist of the stores keeps them: made in another way they need another number of its form.
+/// What of a URL is counted, as hashes. The start-up index of the stores keeps them: made in another way they need another number of its form.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Traits {
     /// The site.
@@ -616,7 +616,7 @@ mod tests {
     #[test]
     fn what_an_earlier_run_kept_counts() {
         let mut guard = TrapGuard::new(TrapLimits { urls_per_site: 1, ..TrapLimits::default() });
-        guard.remember(&Traits::of(&url("/a")));
+        guard.replay(&Traits::of(&url("/a")));
         assert_eq!(guard.judge(&url("/b"), 1, NOW), Verdict::Cut(Trap::SiteFull));
     }
 
@@ -624,7 +624,7 @@ mod tests {
     fn one_site_cannot_use_up_all_counters() {
         let mut guard = TrapGuard::default();
         for page in 0..2 * SITE_COUNTERS_MAX {
-            guard.remember(&Traits::of(&url(&format!("/{page}?q"))));
+            guard.replay(&Traits::of(&url(&format!("/{page}?q"))));
         }
         assert!(guard.counters.len() <= SITE_COUNTERS_MAX as usize);
     }

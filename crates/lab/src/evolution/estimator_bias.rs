@@ -164,9 +164,9 @@ fn estimates(page: &DailyPage, visit_interval: f64) -> [f64; ESTIMATORS.len()] {
     for visit in 1..=visits {
         let now = page.first + f64::from(visit) * visit_interval;
         let until = page.changes.partition_point(|time| *time <= now);
-        even.absorb(seen < until);
+        even.observe(seen < until);
         let since = if seen < until { now - page.changes[until - 1] } else { f64::INFINITY };
-        dated.absorb(Days::new(since), interval);
+        dated.observe(Days::new(since), interval);
         seen = until;
     }
     let rate = |estimate: Option<freshet_theory::estimate::rate::RateEstimate>| {

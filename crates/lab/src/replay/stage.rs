@@ -24,12 +24,12 @@ pub struct Setting {
     /// Downloads per page and cycle.
     pub budget: f64,
     /// What policies are told of the importance of pages.
-    pub told: Told,
+    pub told: KnownImportance,
 }
 
 /// What policies are told of the importance of pages.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Told {
+pub enum KnownImportance {
     /// That all pages are equal.
     #[default]
     Equal,
@@ -224,8 +224,8 @@ impl<'a> Stage<'a> {
     /// How important a policy is told that a page is.
     pub fn told_importance(&self, page: usize) -> f32 {
         match self.setting.told {
-            Told::Equal => 1.0,
-            Told::PageRank => self.importance[page],
+            KnownImportance::Equal => 1.0,
+            KnownImportance::PageRank => self.importance[page],
         }
     }
 
@@ -271,7 +271,7 @@ pub(crate) mod tests {
     use crate::history::world::tests::world_of;
 
     pub(crate) fn setting(cycle_days: f64, budget: f64) -> Setting {
-        Setting { cycle_days, budget, told: Told::Equal }
+        Setting { cycle_days, budget, told: KnownImportance::Equal }
     }
 
     const FOREVER: f64 = f64::INFINITY;

@@ -34,7 +34,7 @@ pub struct Maker {
     pub make: fn(&Sources, &Progress<'_>) -> Result<Exhibit>,
 }
 
-/// Told the share of an exhibit that is done, from 0 to 1.
+/// KnownImportance the share of an exhibit that is done, from 0 to 1.
 pub type Progress<'a> = dyn Fn(f64) + Sync + 'a;
 
 /// A chapter with those of its exhibits that are wanted.

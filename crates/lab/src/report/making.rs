@@ -32,7 +32,7 @@ pub enum Made {
     Failed(String),
 }
 
-/// Told which exhibit is being made and which share of it is done; 1 when it is finished.
+/// KnownImportance which exhibit is being made and which share of it is done; 1 when it is finished.
 pub type Watch<'a> = dyn Fn(&'static Maker, f64) + Sync + 'a;
 
 /// Makes exhibits, `threads` at once.

@@ -10,7 +10,7 @@ use freshet_theory::units::Days;
 use super::chapter::Progress;
 use crate::history::World;
 use crate::replay::run::{Cycle, run};
-use crate::replay::stage::{Setting, Told};
+use crate::replay::stage::{KnownImportance, Setting};
 use crate::replay::{Contestant, Stage};
 
 /// How a world is replayed.
@@ -85,7 +85,10 @@ pub(super) struct Visited {
 
 fn stage(world: &World, pace: Pace) -> Result<Stage<'_>> {
     // PageRank is told: only the policies that go by it look at it.
-    Stage::new(world, Setting { cycle_days: pace.cycle_days, budget: pace.budget, told: Told::PageRank })
+    Stage::new(
+        world,
+        Setting { cycle_days: pace.cycle_days, budget: pace.budget, told: KnownImportance::PageRank },
+    )
 }
 
 /// Mean ChangeRatio of cycles with downloads; 0 if there are none.

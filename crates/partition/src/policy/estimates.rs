@@ -106,17 +106,17 @@ impl Estimates {
     }
 
     /// Takes in a visit `interval` after the one before. A visit after no time says nothing.
-    pub(super) fn absorb(&mut self, page: PageId, interval: Days, changed: bool) {
+    pub(super) fn observe(&mut self, page: PageId, interval: Days, changed: bool) {
         if interval == Days::ZERO {
             return;
         }
         let page = page.index();
-        self.counts[page].absorb(changed);
+        self.counts[page].observe(changed);
         self.watched[page] += interval.get();
         let (changes, exposure) = match self.estimator {
-            Estimator::Gamma => self.absorb_gamma(page, interval, changed),
+            Estimator::Gamma => self.observe_gamma(page, interval, changed),
             Estimator::Irregular => {
-                self.irregular[page].absorb(interval, changed);
+                self.irregular[page].observe(interval, changed);
                 (f64::from(u8::from(changed)), interval.get())
             }
             Estimator::Naive | Estimator::Improved => (f64::from(u8::from(changed)), interval.get()),
@@ -151,11 +151,11 @@ impl Estimates {
     }
 
     /// Returns by how much the page's changes and exposure grew.
-    fn absorb_gamma(&mut self, page: usize, interval: Days, changed: bool) -> (f64, f64) {
+    fn observe_gamma(&mut self, page: usize, interval: Days, changed: bool) -> (f64, f64) {
         let history = &mut self.gamma[page];
         let before = *history;
         let visit = ExposedVisit { elapsed: interval, exposure: interval, changed };
-        history.absorb(&self.prior, Discount::NONE, &visit);
+        history.observe(&self.prior, Discount::NONE, &visit);
         (history.changes() - before.changes(), history.exposure().get() - before.exposure().get())
     }
 
@@ -190,7 +190,7 @@ mod tests {
         let mut estimates = Estimates::new(estimator, Days::new(1.0));
         estimates.grow(1);
         for (interval, changed) in visits {
-            estimates.absorb(PageId(0), Days::new(*interval), *changed);
+            estimates.observe(PageId(0), Days::new(*interval), *changed);
         }
         estimates.rate(PageId(0)).get()
     }
@@ -226,8 +226,8 @@ mod tests {
             let mut estimates = Estimates::new(estimator, Days::new(1.0));
             estimates.grow(3);
             for _ in 0..400 {
-                estimates.absorb(PageId(0), Days::new(1.0), true);
-                estimates.absorb(PageId(1), Days::new(1.0), false);
+                estimates.observe(PageId(0), Days::new(1.0), true);
+                estimates.observe(PageId(1), Days::new(1.0), false);
                 estimates.settle();
             }
             let mean = estimates.rate(PageId(2)).get();

@@ -169,7 +169,7 @@ impl Policy for Frequency {
             let last = &mut self.last[observation.page.index()];
             let interval = Days::new((observation.time.get() - last.get()).max(0.0));
             *last = Days::new(last.get().max(observation.time.get()));
-            self.estimates.absorb(observation.page, interval, observation.outcome.is_change());
+            self.estimates.observe(observation.page, interval, observation.outcome.is_change());
         }
     }
 

@@ -36,7 +36,7 @@ use super::frequency::{Frequency, Standing};
 use super::freshet::{Freshet, Objective, Settings};
 use super::intervals::Intervals;
 use super::mixture::Mixture;
-use super::neighbourhood::{Eagerness, Kinship, Neighbourhood};
+use super::neighbourhood::{DownloadProbability, Kinship, Neighbourhood};
 use super::nutch::Nutch;
 use super::random::Random;
 use super::round_robin::RoundRobin;
@@ -95,7 +95,7 @@ pub enum CyclePolicy {
         /// How far neighbours are downloaded, and in which direction.
         granularity: i64,
         /// Which samples have their neighbours downloaded.
-        eagerness: Eagerness,
+        download_probability: DownloadProbability,
     },
     /// Two policies that share the downloads.
     Mixture {
@@ -245,11 +245,11 @@ const STANDINGS: [(&str, Standing); 6] = [
 ];
 const METHODS: [(&str, Method); 3] =
     [("wald", Method::Wald), ("conservative", Method::Conservative), ("wilson", Method::Wilson)];
-const EAGERNESS: [(&str, Eagerness); 4] = [
-    ("status", Eagerness::Status),
-    ("ha", Eagerness::History),
-    ("wha", Eagerness::WeightedHistory),
-    ("pra", Eagerness::PageRank),
+const EAGERNESS: [(&str, DownloadProbability); 4] = [
+    ("status", DownloadProbability::Status),
+    ("ha", DownloadProbability::History),
+    ("wha", DownloadProbability::WeightedHistory),
+    ("pra", DownloadProbability::PageRank),
 ];
 const ORDERS: [(&str, VisitOrder); 3] = [
     ("fixed", VisitOrder::Fixed),
@@ -376,8 +376,8 @@ impl CyclePolicy {
             Self::Greedy => Box::new(Sampling::new(Spread::Greedy, seed)),
             Self::Adaptive { method } => Box::new(Adaptive::new(*method, seed)),
             Self::Subset(inner) => Box::new(Subset::new(part(inner, 1), seed)),
-            Self::Neighbourhood { kinship, granularity, eagerness } => {
-                Box::new(Neighbourhood::new(*kinship, Granularity(*granularity), *eagerness, seed))
+            Self::Neighbourhood { kinship, granularity, download_probability } => {
+                Box::new(Neighbourhood::new(*kinship, Granularity(*granularity), *download_probability, seed))
             }
             Self::Mixture { first, second, second_share } => {
                 Box::new(Mixture::new(part(first, 1), part(second, 2), *second_share))
@@ -482,8 +482,8 @@ impl<'a> Parts<'a> {
             CycleHead::Neighbourhood(kinship) => {
                 let granularity = self.value("a granularity such as 1", |_| true);
                 let granularity = granularity.unwrap_or(default_granularity(kinship));
-                let eagerness = self.choice(&EAGERNESS).unwrap_or_default();
-                CyclePolicy::Neighbourhood { kinship, granularity, eagerness }
+                let download_probability = self.choice(&EAGERNESS).unwrap_or_default();
+                CyclePolicy::Neighbourhood { kinship, granularity, download_probability }
             }
             CycleHead::Mixture => {
                 let (first, second) = (Box::new(self.cycle_policy()?), Box::new(self.cycle_policy()?));
@@ -577,9 +577,9 @@ impl fmt::Display for CyclePolicy {
             Self::Adaptive { method: DEFAULT_METHOD } => f.write_str("adaptive"),
             Self::Adaptive { method } => write!(f, "adaptive:{}", name_of(&METHODS, method)),
             Self::Subset(inner) => write!(f, "subset:{inner}"),
-            Self::Neighbourhood { kinship, granularity, eagerness } => {
+            Self::Neighbourhood { kinship, granularity, download_probability } => {
                 let kinship = name_of(&CYCLE_HEADS, &CycleHead::Neighbourhood(*kinship));
-                write!(f, "{kinship}:{granularity}:{}", name_of(&EAGERNESS, eagerness))
+                write!(f, "{kinship}:{granularity}:{}", name_of(&EAGERNESS, download_probability))
             }
             Self::Mixture { first, second, second_share } => {
                 write!(f, "mixture:{first}:{second}:{second_share}")

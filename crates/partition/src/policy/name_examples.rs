@@ -33,8 +33,10 @@ pub fn other_names() -> Vec<String> {
         }
     }
     for kinship in ["link", "directory", "cluster"] {
-        for (granularity, eagerness) in [(-3, "status"), (-1, "wha"), (0, "pra"), (2, "ha"), (8, "status")] {
-            names.push(format!("{kinship}:{granularity}:{eagerness}"));
+        for (granularity, download_probability) in
+            [(-3, "status"), (-1, "wha"), (0, "pra"), (2, "ha"), (8, "status")]
+        {
+            names.push(format!("{kinship}:{granularity}:{download_probability}"));
         }
     }
     names

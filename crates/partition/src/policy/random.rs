@@ -10,14 +10,14 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::catalogue::{Catalogue, PageId};
-use super::lots::Lots;
+use super::random_draw::RandomDraw;
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
 /// Every cycle other pages, drawn by lot.
 #[derive(Debug)]
 pub(super) struct Random {
-    lots: Lots,
+    lots: RandomDraw,
     open: OpenPages,
     seed: u64,
     rng: ChaCha8Rng,
@@ -27,7 +27,7 @@ impl Random {
     /// A policy that knows no page yet.
     pub(super) fn new(seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
-        Self { lots: Lots::default(), open: OpenPages::default(), seed, rng }
+        Self { lots: RandomDraw::default(), open: OpenPages::default(), seed, rng }
     }
 }
 

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::catalogue::{Catalogue, PageId};
-use super::lots::Lots;
+use super::random_draw::RandomDraw;
 use super::selective::OpenPages;
 use super::visit::Observation;
 
@@ -24,7 +24,7 @@ pub(super) struct SampledSites {
     pub(super) open: OpenPages,
     seed: u64,
     rng: ChaCha8Rng,
-    lots: Vec<Lots>,
+    lots: Vec<RandomDraw>,
     sites: Vec<Counted>,
     /// Whether the visits of this cycle are counted yet.
     is_counting: bool,
@@ -54,7 +54,7 @@ impl SampledSites {
     /// The pages from `first` on are new.
     pub(super) fn discover(&mut self, catalogue: &Catalogue, first: PageId) {
         self.open.grow(catalogue.pages());
-        self.lots.resize_with(catalogue.sites(), Lots::default);
+        self.lots.resize_with(catalogue.sites(), RandomDraw::default);
         for page in (first.0..catalogue.pages() as u32).map(PageId) {
             self.lots[catalogue.site_of(page).index()].add(page);
         }

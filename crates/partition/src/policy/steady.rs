@@ -198,7 +198,7 @@ impl Policy for Steady {
             let (page, time) = (observation.page, observation.time.get());
             if observation.outcome.is_known() {
                 let interval = Days::new((time - self.last[page.index()]).max(0.0));
-                self.estimates.absorb(page, interval, observation.outcome.is_change());
+                self.estimates.observe(page, interval, observation.outcome.is_change());
             }
             // A clock may have been set back.
             self.last[page.index()] = self.last[page.index()].max(time);

@@ -21,7 +21,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::catalogue::{Catalogue, PageId, SiteId};
-use super::lots::Lots;
+use super::random_draw::RandomDraw;
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Outcome, Policy};
 
@@ -42,7 +42,7 @@ pub(super) struct Subset {
     pages_of_site: Vec<usize>,
     open: OpenPages,
     /// All pages, for what the sites of a cycle cannot take.
-    lots: Lots,
+    lots: RandomDraw,
     seed: u64,
     /// Of the order of sites.
     order_rng: ChaCha8Rng,
@@ -60,7 +60,7 @@ impl Subset {
             turn_of_cycle: (0, 0),
             pages_of_site: Vec::new(),
             open: OpenPages::default(),
-            lots: Lots::default(),
+            lots: RandomDraw::default(),
             seed,
             order_rng: ChaCha8Rng::seed_from_u64(seed),
             rng: ChaCha8Rng::seed_from_u64(seed),

@@ -92,7 +92,7 @@ fn events(step: u64, time: Timestamp, content: &[u8]) -> Result<StepEvents, Stor
 
 /// The options that the crawl in a directory was told last. `found` are those that its file has: the log is read only if they are others. None if it was told
 /// none, or is no crawl of this format.
-pub fn told_options(directory: &Path, found: Option<&[u8]>) -> Result<Option<Vec<u8>>, StoreError> {
+pub fn saved_options(directory: &Path, found: Option<&[u8]>) -> Result<Option<Vec<u8>>, StoreError> {
     if !matches!(known_format(directory)?, Some(Format::Ours)) || !directory.join(synced::FILE_NAME).exists()
     {
         return Ok(found.map(<[u8]>::to_vec));

@@ -26,10 +26,10 @@ use crate::aside::Aside;
 use crate::check::{Findings, check_into};
 use crate::convert::{convert, put_commands};
 use crate::error::StoreError;
-use crate::gist;
 use crate::inspect::{CACHE_BYTES, take_lock};
 use crate::key_value::{Batch, KeyValue};
 use crate::reader::{Hold, Reader, Shared};
+use crate::startup_index;
 use crate::store::{Format, known_format};
 
 /// What a repair did.
@@ -50,8 +50,8 @@ pub struct Repaired {
 /// Makes a damaged store sound. No process may have it open; `now` names the folder for what must go.
 pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> {
     let lock = take_lock(directory)?;
-    // A repair may give a number to another URL. What the gist said is in the store, or lost.
-    gist::remove(directory)?;
+    // A repair may give a number to another URL. What the start-up index said is in the store, or lost.
+    startup_index::remove(directory)?;
     let mut aside = Aside::new(directory, now);
     let mut done = Vec::new();
     let is_damaged_earlier =

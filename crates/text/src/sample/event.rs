@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::TextError;
-use crate::shelf::append_line;
+use crate::summary_store::append_line;
 
 /// A fact of a sample.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]

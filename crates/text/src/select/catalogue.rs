@@ -1,4 +1,4 @@
-//! The summaries of all databases of a shelf, ready to be asked: an inverted index in files that follows the summaries.
+//! The summaries of all databases of a summary store, ready to be asked: an inverted index in files that follows the summaries.
 //!
 //! ```text
 //! DIR/db/.index/segment-TIME-HASH.index   the summaries of some databases; see `segment` for the form
@@ -25,8 +25,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::ranking::{Algorithm, Choice, Posting, Ranked, Ranking};
 use super::segment::{self, Damaged, Held, Segment};
 use crate::error::TextError;
-use crate::shelf::{Shelf, write_whole};
 use crate::summary::Summary;
+use crate::summary_store::{SummaryStore, write_whole};
 
 /// Words of all databases of a new segment, each counted in each, at most: some 200 MB while it is made.
 const POSTINGS_MAX: usize = 4_000_000;
@@ -40,10 +40,10 @@ const UNSURE_NS: u64 = 2_000_000_000;
 /// Segments that may turn out to be damaged in one query before it is given up.
 const DAMAGED_MAX: usize = 3;
 
-/// The summaries of all databases of a shelf.
+/// The summaries of all databases of a summary store.
 #[derive(Debug)]
 pub struct Catalogue {
-    shelf: Shelf,
+    store: SummaryStore,
     databases: Vec<Ranked>,
     parts: Vec<Part>,
 }
@@ -66,17 +66,17 @@ struct Standing {
 }
 
 impl Catalogue {
-    /// The catalogue of a shelf, brought up to date.
-    pub fn of(shelf: &Shelf) -> Result<Self, TextError> {
-        let mut parts = open_all(&folder_of(shelf));
-        let standings = standings(shelf, &parts)?;
+    /// The catalogue of a summary store, brought up to date.
+    pub fn of(store: &SummaryStore) -> Result<Self, TextError> {
+        let mut parts = open_all(&folder_of(store));
+        let standings = standings(store, &parts)?;
         let missing = place(&mut parts, &standings);
         let (kept, dissolved) = sort_out(parts, !missing.is_empty());
         let again = dissolved.iter().flat_map(|part| part.live(&standings));
         let wanted: Vec<Standing> = missing.iter().copied().chain(again).cloned().collect();
         let mut parts = kept;
         if !wanted.is_empty() {
-            parts.extend(made(shelf, &wanted)?);
+            parts.extend(made(store, &wanted)?);
             // What was made has its place too.
             place(&mut parts, &standings);
         }
@@ -98,7 +98,7 @@ impl Catalogue {
         }
         let databases = ranked.into_iter().flatten().collect::<Vec<_>>();
         assert_eq!(databases.len(), standings.len(), "every database was placed");
-        Ok(Self { shelf: shelf.clone(), databases, parts })
+        Ok(Self { store: store.clone(), databases, parts })
     }
 
     /// Databases that have a summary.
@@ -123,11 +123,11 @@ impl Catalogue {
                 Ok(ranking) => return Ok(ranking.best(algorithm, top)),
                 Err(number) => {
                     self.parts.swap_remove(number).remove();
-                    *self = Self::of(&self.shelf)?;
+                    *self = Self::of(&self.store)?;
                 }
             }
         }
-        Err(TextError::damaged(&folder_of(&self.shelf), "its files are damaged again and again"))
+        Err(TextError::damaged(&folder_of(&self.store), "its files are damaged again and again"))
     }
 
     /// The databases that have a word; or the number of the segment that is damaged.
@@ -166,8 +166,8 @@ impl Part {
     }
 }
 
-fn folder_of(shelf: &Shelf) -> PathBuf {
-    shelf.directory().join(".index")
+fn folder_of(store: &SummaryStore) -> PathBuf {
+    store.directory().join(".index")
 }
 
 /// All segments that can be opened, the newest first. Those that cannot are removed.
@@ -188,19 +188,19 @@ fn open_all(folder: &Path) -> Vec<Part> {
 }
 
 /// Every database that has a summary, with its newest version.
-fn standings(shelf: &Shelf, parts: &[Part]) -> Result<Vec<Standing>, TextError> {
+fn standings(store: &SummaryStore, parts: &[Part]) -> Result<Vec<Standing>, TextError> {
     let mut known: HashMap<&str, &Held> = HashMap::new();
     for held in parts.iter().rev().flat_map(|part| &part.segment.databases) {
         known.insert(&held.name, held);
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
     let mut standings = Vec::new();
-    for (name, altered) in shelf.folders_with_times()? {
+    for (name, altered) in store.folders_with_times()? {
         // A folder that was altered a moment ago may be altered again without showing it.
         let folder_ns = if altered.saturating_add(UNSURE_NS) < now { altered } else { 0 };
         let version = match known.get(name.as_str()) {
             Some(held) if held.folder_ns == folder_ns && folder_ns > 0 => Some(held.version.clone()),
-            _ => shelf.newest_file(&name)?,
+            _ => store.newest_file(&name)?,
         };
         standings.extend(version.map(|version| Standing { name, version, folder_ns }));
     }
@@ -234,11 +234,11 @@ fn sort_out(parts: Vec<Part>, is_one_added: bool) -> (Vec<Part>, Vec<Part>) {
 }
 
 /// New segments of these databases, written if they can be.
-fn made(shelf: &Shelf, standings: &[Standing]) -> Result<Vec<Part>, TextError> {
+fn made(store: &SummaryStore, standings: &[Standing]) -> Result<Vec<Part>, TextError> {
     let mut parts = Vec::new();
     let (mut databases, mut summaries, mut postings) = (Vec::new(), Vec::<Summary>::new(), 0);
     for (number, standing) in standings.iter().enumerate() {
-        let version = shelf.read_file(&standing.name, &standing.version)?;
+        let version = store.read_file(&standing.name, &standing.version)?;
         let Ranked { name, documents, total, wording } =
             Ranked::of(&standing.name, version.facts.wording, &version.summary);
         databases.push(Held {
@@ -252,7 +252,7 @@ fn made(shelf: &Shelf, standings: &[Standing]) -> Result<Vec<Part>, TextError> {
         postings += version.summary.len();
         summaries.push(version.summary);
         if POSTINGS_MAX <= postings || number + 1 == standings.len() {
-            parts.push(keep(&folder_of(shelf), segment::write(&databases, &summaries))?);
+            parts.push(keep(&folder_of(store), segment::write(&databases, &summaries))?);
             databases.clear();
             summaries.clear();
             postings = 0;
@@ -284,9 +284,9 @@ mod tests {
     use crate::version::{Facts, Kind, Size, Version};
     use crate::words::Wording;
 
-    fn keep_version(shelf: &Shelf, name: &str, time_ms: i64, words: &[(&str, f64)]) {
-        if shelf.database(name).is_err() {
-            shelf.add(name, &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
+    fn keep_version(store: &SummaryStore, name: &str, time_ms: i64, words: &[(&str, f64)]) {
+        if store.database(name).is_err() {
+            store.add(name, &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
         }
         let facts = Facts {
             time_ms,
@@ -298,19 +298,19 @@ mod tests {
             sampling: None,
         };
         let version = Version { facts, summary: Summary::from_words(10.0, words.to_vec()) };
-        shelf.keep(name, &version).expect("it is kept");
+        store.keep(name, &version).expect("it is kept");
     }
 
     /// What the catalogue chooses is what an index in memory of the newest versions would.
     #[track_caller]
-    fn check(shelf: &Shelf, segments: usize) {
+    fn check(store: &SummaryStore, segments: usize) {
         let mut index = Index::default();
-        for name in shelf.names().expect("names") {
-            if let Some(version) = shelf.latest(&name).expect("it reads") {
+        for name in store.names().expect("names") {
+            if let Some(version) = store.latest(&name).expect("it reads") {
                 index.add(&name, version.facts.wording, &version.summary);
             }
         }
-        let mut catalogue = Catalogue::of(shelf).expect("it opens");
+        let mut catalogue = Catalogue::of(store).expect("it opens");
         for algorithm in [Algorithm::Cori, Algorithm::BGloss, Algorithm::Kl] {
             for query in ["saturn", "rings saturn", "nothing", "new old"] {
                 let chosen = catalogue.select(query, algorithm, 10).expect("it reads");
@@ -324,29 +324,29 @@ mod tests {
                 }
             }
         }
-        assert_eq!(fs::read_dir(folder_of(shelf)).map_or(0, Iterator::count), segments);
+        assert_eq!(fs::read_dir(folder_of(store)).map_or(0, Iterator::count), segments);
     }
 
     #[test]
     fn a_selection_goes_by_the_newest_versions_whatever_happened() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::in_directory(folder.path());
-        check(&shelf, 0);
-        keep_version(&shelf, "a", 1, &[("saturn", 3.0), ("old", 2.0)]);
-        keep_version(&shelf, "b", 1, &[("saturn", 1.0), ("rings", 4.0)]);
-        keep_version(&shelf, "c", 1, &[("rings", 1.0)]);
-        check(&shelf, 1);
-        check(&shelf, 1);
+        let store = SummaryStore::in_directory(folder.path());
+        check(&store, 0);
+        keep_version(&store, "a", 1, &[("saturn", 3.0), ("old", 2.0)]);
+        keep_version(&store, "b", 1, &[("saturn", 1.0), ("rings", 4.0)]);
+        keep_version(&store, "c", 1, &[("rings", 1.0)]);
+        check(&store, 1);
+        check(&store, 1);
         // A new version of one, a new database, and one that goes.
-        keep_version(&shelf, "a", 2, &[("saturn", 5.0), ("new", 2.0)]);
-        keep_version(&shelf, "d", 1, &[("old", 1.0)]);
-        check(&shelf, 2);
-        fs::remove_dir_all(shelf.place("c").expect("a place")).expect("it is removed");
+        keep_version(&store, "a", 2, &[("saturn", 5.0), ("new", 2.0)]);
+        keep_version(&store, "d", 1, &[("old", 1.0)]);
+        check(&store, 2);
+        fs::remove_dir_all(store.place("c").expect("a place")).expect("it is removed");
         // Of the first segment one of three is left: it is made again.
-        check(&shelf, 2);
+        check(&store, 2);
         // What a kill leaves of a segment is no segment.
         let segment = |n: usize| {
-            let mut paths: Vec<PathBuf> = fs::read_dir(folder_of(&shelf))
+            let mut paths: Vec<PathBuf> = fs::read_dir(folder_of(&store))
                 .expect("a folder")
                 .map(|entry| entry.expect("a file").path())
                 .collect();
@@ -356,27 +356,27 @@ mod tests {
         let path = segment(0);
         let whole = fs::read(&path).expect("it reads");
         fs::write(&path, &whole[..whole.len() / 2]).expect("it is cut");
-        check(&shelf, 2);
+        check(&store, 2);
         // Damage in a place that is read only by a query for the word.
         let path = segment(0);
         let mut bytes = fs::read(&path).expect("it reads");
         bytes[0] ^= 1;
         fs::write(&path, bytes).expect("it is damaged");
-        check(&shelf, 2);
-        fs::remove_dir_all(folder_of(&shelf)).expect("it is removed");
-        check(&shelf, 1);
+        check(&store, 2);
+        fs::remove_dir_all(folder_of(&store)).expect("it is removed");
+        check(&store, 1);
     }
 
     #[test]
     fn many_refreshes_leave_few_segments() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::in_directory(folder.path());
+        let store = SummaryStore::in_directory(folder.path());
         for n in 0..SEGMENTS_MAX + 3 {
-            keep_version(&shelf, &format!("d{n}"), 1, &[("saturn", 1.0)]);
-            Catalogue::of(&shelf).expect("it opens");
+            keep_version(&store, &format!("d{n}"), 1, &[("saturn", 1.0)]);
+            Catalogue::of(&store).expect("it opens");
         }
-        let segments = fs::read_dir(folder_of(&shelf)).expect("a folder").count();
+        let segments = fs::read_dir(folder_of(&store)).expect("a folder").count();
         assert!(segments <= SEGMENTS_MAX / 2 + 4, "{segments}");
-        assert_eq!(Catalogue::of(&shelf).expect("it opens").len(), SEGMENTS_MAX + 3);
+        assert_eq!(Catalogue::of(&store).expect("it opens").len(), SEGMENTS_MAX + 3);
     }
 }

@@ -4,7 +4,7 @@
 //! - [`ranking`]: CORI, bGlOSS and KL;
 //! - [`index`]: summaries in memory, ready to be asked;
 //! - `segment`: the summaries of some databases in a file, of which a query reads its own words;
-//! - [`catalogue`]: the summaries of all databases of a shelf in such files.
+//! - [`catalogue`]: the summaries of all databases of a summary store in such files.
 
 pub mod catalogue;
 pub mod index;

@@ -13,7 +13,7 @@ use freshet_fetch::web::decoded;
 use freshet_store::collection::http_head;
 use freshet_store::collection::warc::WarcRecord;
 
-use super::complete::Desk;
+use super::complete::Documents;
 use crate::error::TextError;
 use crate::interface::plain_urls;
 
@@ -24,16 +24,16 @@ pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 const HEAD_BYTES_MAX: u64 = 64 << 10;
 
 /// Reads all responses of a file, or of all WARC files in a directory.
-pub(super) fn read_all(path: &Path, desk: &mut Desk) -> Result<(), TextError> {
+pub(super) fn read_all(path: &Path, documents: &mut Documents) -> Result<(), TextError> {
     for file in files(path)? {
         let reader = BufReader::new(File::open(&file).map_err(TextError::file("open", &file))?);
         let ended = if file.extension().is_some_and(|ending| ending == "gz") {
-            read_records(BufReader::new(MultiGzDecoder::new(reader)), desk)
+            read_records(BufReader::new(MultiGzDecoder::new(reader)), documents)
         } else {
-            read_records(reader, desk)
+            read_records(reader, documents)
         };
         if let Err(error) = ended {
-            desk.pass_over(&file.display().to_string(), format!("it is broken: {error}"));
+            documents.pass_over(&file.display().to_string(), format!("it is broken: {error}"));
         }
     }
     Ok(())
@@ -56,16 +56,16 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, TextError> {
 }
 
 /// Reads records until the end, or until they are none.
-fn read_records(mut reader: impl BufRead, desk: &mut Desk) -> io::Result<()> {
+fn read_records(mut reader: impl BufRead, documents: &mut Documents) -> io::Result<()> {
     while let Some(record) = next_record(&mut reader)? {
         let Record::Whole(bytes) = record else {
-            desk.pass_over("a record", format!("it is larger than {RECORD_BYTES_MAX} bytes"));
+            documents.pass_over("a record", format!("it is larger than {RECORD_BYTES_MAX} bytes"));
             continue;
         };
         match WarcRecord::parse(&bytes) {
-            Ok(record) if record.kind() == "response" => take(&record, desk),
+            Ok(record) if record.kind() == "response" => take(&record, documents),
             Ok(_) => {}
-            Err(why) => desk.pass_over("a record", why),
+            Err(why) => documents.pass_over("a record", why),
         }
     }
     Ok(())
@@ -118,7 +118,7 @@ fn next_record(reader: &mut impl BufRead) -> io::Result<Option<Record>> {
     Ok(Some(Record::Whole(bytes)))
 }
 
-fn take(record: &WarcRecord, desk: &mut Desk) {
+fn take(record: &WarcRecord, documents: &mut Documents) {
     let (head, body) = record.http();
     let status = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
     // Only what was found is a document.
@@ -126,10 +126,10 @@ fn take(record: &WarcRecord, desk: &mut Desk) {
         return;
     }
     let Ok(url) = plain_urls().of(record.url().trim_matches(['<', '>'])) else {
-        return desk.pass_over(record.url(), "it is no URL of the Web");
+        return documents.pass_over(record.url(), "it is no URL of the Web");
     };
     let body = decoded(http_head::value(head, "content-encoding"), body.to_vec());
-    desk.take(&url, http_head::value(head, "content-type"), &body);
+    documents.take(&url, http_head::value(head, "content-type"), &body);
 }
 
 #[cfg(test)]

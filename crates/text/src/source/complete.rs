@@ -22,13 +22,13 @@ use crate::version::{Facts, Kind, Size, Version};
 const NOTES_MAX: usize = 20;
 
 /// What is read of the documents of a database, one after the other.
-pub(super) struct Desk {
+pub(super) struct Documents {
     counting: Counting,
     notes: Vec<String>,
     unread: u64,
 }
 
-impl Desk {
+impl Documents {
     /// Takes a document as bytes of some sort.
     pub(super) fn take(&mut self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) {
         let limits = Limits::default();
@@ -70,14 +70,14 @@ pub fn complete_summary(
     now: Timestamp,
     at: Option<Timestamp>,
 ) -> Result<Option<Version>, TextError> {
-    let mut desk = Desk { counting: Counting::new(database.wording), notes: Vec::new(), unread: 0 };
+    let mut documents = Documents { counting: Counting::new(database.wording), notes: Vec::new(), unread: 0 };
     match &database.place {
-        Place::Dir { path } => files::read_all(path, &mut desk)?,
-        Place::Warc { path } => archive::read_all(path, &mut desk)?,
-        Place::Site { site } => site::read_all(directory, site, at, &mut desk)?,
+        Place::Dir { path } => files::read_all(path, &mut documents)?,
+        Place::Warc { path } => archive::read_all(path, &mut documents)?,
+        Place::Site { site } => site::read_all(directory, site, at, &mut documents)?,
         Place::Search(_) => return Ok(None),
     }
-    let Desk { counting, mut notes, unread } = desk;
+    let Documents { counting, mut notes, unread } = documents;
     if unread > 0 {
         notes.insert(0, format!("{unread} documents could not be read"));
     }

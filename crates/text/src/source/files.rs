@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 
 use freshet_fetch::page::PageUrl;
 
-use super::complete::Desk;
+use super::complete::Documents;
 use crate::error::TextError;
 
 /// The largest file that is read, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads all files under a directory.
-pub(super) fn read_all(directory: &Path, desk: &mut Desk) -> Result<(), TextError> {
+pub(super) fn read_all(directory: &Path, documents: &mut Documents) -> Result<(), TextError> {
     let mut waiting = vec![directory.to_owned()];
     // The directory itself must be there; what lies in it may be as it is.
     fs::read_dir(directory).map_err(TextError::file("read", directory))?;
@@ -24,7 +24,7 @@ pub(super) fn read_all(directory: &Path, desk: &mut Desk) -> Result<(), TextErro
         let entries = match fs::read_dir(&directory) {
             Ok(entries) => entries,
             Err(error) => {
-                desk.pass_over(&directory.display().to_string(), error);
+                documents.pass_over(&directory.display().to_string(), error);
                 continue;
             }
         };
@@ -35,9 +35,9 @@ pub(super) fn read_all(directory: &Path, desk: &mut Desk) -> Result<(), TextErro
         for path in paths {
             match fs::symlink_metadata(&path) {
                 Ok(metadata) if metadata.is_dir() => below.push(path),
-                Ok(metadata) if metadata.is_file() => read_one(&path, metadata.len(), desk),
+                Ok(metadata) if metadata.is_file() => read_one(&path, metadata.len(), documents),
                 Ok(_) => {}
-                Err(error) => desk.pass_over(&path.display().to_string(), error),
+                Err(error) => documents.pass_over(&path.display().to_string(), error),
             }
         }
         waiting.extend(below.into_iter().rev());
@@ -45,9 +45,9 @@ pub(super) fn read_all(directory: &Path, desk: &mut Desk) -> Result<(), TextErro
     Ok(())
 }
 
-fn read_one(path: &Path, bytes: u64, desk: &mut Desk) {
+fn read_one(path: &Path, bytes: u64, documents: &mut Documents) {
     if FILE_BYTES_MAX < bytes {
-        return desk
+        return documents
             .pass_over(&path.display().to_string(), format!("it is larger than {FILE_BYTES_MAX} bytes"));
     }
     match fs::read(path) {
@@ -58,9 +58,9 @@ fn read_one(path: &Path, bytes: u64, desk: &mut Desk) {
             let url = PageUrl::stored(&format!("http://localhost/file.{ending}"))
                 .or_else(|| PageUrl::stored("http://localhost/file"));
             if let Some(url) = url {
-                desk.take(&url, None, &body);
+                documents.take(&url, None, &body);
             }
         }
-        Err(error) => desk.pass_over(&path.display().to_string(), error),
+        Err(error) => documents.pass_over(&path.display().to_string(), error),
     }
 }

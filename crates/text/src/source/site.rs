@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use freshet_crawl::desk::site_named;
 use freshet_crawl::opening::is_crawl;
+use freshet_crawl::queries::site_named;
 use freshet_fetch::page::PageUrl;
 use freshet_fetch::web::decoded;
 use freshet_protocol::time::Timestamp;
 use freshet_store::reader::Reader;
 
-use super::complete::Desk;
+use super::complete::Documents;
 use crate::error::TextError;
 
 /// Reads all pages that a site had.
@@ -18,7 +18,7 @@ pub(super) fn read_all(
     directory: &Path,
     site: &str,
     at: Option<Timestamp>,
-    desk: &mut Desk,
+    documents: &mut Documents,
 ) -> Result<(), TextError> {
     if !is_crawl(directory) {
         return Err(TextError::damaged(directory, "it holds no crawl; `freshet crawl` makes one"));
@@ -43,10 +43,10 @@ pub(super) fn read_all(
         match reader.response_at(page, moment) {
             Ok(Some(response)) => {
                 let body = decoded(response.header("content-encoding"), response.body.clone());
-                desk.take(&url, response.header("content-type"), &body);
+                documents.take(&url, response.header("content-type"), &body);
             }
             Ok(None) => {}
-            Err(error) => desk.pass_over(url.as_str(), error),
+            Err(error) => documents.pass_over(url.as_str(), error),
         }
     }
     Ok(())

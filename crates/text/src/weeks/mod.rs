@@ -2,7 +2,7 @@
 //!
 //! In reading order:
 //! - [`chronicle`]: the summaries of a database, week by week;
-//! - [`tables`], [`from_shelf`]: chronicles from tables of document frequencies, and from the versions on a shelf;
+//! - [`tables`], [`from_summary_store`]: chronicles from tables of document frequencies, and from the versions on a summary store;
 //! - [`drift`]: every old summary against every current one;
 //! - [`study`]: recall, precision and divergence by age;
 //! - [`lives`]: how long summaries last, and the features of their databases;
@@ -17,7 +17,7 @@ pub mod contest;
 pub mod drift;
 pub mod evaluation;
 pub mod fit;
-pub mod from_shelf;
+pub mod from_summary_store;
 pub mod lives;
 pub mod model;
 pub mod plan;

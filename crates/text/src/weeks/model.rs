@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fit::{Baseline, Coefficient, SETS, SetFit, name_of};
 use crate::error::TextError;
-use crate::shelf::write_whole;
+use crate::summary_store::write_whole;
 
 /// Shapes that a plan can use; a level baseline has none.
 const SHAPES: (f64, f64) = (0.05, 20.0);

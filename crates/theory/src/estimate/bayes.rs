@@ -113,7 +113,7 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
     ///
     /// Panics if the number of classes differs.
     #[inline]
-    pub fn absorb(&mut self, classes: &RateClasses, interval: Days, changed: bool) {
+    pub fn observe(&mut self, classes: &RateClasses, interval: Days, changed: bool) {
         let log_likelihoods = self.log_likelihoods.as_mut();
         assert_eq!(log_likelihoods.len(), classes.count());
         if changed {
@@ -252,19 +252,19 @@ mod tests {
         Visit { interval: Days::new(days), changed }
     }
 
-    fn absorb<const CLASSES: usize>(
+    fn observe<const CLASSES: usize>(
         classes: &RateClasses,
         visits: &[Visit],
     ) -> ClassEvidence<[f64; CLASSES]> {
         let mut evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; CLASSES]);
-        visits.iter().for_each(|visit| evidence.absorb(classes, visit.interval, visit.changed));
+        visits.iter().for_each(|visit| evidence.observe(classes, visit.interval, visit.changed));
         evidence
     }
 
     #[track_caller]
     fn check(visits: &[Visit], expected: [f64; 2]) {
         let classes = week_and_month();
-        for posterior in [classes.posterior(visits), absorb::<2>(&classes, visits).posterior(&classes)] {
+        for posterior in [classes.posterior(visits), observe::<2>(&classes, visits).posterior(&classes)] {
             let posterior = posterior.expect("these classes explain any visit");
             for (got, want) in posterior.iter().zip(expected) {
                 assert!((got - want).abs() <= 1e-13 * want, "{posterior:?}");
@@ -310,7 +310,7 @@ mod tests {
     fn a_change_that_no_class_explains_has_no_posterior() {
         let never = RateClasses::new(&[ChangesPerDay::ZERO, ChangesPerDay::new(1.0)], &[1.0, 0.0]);
         assert_eq!(never.posterior(&[visit(1.0, true)]), None);
-        let evidence = absorb::<2>(&never, &[visit(1.0, true)]);
+        let evidence = observe::<2>(&never, &[visit(1.0, true)]);
         assert_eq!(evidence.mean_rate(&never), None);
         assert_eq!(evidence.interval(&never, Confidence::new(0.9)), RateInterval::ANY);
     }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn the_mean_and_the_interval_follow_the_posterior() {
         let classes = week_and_month();
-        let evidence = absorb::<2>(&classes, &[visit(5.0, true); 2]);
+        let evidence = observe::<2>(&classes, &[visit(5.0, true); 2]);
         let mean = evidence.mean_rate(&classes).map(ChangesPerDay::get);
         assert!(
             mean.is_some_and(
@@ -337,7 +337,7 @@ mod tests {
         assert_eq!(most_probable(&[-1.0, -1.0 - 2e-12]), 0);
         assert_eq!(most_probable(&[-1.0, -1.0 - 5e-13]), 1);
         let classes = week_and_month();
-        assert_eq!(absorb::<2>(&classes, &[]).most_probable_class(&classes), 1);
+        assert_eq!(observe::<2>(&classes, &[]).most_probable_class(&classes), 1);
     }
 
     proptest! {
@@ -352,9 +352,9 @@ mod tests {
             );
             let visits: Vec<_> = history.iter().map(|(days, changed)| visit(*days, *changed)).collect();
             let cut = cut.min(visits.len());
-            let mut merged = absorb::<5>(&classes, &visits[..cut]);
-            merged.merge(&absorb::<5>(&classes, &visits[cut..]));
-            let whole = absorb::<5>(&classes, &visits).posterior(&classes).expect("explained");
+            let mut merged = observe::<5>(&classes, &visits[..cut]);
+            merged.merge(&observe::<5>(&classes, &visits[cut..]));
+            let whole = observe::<5>(&classes, &visits).posterior(&classes).expect("explained");
             let at_once = classes.posterior(&visits).expect("explained");
             prop_assert!((whole.iter().sum::<f64>() - 1.0).abs() < 1e-12);
             for ((one, other), at_once) in merged.posterior(&classes).expect("explained").iter().zip(whole).zip(at_once) {

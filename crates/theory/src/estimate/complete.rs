@@ -35,14 +35,14 @@ impl CompleteHistory {
 
     /// Takes in a further span of time and the changes in it.
     #[inline]
-    pub fn absorb(&mut self, changes: u64, watched: Days) {
+    pub fn observe(&mut self, changes: u64, watched: Days) {
         self.changes += changes;
         self.watched = Days::new(self.watched.get() + watched.get());
     }
 
     /// Takes in the history of another time.
     pub fn merge(&mut self, other: &Self) {
-        self.absorb(other.changes, other.watched);
+        self.observe(other.changes, other.watched);
     }
 
     /// All changes so far.
@@ -121,15 +121,15 @@ mod tests {
         #[test]
         fn merging_is_the_same_as_going_on(spans in prop::collection::vec((0u64..5, 0u32..1000), 0..20), cut in 0usize..20) {
             // Whole days add without rounding.
-            let absorb = |spans: &[(u64, u32)]| {
+            let observe = |spans: &[(u64, u32)]| {
                 let mut history = CompleteHistory::NONE;
-                spans.iter().for_each(|(changes, days)| history.absorb(*changes, Days::new(f64::from(*days))));
+                spans.iter().for_each(|(changes, days)| history.observe(*changes, Days::new(f64::from(*days))));
                 history
             };
             let cut = cut.min(spans.len());
-            let mut merged = absorb(&spans[..cut]);
-            merged.merge(&absorb(&spans[cut..]));
-            prop_assert_eq!(merged, absorb(&spans));
+            let mut merged = observe(&spans[..cut]);
+            merged.merge(&observe(&spans[cut..]));
+            prop_assert_eq!(merged, observe(&spans));
             prop_assert_eq!(merged, CompleteHistory::new(merged.changes(), merged.watched()));
         }
     }

@@ -35,7 +35,7 @@ impl EvenVisits {
 
     /// Takes in one more visit.
     #[inline]
-    pub fn absorb(&mut self, changed: bool) {
+    pub fn observe(&mut self, changed: bool) {
         self.visits += 1;
         self.changes_found += u64::from(changed);
     }
@@ -126,13 +126,13 @@ mod tests {
             first in prop::collection::vec(any::<bool>(), 0..40),
             second in prop::collection::vec(any::<bool>(), 0..40),
         ) {
-            let absorb = |mut history: EvenVisits, visits: &[bool]| {
-                visits.iter().for_each(|changed| history.absorb(*changed));
+            let observe = |mut history: EvenVisits, visits: &[bool]| {
+                visits.iter().for_each(|changed| history.observe(*changed));
                 history
             };
-            let mut merged = absorb(EvenVisits::NONE, &first);
-            merged.merge(&absorb(EvenVisits::NONE, &second));
-            prop_assert_eq!(merged, absorb(absorb(EvenVisits::NONE, &first), &second));
+            let mut merged = observe(EvenVisits::NONE, &first);
+            merged.merge(&observe(EvenVisits::NONE, &second));
+            prop_assert_eq!(merged, observe(observe(EvenVisits::NONE, &first), &second));
             prop_assert_eq!(merged, EvenVisits::new(merged.visits(), merged.changes_found()));
         }
     }

@@ -127,7 +127,7 @@ impl DiscountedHistory {
 
     /// Takes in one more visit.
     #[inline]
-    pub fn absorb(&mut self, prior: &GammaPrior, discount: Discount, visit: &ExposedVisit) {
+    pub fn observe(&mut self, prior: &GammaPrior, discount: Discount, visit: &ExposedVisit) {
         let exposure = visit.exposure.get();
         let kept = discount.kept_after(visit.elapsed);
         let mean = (prior.shape + self.changes) / (prior.exposure + self.exposure);
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_visit_is_absorbed_as_the_formula_says() {
         let mut history = DiscountedHistory::from_parts(3.0, Days::new(20.0));
-        history.absorb(&prior(), Discount::new(0.97), &visit(5.0, true));
+        history.observe(&prior(), Discount::new(0.97), &visit(5.0, true));
         let (kept, l) = (0.97f64.powi(5), 4.0 / 30.0 * 5.0f64);
         assert!((history.changes() - (kept * 3.0 + l / (1.0 - (-l).exp()))).abs() < 1e-14);
         assert!((history.exposure().get() - (kept * 20.0 + 5.0)).abs() < 1e-13);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn unchanged_visits_without_discount_add_their_exposure() {
         let mut history = DiscountedHistory::NONE;
-        (0..40).for_each(|_| history.absorb(&prior(), Discount::NONE, &visit(2.0, false)));
+        (0..40).for_each(|_| history.observe(&prior(), Discount::NONE, &visit(2.0, false)));
         assert_eq!(history, DiscountedHistory::from_parts(0.0, Days::new(80.0)));
         let mean = history.posterior(&prior()).mean().get();
         assert!((mean - 1.0 / 90.0).abs() < 1e-16, "{mean}");
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_page_changed_at_every_visit_has_a_finite_rate() {
         let mut history = DiscountedHistory::NONE;
-        (0..10_000).for_each(|_| history.absorb(&prior(), Discount::new(0.97), &visit(1.0, true)));
+        (0..10_000).for_each(|_| history.observe(&prior(), Discount::new(0.97), &visit(1.0, true)));
         let posterior = history.posterior(&prior());
         assert!(posterior.mean().get() > 1.0, "{posterior:?}");
         let interval = posterior.interval(Confidence::new(0.9));
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn what_is_long_ago_is_forgotten() {
         let mut history = DiscountedHistory::from_parts(50.0, Days::new(10.0));
-        history.absorb(&prior(), Discount::new(0.5), &visit(100.0, false));
+        history.observe(&prior(), Discount::new(0.5), &visit(100.0, false));
         assert!(history.changes() < 1e-28);
         assert!((history.exposure().get() - 100.0).abs() < 1e-12);
     }
@@ -270,8 +270,8 @@ mod tests {
             let mean = |history: &DiscountedHistory| history.posterior(&prior()).mean().get();
             let before = DiscountedHistory::from_parts(changes, Days::new(exposure));
             let (mut changed, mut unchanged) = (before, before);
-            changed.absorb(&prior(), Discount::NONE, &visit(days, true));
-            unchanged.absorb(&prior(), Discount::NONE, &visit(days, false));
+            changed.observe(&prior(), Discount::NONE, &visit(days, true));
+            unchanged.observe(&prior(), Discount::NONE, &visit(days, false));
             prop_assert!(mean(&unchanged) < mean(&before));
             prop_assert!(mean(&changed) >= mean(&before) * (1.0 - 1e-14));
             prop_assert_eq!(changed, DiscountedHistory::from_parts(changed.changes(), changed.exposure()));

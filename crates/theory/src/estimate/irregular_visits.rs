@@ -97,7 +97,7 @@ impl IrregularVisits {
     ///
     /// Panics unless the interval is above zero.
     #[inline]
-    pub fn absorb(&mut self, interval: Days, changed: bool) {
+    pub fn observe(&mut self, interval: Days, changed: bool) {
         assert!(Days::ZERO < interval);
         let days = interval.get().min(DAYS_MAX);
         // Both kinds of visits do the same additions, one kind with zeros: which one it is cannot be predicted.
@@ -197,16 +197,16 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    fn absorb(visits: &[Visit]) -> IrregularVisits {
+    fn observe(visits: &[Visit]) -> IrregularVisits {
         let mut state = IrregularVisits::NONE;
-        visits.iter().for_each(|visit| state.absorb(visit.interval, visit.changed));
+        visits.iter().for_each(|visit| state.observe(visit.interval, visit.changed));
         state
     }
 
     /// Relative difference of the running rate from the exact one.
     fn error(visits: &[Visit]) -> f64 {
         let exact = most_likely_rate(visits).map_or(f64::NAN, RateEstimate::get);
-        let running = absorb(visits).rate().map_or(f64::NAN, RateEstimate::get);
+        let running = observe(visits).rate().map_or(f64::NAN, RateEstimate::get);
         (running / exact - 1.0).abs()
     }
 
@@ -235,7 +235,7 @@ mod tests {
             vec![visit(1.0, true), visit(1.5, true)],
             vec![visit(6.0, true), visit(4.0, false), visit(3.0, true), visit(7.0, false)],
         ] {
-            let state = absorb(&visits);
+            let state = observe(&visits);
             assert_eq!(
                 state.rate().map(|rate| (rate.get() * 1e9).round()),
                 most_likely_rate(&visits).map(|rate| (rate.get() * 1e9).round())
@@ -277,7 +277,7 @@ mod tests {
     fn intervals_outside_the_octaves_are_kept_too() {
         let visits =
             [visit(1e-9, true), visit(1e-7, false), visit(1e5, true), visit(1e30, true), visit(4.0, false)];
-        let rate = absorb(&visits).rate();
+        let rate = observe(&visits).rate();
         assert!(rate.is_some_and(|rate| rate.get() > 0.0 && rate.get().is_finite()), "{rate:?}");
     }
 
@@ -297,9 +297,9 @@ mod tests {
         ) {
             let visits: Vec<_> = history.iter().map(|(exponent, changed)| visit(exponent.exp2(), *changed)).collect();
             let cut = cut.min(visits.len());
-            let mut merged = absorb(&visits[..cut]);
-            merged.merge(&absorb(&visits[cut..]));
-            let whole = absorb(&visits);
+            let mut merged = observe(&visits[..cut]);
+            merged.merge(&observe(&visits[cut..]));
+            let whole = observe(&visits);
             prop_assert_eq!(merged.unchanged().count, whole.unchanged().count);
             for (one, other) in merged.octaves().iter().zip(whole.octaves()) {
                 prop_assert_eq!(one.count, other.count);

@@ -42,7 +42,7 @@ impl DatedVisits {
 
     /// Takes in one more visit, `interval` after the one before, to a page that last changed `since_change` ago.
     #[inline]
-    pub fn absorb(&mut self, since_change: Days, interval: Days) {
+    pub fn observe(&mut self, since_change: Days, interval: Days) {
         let (since_change, interval) = (since_change.get(), interval.get());
         self.visits += 1;
         self.changes_found += u64::from(since_change < interval);
@@ -115,15 +115,15 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    fn absorb(visits: &[(f64, f64)]) -> DatedVisits {
+    fn observe(visits: &[(f64, f64)]) -> DatedVisits {
         let mut state = DatedVisits::NONE;
-        visits.iter().for_each(|(since, interval)| state.absorb(Days::new(*since), Days::new(*interval)));
+        visits.iter().for_each(|(since, interval)| state.observe(Days::new(*since), Days::new(*interval)));
         state
     }
 
     #[track_caller]
     fn check(visits: &[(f64, f64)], plain: f64, corrected: f64) {
-        let state = absorb(visits);
+        let state = observe(visits);
         let agrees = |rate: Option<RateEstimate>, expected: f64| {
             rate.is_some_and(|rate| {
                 rate.get() == expected || (rate.get() - expected).abs() < 1e-12 * expected
@@ -174,7 +174,7 @@ mod tests {
                 let mut state = DatedVisits::NONE;
                 for _ in 0..20 {
                     let since = -(1.0 - random.random::<f64>()).ln() / rate;
-                    state.absorb(Days::new(since), Days::new(1.0));
+                    state.observe(Days::new(since), Days::new(1.0));
                 }
                 state.interval(Confidence::new(0.9)).contains(ChangesPerDay::new(rate))
             });
@@ -192,9 +192,9 @@ mod tests {
             // Whole days add without rounding.
             let visits: Vec<_> = visits.iter().map(|(a, b)| (f64::from(*a), f64::from(*b))).collect();
             let cut = cut.min(visits.len());
-            let mut merged = absorb(&visits[..cut]);
-            merged.merge(&absorb(&visits[cut..]));
-            prop_assert_eq!(merged, absorb(&visits));
+            let mut merged = observe(&visits[..cut]);
+            merged.merge(&observe(&visits[cut..]));
+            prop_assert_eq!(merged, observe(&visits));
             prop_assert_eq!(merged, DatedVisits::new(merged.visits(), merged.changes_found(), merged.looked_back()));
         }
     }

@@ -136,8 +136,8 @@ mod tests {
     /// The evidence of so many daily visits that found a change or not.
     fn daily(changed: usize, unchanged: usize) -> ClassEvidence<Vec<f64>> {
         let mut page = ClassEvidence::from_parts(Days::ZERO, vec![0.0; CLASSES]);
-        (0..changed).for_each(|_| page.absorb(&classes(), Days::new(1.0), true));
-        (0..unchanged).for_each(|_| page.absorb(&classes(), Days::new(1.0), false));
+        (0..changed).for_each(|_| page.observe(&classes(), Days::new(1.0), true));
+        (0..unchanged).for_each(|_| page.observe(&classes(), Days::new(1.0), false));
         page
     }
 

@@ -62,7 +62,7 @@ pub(super) struct Lives {
 
 impl Lives {
     /// Lets a commit happen; commits come in the order of the first-parent line.
-    pub(super) fn absorb(&mut self, commit: &Commit) {
+    pub(super) fn observe(&mut self, commit: &Commit) {
         let first = self.head.is_empty();
         self.start = if first { commit.time } else { self.start };
         self.end = if first { commit.time } else { self.end.max(commit.time) };
@@ -174,7 +174,7 @@ mod tests {
                 after: blob(after),
             };
             let files = files.iter().map(change).collect();
-            lives.absorb(&Commit { hash: format!("c{day}"), time: day * DAY, files });
+            lives.observe(&Commit { hash: format!("c{day}"), time: day * DAY, files });
         }
         lives
     }

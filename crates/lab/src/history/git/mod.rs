@@ -29,7 +29,7 @@ pub fn record(clone: &Path) -> Result<RecordedSite> {
     let repository = Repository::open(clone)?;
     let context = || format!("cannot read the history of {}", clone.display());
     let mut lives = Lives::default();
-    repository.first_parent_log(|commit| lives.absorb(&commit)).with_context(context)?;
+    repository.first_parent_log(|commit| lives.observe(&commit)).with_context(context)?;
     let Lives { pages, start, end, commits, head, .. } = lives;
     ensure!(
         !pages.is_empty(),

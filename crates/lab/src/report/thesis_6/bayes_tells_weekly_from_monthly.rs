@@ -57,7 +57,7 @@ fn drawn_monthly(visits: u64, interval: f64, rate: f64, chance: &mut ChaCha8Rng)
     let taken = (0..PAGES).filter(|_| {
         let mut evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; 2]);
         for _ in 0..visits {
-            evidence.absorb(&classes, Days::new(interval), chance.random_bool(chance_of_change));
+            evidence.observe(&classes, Days::new(interval), chance.random_bool(chance_of_change));
         }
         evidence.most_probable_class(&classes) == 1
     });
@@ -133,7 +133,7 @@ fn worked_example() -> [Comparison; 2] {
     let classes = classes();
     let mut evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; 2]);
     let mut weekly = || {
-        evidence.absorb(&classes, Days::new(5.0), true);
+        evidence.observe(&classes, Days::new(5.0), true);
         evidence.posterior(&classes).map_or(f64::NAN, |posterior| posterior[0])
     };
     [

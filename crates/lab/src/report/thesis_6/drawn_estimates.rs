@@ -41,7 +41,7 @@ pub(super) fn dated_quality(
         for _ in 0..visits {
             // Seen backwards from a visit, the time to the change before it is exponential too.
             let since_change: f64 = Exp1.sample(chance);
-            history.absorb(Days::new(since_change / changes_per_visit), Days::new(1.0));
+            history.observe(Days::new(since_change / changes_per_visit), Days::new(1.0));
         }
         estimator(&history)
     })

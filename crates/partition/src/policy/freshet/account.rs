@@ -4,7 +4,7 @@
 //! to the quantiles of a gamma distribution. The next visit is where the index reaches the threshold when all clocks run
 //! as usual from now on. Of the copy all pages are looked at, and if there are very many a part of them; a page with the exposure L is up to date with
 //! probability e^-L, and its age after the time t is t (1 − (1 − e^-L)/L) on average (**thesis**, section 5.2). What is said is calmer than what
-//! decides: it has weights of its own ([`super::telling`]), and rests on what something has told of single pages.
+//! decides: it has weights of its own ([`super::reported_freshness`]), and rests on what something has told of single pages.
 //!
 //! # Promises
 //! - The mean rate lies within its interval.

@@ -7,7 +7,7 @@
 //!
 //! The weights follow the last visits closely, which find what is worth a visit next. Of pages that are seldom visited they say one thing today and
 //! another tomorrow: a step is taken by what few visits found, and eleven weights that are right together where pages are visited may be wrong together
-//! where they are not. What is told of the copy therefore has weights of its own ([`super::telling`]).
+//! where they are not. What is told of the copy therefore has weights of its own ([`super::reported_freshness`]).
 //!
 //! # Promises
 //! - On the first day β = 0, so that the pure model decides.

@@ -173,7 +173,7 @@ impl Clocks {
 
     /// Takes the evidence of one visit into the clocks of its group, its site and all. The heights follow at the next
     /// [`Clocks::settle`].
-    pub(super) fn absorb(&mut self, evidence: &Evidence) {
+    pub(super) fn observe(&mut self, evidence: &Evidence) {
         let Ring { window, now, .. } = self.ring;
         let window_slots = window as usize;
         let Evidence { group, site, last, time, rate, changed } = *evidence;
@@ -312,7 +312,7 @@ mod tests {
     fn changes_speed_up_the_group_most_then_its_site_then_all() {
         let mut clocks = clocks(10, 3);
         for _ in 0..20 {
-            clocks.absorb(&evidence(2, 3, true));
+            clocks.observe(&evidence(2, 3, true));
         }
         clocks.settle();
         let group = group_time(&clocks, 0, 2);
@@ -327,7 +327,7 @@ mod tests {
     fn a_clock_that_is_added_runs_as_those_above_it() {
         let mut clocks = clocks(10, 3);
         for _ in 0..20 {
-            clocks.absorb(&evidence(2, 3, true));
+            clocks.observe(&evidence(2, 3, true));
         }
         clocks.grow(3, &[0, 0, 1, 0, 2]);
         let added = [3, 4].map(|group| group_time(&clocks, group, 2));
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn unchanged_samples_slow_the_clock_down() {
         let mut clocks = clocks(10, 5);
-        clocks.absorb(&evidence(0, 5, false));
+        clocks.observe(&evidence(0, 5, false));
         clocks.settle();
         assert!(group_time(&clocks, 0, 0) < 5.0);
     }
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn what_leaves_the_window_is_forgotten() {
         let mut clocks = clocks(4, 4);
-        clocks.absorb(&evidence(0, 4, true));
+        clocks.observe(&evidence(0, 4, true));
         clocks.advance(8);
         assert!((group_time(&clocks, 0, 4) - 4.0).abs() < 1e-5);
     }
@@ -356,7 +356,7 @@ mod tests {
     #[test]
     fn half_a_tick_is_half_its_height_and_half_the_evidence() {
         let mut clocks = clocks(10, 3);
-        clocks.absorb(&Evidence { last: moment(1.5), time: moment(2.5), ..evidence(0, 0, true) });
+        clocks.observe(&Evidence { last: moment(1.5), time: moment(2.5), ..evidence(0, 0, true) });
         let den = |tick: usize| clocks.groups.den[tick];
         assert!((den(2) - 0.25).abs() < 1e-6 && (den(3) - 0.25).abs() < 1e-6, "{:?}", clocks.groups.den);
         clocks.settle();
@@ -368,7 +368,7 @@ mod tests {
     #[test]
     fn a_long_pause_forgets_everything() {
         let mut clocks = clocks(5, 3);
-        clocks.absorb(&evidence(0, 3, true));
+        clocks.observe(&evidence(0, 3, true));
         clocks.advance(1_000_000);
         assert!((group_time(&clocks, 0, 999_000) - 1000.0).abs() < 1e-2);
     }

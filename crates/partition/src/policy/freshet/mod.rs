@@ -39,7 +39,7 @@ mod plan;
 mod policy;
 mod posterior;
 mod records;
-mod telling;
+mod reported_freshness;
 mod thompson;
 
 pub use index::Objective;

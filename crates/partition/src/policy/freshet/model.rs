@@ -12,7 +12,7 @@ use super::logarithms::ln;
 use super::moments::Moment;
 use super::posterior::{Finding, GroupRates, PagePosterior, after_visit};
 use super::records::Records;
-use super::telling::Telling;
+use super::reported_freshness::ReportedFreshness;
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId};
 
@@ -108,7 +108,7 @@ pub(super) struct Model {
     pub(super) clocks: Clocks,
     pub(super) rates: GroupRates,
     pub(super) calibration: Calibration,
-    telling: Telling,
+    reported: ReportedFreshness,
     pub(super) pages_of_site: Vec<u32>,
     pub(super) pages_alive: usize,
     /// Of each site, whether its dates are believed.
@@ -135,7 +135,7 @@ impl Model {
             clocks: Clocks::new(window),
             rates: GroupRates::default(),
             calibration: Calibration::new(),
-            telling: Telling::new(),
+            reported: ReportedFreshness::new(),
             pages_of_site: Vec::new(),
             pages_alive: 0,
             dates: Vec::new(),
@@ -172,7 +172,7 @@ impl Model {
         self.clocks.advance(self.now.tick());
         let is_new = before < self.now.tick();
         if is_new {
-            self.telling.let_pass(self.now.tick() - before);
+            self.reported.let_pass(self.now.tick() - before);
             self.take_measure();
         }
         is_new
@@ -260,7 +260,7 @@ impl Model {
             // Who knows how its pages stand leaves little to correct, and is known by other waits than those that visits end.
             view.example.exposure(0.0)
         } else {
-            self.telling.exposure(&view.example)
+            self.reported.exposure(&view.example)
         };
         if !self.records.is_told(page) {
             return exposure;
@@ -345,19 +345,19 @@ impl Model {
     }
 
     /// Learns from a visit all but what waits for the final clocks. The exposure is what was expected.
-    pub(super) fn absorb(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, f32) {
+    pub(super) fn observe(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, f32) {
         let (number, last) = (page as usize, self.records.last(page as usize));
         let View { example, times } = self.view(number, time);
         let exposure = self.calibration.exposure(&example);
         self.calibration.hear(&example, exposure, changed);
         if !self.records.is_told(number) && !self.records.is_confirmed(number) {
-            self.telling.hear(&example, changed);
+            self.reported.hear(&example, changed);
         }
         let fresh_time = fresh_time_expected(exposure, times.clock);
         self.fresh_time += FRESH_TIME_FOLLOWS * (fresh_time - self.fresh_time);
         let (group, site) = (self.group_of(number), self.site_of(number));
         let rate = self.posterior(number).mean();
-        self.clocks.absorb(&Evidence { group, site, last, time, rate, changed });
+        self.clocks.observe(&Evidence { group, site, last, time, rate, changed });
         let visit =
             Visit { page, last, time, changed, gone: false, prompted: false, changed_at: Moment::START };
         (visit, exposure)

@@ -206,7 +206,7 @@ impl Plain {
             .collect()
     }
 
-    fn absorb(&mut self, group: usize, evidence: &[(u32, f64, f64)]) {
+    fn observe(&mut self, group: usize, evidence: &[(u32, f64, f64)]) {
         let site = self.site(group);
         for (tick, num, den) in evidence {
             for ticks in [&mut self.all, &mut self.sites[site], &mut self.directories[group]] {
@@ -311,7 +311,7 @@ impl Policy for Plain {
             .map(|(observation, page)| (page.group, self.evidence(page, observation.outcome.is_change())))
             .collect();
         for (group, evidence) in &evidence {
-            self.absorb(*group, evidence);
+            self.observe(*group, evidence);
         }
         for (observation, (_, l, changed)) in observations.iter().zip(&batch) {
             let page = &mut self.pages[observation.page.index()];

@@ -298,7 +298,7 @@ impl Freshet {
                 _ => None,
             };
             let changed_at = changed_at.unwrap_or(Moment::START);
-            let (visit, exposure) = self.model.absorb(page, time, changed);
+            let (visit, exposure) = self.model.observe(page, time, changed);
             self.model.records.visit(number, changed, changed_probability(exposure));
             self.model.records.set_last(number, time);
             self.visits.push(Visit { gone, changed_at, ..visit });

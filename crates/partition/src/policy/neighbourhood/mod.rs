@@ -9,10 +9,10 @@
 
 mod clusters;
 mod directories;
-mod eagerness;
+mod download_probability;
 mod links;
 mod policy;
 
-pub use eagerness::Eagerness;
+pub use download_probability::DownloadProbability;
 pub use policy::Kinship;
 pub(super) use policy::Neighbourhood;

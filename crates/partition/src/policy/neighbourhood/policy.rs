@@ -20,10 +20,10 @@ use rand_chacha::rand_core::SeedableRng as _;
 
 use super::clusters::Clusters;
 use super::directories::Directories;
-use super::eagerness::{Eager, Eagerness};
+use super::download_probability::{DownloadProbability, Eager};
 use super::links::Links;
 use crate::policy::catalogue::{Catalogue, PageId};
-use crate::policy::lots::Lots;
+use crate::policy::random_draw::RandomDraw;
 use crate::policy::selective::{OpenPages, Selective};
 use crate::policy::visit::{Observation, Policy};
 
@@ -52,7 +52,7 @@ pub(in crate::policy) struct Neighbourhood {
     neighbours: Neighbours,
     granularity: Granularity,
     eager: Eager,
-    samples: Lots,
+    samples: RandomDraw,
     /// The samples of which the visit is not known yet: a crawl asks for more while some are under way.
     sampled: Vec<PageId>,
     /// Neighbours of the last seed that are still to be downloaded.
@@ -67,7 +67,7 @@ impl Neighbourhood {
     pub(in crate::policy) fn new(
         kinship: Kinship,
         granularity: Granularity,
-        eagerness: Eagerness,
+        download_probability: DownloadProbability,
         seed: u64,
     ) -> Self {
         let neighbours = match kinship {
@@ -78,8 +78,8 @@ impl Neighbourhood {
         Self {
             neighbours,
             granularity,
-            eager: Eager::new(eagerness),
-            samples: Lots::default(),
+            eager: Eager::new(download_probability),
+            samples: RandomDraw::default(),
             sampled: Vec::new(),
             waiting: Vec::new(),
             open: OpenPages::default(),

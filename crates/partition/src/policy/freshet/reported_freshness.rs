@@ -26,12 +26,12 @@ const WANDERS: f64 = 0.01;
 
 /// The weights, and how well they are known.
 #[derive(Clone, Debug)]
-pub(super) struct Telling {
+pub(super) struct ReportedFreshness {
     weights: [f64; WEIGHTS],
     covariance: [[f64; WEIGHTS]; WEIGHTS],
 }
 
-impl Telling {
+impl ReportedFreshness {
     /// No correction yet.
     pub(super) fn new() -> Self {
         let mut covariance = [[0.0; WEIGHTS]; WEIGHTS];
@@ -94,27 +94,27 @@ mod tests {
         Example { base, features }
     }
 
-    fn changed(telling: &Telling, base: f32) -> f32 {
-        1.0 - (-telling.exposure(&example(base))).exp()
+    fn changed(reported: &ReportedFreshness, base: f32) -> f32 {
+        1.0 - (-reported.exposure(&example(base))).exp()
     }
 
     #[test]
     fn before_the_first_visit_nothing_is_corrected() {
-        assert!((Telling::new().exposure(&example(-2.0)) - (-2.0f32).exp()).abs() < 1e-6);
+        assert!((ReportedFreshness::new().exposure(&example(-2.0)) - (-2.0f32).exp()).abs() < 1e-6);
     }
 
     #[test]
     fn what_is_told_is_soon_right_and_then_calm() {
-        let mut telling = Telling::new();
+        let mut reported = ReportedFreshness::new();
         let base = 0.1f32.ln();
         let mut told = Vec::new();
         for step in 0..300_usize {
             // Twenty in a hundred, now a few more and now a few less, where ten were promised.
             let found = 20 + [8, -8, 3, -3, 0, 5, -5][step % 7];
-            (0..100).for_each(|visit| telling.hear(&example(base), visit * 37 % 100 < found));
-            told.push(changed(&telling, base));
+            (0..100).for_each(|visit| reported.hear(&example(base), visit * 37 % 100 < found));
+            told.push(changed(&reported, base));
             if step % 12 == 0 {
-                telling.let_pass(1);
+                reported.let_pass(1);
             }
         }
         assert!((told[10] - 0.2).abs() < 0.02, "{}", told[10]);
@@ -124,16 +124,16 @@ mod tests {
 
     #[test]
     fn extremes_stay_finite() {
-        let mut telling = Telling::new();
+        let mut reported = ReportedFreshness::new();
         for base in [-100.0, 100.0, f32::MIN_POSITIVE.ln(), 0.0] {
             for changed in [true, false] {
-                telling.hear(&example(base), changed);
-                telling.let_pass(u32::MAX);
+                reported.hear(&example(base), changed);
+                reported.let_pass(u32::MAX);
             }
-            assert!(telling.exposure(&example(base)).is_finite());
+            assert!(reported.exposure(&example(base)).is_finite());
         }
         assert!(
-            telling.weights.iter().chain(telling.covariance.as_flattened()).all(|value| value.is_finite())
+            reported.weights.iter().chain(reported.covariance.as_flattened()).all(|value| value.is_finite())
         );
     }
 }

@@ -13,19 +13,19 @@ use freshet_store::all_urls::{Source, Standing, UrlRecord};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::counters::Counters;
 use freshet_store::error::StoreError;
-use freshet_store::gist::{Gist, Piece};
 use freshet_store::reader::Reader;
 use freshet_store::sites::SiteRecord;
+use freshet_store::startup_index::{Piece, StartupIndex};
 
 use super::admission::Admission;
 use super::dates::{Dates, LIST_EVERY, interval_of, is_silence_believed};
 use super::duplicates::Duplicates;
-use super::gist::{FORM, Notebook};
-use super::keeper::{Discovery, REDIRECTS_MAX};
+use super::event::Event;
 use super::known::{Gathered, Known};
-use super::news::News;
 use super::readings::{ListReadings, recall_readings};
 use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
+use super::startup_index::{FORM, Notebook};
+use super::writer_thread::{Discovery, REDIRECTS_MAX};
 use crate::status::Status;
 
 /// Sites with trouble that a status names.
@@ -48,24 +48,24 @@ pub struct Memory {
     /// The pages that were kept when the stores were opened, until they are told; none from then on.
     pub(super) past: Option<Past>,
     pub(super) dates: Dates,
-    pub(super) news: Vec<News>,
+    pub(super) event: Vec<Event>,
 }
 
 impl Memory {
-    /// Reads all that is known once. `gist` gives each of the pieces of the gist that it opens to what it is given.
+    /// Reads all that is known once. `startup_index` gives each of the pieces of the start-up index that it opens to what it is given.
     pub(super) fn recall(
         reader: &Reader,
         mut admission: Admission,
-        gist: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> Gist + Send,
+        startup_index: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> StartupIndex + Send,
     ) -> Result<(Self, Notebook), StoreError> {
         let mut known = Gathered::with_room_for(reader.counters()?.urls as usize);
         let mut seeds = Vec::new();
         let (pages, recalled) = thread::scope(|scope| {
             let pages = scope.spawn(|| recall_pages(reader));
-            let recalled = recall(reader, gist, |id, url| {
+            let recalled = recall(reader, startup_index, |id, url| {
                 known.add(url.hash, id);
                 if let Some(traits) = &url.traits {
-                    admission.remember(traits);
+                    admission.replay(traits);
                 }
                 if url.is_seed {
                     seeds.push(id);
@@ -90,7 +90,7 @@ impl Memory {
             duplicates,
             past: Some(Past { paths, pages, altered: BTreeSet::new() }),
             dates: Dates::default(),
-            news: Vec::new(),
+            event: Vec::new(),
         };
         for entry in reader.sites() {
             let (site, record) = entry?;
@@ -98,14 +98,14 @@ impl Memory {
             memory.sites.push(record);
         }
         for url in hot {
-            memory.remember_likeness(url)?;
+            memory.store_likeness(url)?;
         }
         Ok((memory, notebook))
     }
 
     /// The same for those who only ask.
     pub fn of(reader: &Reader, admission: Admission) -> Result<Self, StoreError> {
-        Ok(Self::recall(reader, admission, |each| reader.gist(FORM, each))?.0)
+        Ok(Self::recall(reader, admission, |each| reader.startup_index(FORM, each))?.0)
     }
 
     /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied, and the
@@ -113,7 +113,7 @@ impl Memory {
     pub fn tell_all(
         &mut self,
         now: Timestamp,
-        mut tell: impl FnMut(News),
+        mut tell: impl FnMut(Event),
     ) -> Result<(Copies, ListReadings), StoreError> {
         let Past { paths, mut pages, altered } = self.past.take().unwrap_or_default();
         pages.retain(|page| !altered.contains(&page.number()));
@@ -131,7 +131,7 @@ impl Memory {
             readings.iter().map(|(list, reading)| (&**list, interval_of(reading.head.every))).collect();
         for (site, record) in self.sites.iter().enumerate() {
             let site = SiteNumber(site as u32);
-            tell(News::Site { site, record: Box::new(record.clone()) });
+            tell(Event::Site { site, record: Box::new(record.clone()) });
             if is_silence_believed(record) {
                 copies.believe(site, last_read.get(&site).copied());
             }
@@ -142,7 +142,7 @@ impl Memory {
                     let is_lost = every.is_none() && !list.feed && is_silence_believed(record);
                     let fetched = list.fetched.filter(|_| !is_lost);
                     let due = fetched.map(|fetched| fetched.plus_millis(every.unwrap_or(LIST_EVERY)));
-                    tell(News::List { site, url, due: due.unwrap_or(record.first_seen) });
+                    tell(Event::List { site, url, due: due.unwrap_or(record.first_seen) });
                 }
             }
         }
@@ -152,9 +152,9 @@ impl Memory {
                 PastPage::Waits { page, site, url: id } => {
                     let url = self.reader.url(id)?;
                     let priority = url.map_or(0.0, |url| self.admission.priority(id, &url));
-                    tell(News::Admitted { page, site, priority });
+                    tell(Event::Admitted { page, site, priority });
                 }
-                PastPage::Told { news, .. } => tell(*news),
+                PastPage::Told { event, .. } => tell(*event),
             }
         }
         Ok((copies, readings))

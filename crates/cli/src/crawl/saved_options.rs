@@ -13,7 +13,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
-use freshet_store::log::event::told_options;
+use freshet_store::log::event::saved_options;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, ModeName, UpdateName, WeightsConfig};
@@ -24,7 +24,7 @@ const FILE: &str = "options.toml";
 /// Options that hold until something else is said.
 #[derive(Args, Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
-pub(super) struct Told {
+pub(super) struct SavedOptions {
     /// Visits: 20000/day, 1/s, unlimited
     #[arg(long, value_name = "VISITS/SPAN")]
     budget: Option<String>,
@@ -88,7 +88,7 @@ pub(super) struct Told {
     follow_other_sites: bool,
 }
 
-impl Told {
+impl SavedOptions {
     /// What the crawl in a directory was told before; nothing if it was told nothing, or is none yet.
     pub(super) fn before(directory: &Path) -> Result<Self> {
         let path = directory.join(FILE);
@@ -96,7 +96,7 @@ impl Told {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             found => Some(found.with_context(|| format!("cannot read {}", path.display()))?),
         };
-        let Some(told) = told_options(directory, found.as_deref())? else { return Ok(Self::default()) };
+        let Some(told) = saved_options(directory, found.as_deref())? else { return Ok(Self::default()) };
         let text = String::from_utf8(told).ok();
         let options = text.as_deref().map(toml::from_str).transpose().with_context(|| {
             format!("{} cannot be used: mend it, or remove it and give the options again", path.display())
@@ -218,7 +218,7 @@ pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config>
         None if beside.is_file() => Config::read(&beside)?,
         None => Config::default(),
     };
-    Told::before(directory)?.lay(How::Under, &mut config)?;
+    SavedOptions::before(directory)?.lay(How::Under, &mut config)?;
     Ok(config)
 }
 
@@ -230,17 +230,17 @@ const HEAD: &str = "\
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Told {
+    fn told(text: &str) -> SavedOptions {
         toml::from_str(text).expect("these are options")
     }
 
     #[test]
     fn what_was_said_is_kept_and_what_is_said_now_comes_first() {
         let directory = tempfile::tempdir().expect("there is room for a directory");
-        assert_eq!(Told::before(directory.path()).expect("it is empty"), Told::default());
+        assert_eq!(SavedOptions::before(directory.path()).expect("it is empty"), SavedOptions::default());
         let first = told("budget = '3000/day'\nhost-delay = '100ms'\nallow-private = true\npages = 50");
         first.keep(directory.path()).expect("it can be written");
-        assert_eq!(Told::before(directory.path()).expect("it was written"), first);
+        assert_eq!(SavedOptions::before(directory.path()).expect("it was written"), first);
         let now = told("budget = '1/s'\nobjective = 'fresh'").or(first);
         assert_eq!(
             now,
@@ -257,7 +257,8 @@ mod tests {
     fn a_file_that_cannot_be_used_is_named() {
         let directory = tempfile::tempdir().expect("there is room for a directory");
         fs::write(directory.path().join(FILE), "budged = '1/s'").expect("it can be written");
-        let error = format!("{:#}", Told::before(directory.path()).expect_err("there is no such option"));
+        let error =
+            format!("{:#}", SavedOptions::before(directory.path()).expect_err("there is no such option"));
         assert!(error.contains("options.toml cannot be used") && error.contains("budged"), "{error}");
     }
 }

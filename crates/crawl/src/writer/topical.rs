@@ -12,12 +12,12 @@ use freshet_store::all_urls::Standing;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 
-use super::keeper::Keeper;
+use super::event::Event;
 use super::memory::Memory;
-use super::news::News;
+use super::writer_thread::Writer;
 use crate::visit::{Finding, PageVisit};
 
-impl Keeper {
+impl Writer {
     /// Notes how much a copy is about the topic: before its links are followed, so that they are known to come from a hot page.
     pub(super) fn note_likeness(
         &mut self,
@@ -38,10 +38,10 @@ impl Keeper {
 
 impl Memory {
     /// A page that was hot when the crawl ended is hot when it goes on. What waits is told with its place when all is told.
-    pub(super) fn remember_likeness(&mut self, url: UrlId) -> Result<(), StoreError> {
+    pub(super) fn store_likeness(&mut self, url: UrlId) -> Result<(), StoreError> {
         if self.admission.topic().is_some() {
             self.come_nearer(url, 0)?;
-            self.news.clear();
+            self.event.clear();
         }
         Ok(())
     }
@@ -78,7 +78,7 @@ impl Memory {
                     nearer.extend(links.into_iter().map(|target| (target, distance + 1)));
                 }
             } else if before < priority {
-                self.news.push(News::Raised { page, site: record.site, priority });
+                self.event.push(Event::Raised { page, site: record.site, priority });
             }
         }
         Ok(())

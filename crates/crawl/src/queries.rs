@@ -1,12 +1,12 @@
-//! The desk: answers questions about a crawl, whether it runs or not.
+//! Answers questions about a crawl, whether it runs or not.
 //!
 //! While a crawl runs its process holds the stores; questions reach it through a socket in the crawl's directory (see
-//! [`crate::counter`]), and the answers are those it would give itself. When none runs, whoever asks opens the stores.
+//! [`crate::query_socket`]), and the answers are those it would give itself. When none runs, whoever asks opens the stores.
 
 use std::net::IpAddr;
 
 use freshet_fetch::change::Definition;
-use freshet_fetch::change::ephemeral::{Ephemeral, Key, PageLore, TemplateLore, template_of};
+use freshet_fetch::change::ephemeral::{Ephemeral, Key, PageEphemera, TemplateEphemera, template_of};
 use freshet_fetch::page::reading::{Limits, read_selecting};
 use freshet_fetch::page::{Canonical, PageUrl, read};
 use freshet_fetch::web::decoded;
@@ -23,7 +23,7 @@ use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::AuditReport;
-use crate::notes;
+use crate::last_run;
 use crate::past::{Past, past};
 use crate::status::{ChangeLine, Status};
 
@@ -129,7 +129,7 @@ pub enum PageOrder {
     Importance,
 }
 
-/// What the desk says.
+/// The answer to a question.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -543,18 +543,18 @@ fn describe_parts(
 ) -> Result<(), StoreError> {
     account.definition = definition.to_string();
     let Some(record) = reader.page(page)? else { return Ok(()) };
-    let lore = PageLore::decode(&record.evidence.0);
-    account.changes_in_a_row = lore.changes_in_a_row;
+    let learned = PageEphemera::decode(&record.evidence.0);
+    account.changes_in_a_row = learned.changes_in_a_row;
     let template = reader.note(&template_of(url))?;
-    let template = template.map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes));
+    let template = template.map_or_else(TemplateEphemera::default, |bytes| TemplateEphemera::decode(&bytes));
     let Some(stored) = record.place.and_then(|place| reader.read_version(place).ok()) else { return Ok(()) };
     let body = decoded(stored.header("content-encoding"), stored.body.clone());
     let content_type = Some(record.content_type.as_str());
     let (canonical, limits) = (Canonical::default(), Limits::default());
     let copy =
         read_selecting(url, content_type, &[], &[], &body, &canonical, &limits, definition.selectors());
-    let ephemeral = Ephemeral::new(&lore, &template);
-    let own = Ephemeral::new(&lore, &TemplateLore::default());
+    let ephemeral = Ephemeral::new(&learned, &template);
+    let own = Ephemeral::new(&learned, &TemplateEphemera::default());
     for block in copy.blocks.iter().filter(|block| ephemeral.has(Key::of(block))).take(PARTS_SHOWN) {
         let label = copy.labels.iter().find(|(path, _)| *path == block.path).map(|(_, label)| label.clone());
         let text = block.text(&copy.text);
@@ -571,7 +571,7 @@ fn describe_parts(
 
 fn changes(reader: &Reader, since_ms: i64, site: Option<&str>, limit: usize) -> Result<Answer, StoreError> {
     let visits = reader.visits(&VisitQuery::since(Timestamp::from_millis(since_ms)))?;
-    let visible = notes::visible_until(reader)?;
+    let visible = last_run::visible_until(reader)?;
     let mut lines: Vec<ChangeLine> = visits
         .into_iter()
         .filter(|visit| reader.is_durable(visit.number))
@@ -634,7 +634,7 @@ fn copy_at(
         return unknown("it is not known");
     };
     let Some(page) = page_of(reader, &known)? else { return unknown("it was never visited") };
-    let visible = notes::visible_until(reader)?.unwrap_or(Timestamp::from_millis(i64::MAX));
+    let visible = last_run::visible_until(reader)?.unwrap_or(Timestamp::from_millis(i64::MAX));
     if visible == Timestamp::default() {
         return unknown("with shadowing it can be read when the first cycle is over");
     }

@@ -13,7 +13,7 @@ use super::selective::OpenPages;
 
 /// Pages to draw from; those drawn stand in front.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Lots {
+pub(super) struct RandomDraw {
     pages: Vec<PageId>,
     /// Where each page that was drawn stood before; their number is that of the pages drawn.
     drawn_from: Vec<usize>,
@@ -21,7 +21,7 @@ pub(super) struct Lots {
     gone: usize,
 }
 
-impl Lots {
+impl RandomDraw {
     /// Adds a page.
     pub(super) fn add(&mut self, page: PageId) {
         self.pages.push(page);
@@ -79,7 +79,7 @@ mod tests {
     fn every_page_is_drawn_once_and_each_equally_often_first() {
         let mut open = OpenPages::default();
         open.grow(5);
-        let mut lots = Lots::default();
+        let mut lots = RandomDraw::default();
         (0..5).for_each(|page| lots.add(PageId(page)));
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut first = [0; 5];

@@ -1,9 +1,9 @@
-//! What the stores know of URLs and pages, read back when a crawl is opened: from the gist as far as it reaches, the rest from the records, on all
+//! What the stores know of URLs and pages, read back when a crawl is opened: from the start-up index as far as it reaches, the rest from the records, on all
 //! processors, for there may be millions.
 //!
 //! # Promises
 //! - Every URL is told once, in the order of their numbers.
-//! - The gist is believed only where it says what the records say: of every piece the last URL and the last page are looked up, and since numbers are given in one order, pieces whose
+//! - The start-up index is believed only where it says what the records say: of every piece the last URL and the last page are looked up, and since numbers are given in one order, pieces whose
 //!   ends are right are.
 
 use std::collections::{BTreeSet, HashMap};
@@ -13,17 +13,17 @@ use std::thread;
 use freshet_fetch::page::PageUrl;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
 use freshet_protocol::time::Timestamp;
-use freshet_store::all_urls::{Standing, UrlGlance};
+use freshet_store::all_urls::{Standing, UrlEntry};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
-use freshet_store::gist::{Gist, Piece, Reach};
 use freshet_store::reader::Reader;
+use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 
-use super::absorb::retry_wait;
+use super::apply::retry_wait;
 use super::duplicates::Duplicates;
-use super::gist::{Leaf, Notebook, Paths, UrlGist};
+use super::event::Event;
 use super::memory::Memory;
-use super::news::News;
+use super::startup_index::{Leaf, Notebook, Paths, UrlEntries};
 
 /// URLs that are read and handed on at once.
 const SOME: u32 = 4096;
@@ -73,10 +73,10 @@ impl Copies {
     }
 
     /// What is told of a page that was copied at a moment; nothing if it is not kept any more.
-    pub fn copied(&self, page: PageNumber, time: Timestamp) -> Option<News> {
+    pub fn copied(&self, page: PageNumber, time: Timestamp) -> Option<Event> {
         let (site, importance) = (*self.kept.get(page.index())?)?;
         let path = self.paths.get(page.index()).unwrap_or_default().to_owned();
-        Some(News::Copied { page, site, path, importance, time })
+        Some(Event::Copied { page, site, path, importance, time })
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) enum PastPage {
     /// It waits for its first visit.
     Waits { page: PageNumber, site: SiteNumber, url: UrlId },
     /// Something else, which few pages have.
-    Told { page: PageNumber, news: Box<News> },
+    Told { page: PageNumber, event: Box<Event> },
 }
 
 impl PastPage {
@@ -134,16 +134,16 @@ impl PastPages {
             self.pages.push(PastPage::Waits { page, site, url: record.url });
         } else if record.text_digest.is_none() || record.gone {
             let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(record));
-            self.tell(page, News::Unsettled { page, site, is_first: !record.gone, again });
+            self.tell(page, Event::Unsettled { page, site, is_first: !record.gone, again });
         }
         if let Some(every) = record.pinned_every {
             let due = record.last_visit.unwrap_or_default().plus_millis(every as i64);
-            self.tell(page, News::Pinned { page, site, every, due });
+            self.tell(page, Event::Pinned { page, site, every, due });
         }
     }
 
-    fn tell(&mut self, page: PageNumber, news: News) {
-        self.pages.push(PastPage::Told { page, news: Box::new(news) });
+    fn tell(&mut self, page: PageNumber, event: Event) {
+        self.pages.push(PastPage::Told { page, event: Box::new(event) });
     }
 }
 
@@ -173,7 +173,7 @@ pub(super) fn recall_some_pages(
 
 /// What was read back beside the URLs.
 pub(super) struct Recalled {
-    /// Goes on with the gist where it ends.
+    /// Goes on with the start-up index where it ends.
     pub(super) notebook: Notebook,
     /// Path and query of every page that is kept.
     pub(super) paths: Paths,
@@ -182,21 +182,21 @@ pub(super) struct Recalled {
 /// Tells of every URL that is known.
 pub(super) fn recall(
     reader: &Reader,
-    gist: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> Gist + Send,
-    mut tell: impl FnMut(UrlId, &UrlGist),
+    startup_index: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> StartupIndex + Send,
+    mut tell: impl FnMut(UrlId, &UrlEntries),
 ) -> Result<Recalled, StoreError> {
     let known = Reach::of(&reader.counters()?);
     let mut paths = Paths::default();
-    let gist = read_gist(reader, gist, |leaf| {
+    let startup_index = read_startup_index(reader, startup_index, |leaf| {
         leaf.urls.iter().zip(leaf.first_url.0..).for_each(|(url, id)| tell(UrlId(id), url));
         paths.append(&leaf.paths);
     });
-    let mut notebook = Notebook::new(gist);
+    let mut notebook = Notebook::new(startup_index);
     let mut found = vec![None; (known.pages - notebook.reach().pages) as usize];
     let first_page = notebook.reach().pages;
     read_records(reader, notebook.reach().urls, known.urls, |record| {
-        tell(record.id, &record.gist);
-        notebook.add_url(record.id, &record.gist);
+        tell(record.id, &record.startup_index);
+        notebook.add_url(record.id, &record.startup_index);
         notebook.committed();
         if let Some((page, path)) = record.page
             && let Some(place) = page.0.checked_sub(first_page).and_then(|at| found.get_mut(at as usize))
@@ -221,16 +221,16 @@ pub(super) fn recall(
     Ok(Recalled { notebook, paths })
 }
 
-/// Reads the gist on a thread of its own, and gives what its pieces say, as far as it is believed.
-fn read_gist(
+/// Reads the start-up index on a thread of its own, and gives what its pieces say, as far as it is believed.
+fn read_startup_index(
     reader: &Reader,
-    gist: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> Gist + Send,
+    startup_index: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> StartupIndex + Send,
     each: impl FnMut(Leaf),
-) -> Gist {
+) -> StartupIndex {
     thread::scope(|scope| {
         let (leaves, told) = sync_channel(PIECES_WAITING);
         let reading = scope.spawn(move || {
-            gist(&mut |piece| {
+            startup_index(&mut |piece| {
                 let leaf = Leaf::of(piece).filter(|leaf| is_true(leaf, reader));
                 leaf.is_some_and(|leaf| leaves.send(leaf).is_ok())
             })
@@ -242,10 +242,11 @@ fn read_gist(
 
 /// Whether the ends of what a piece says are as the records have them.
 fn is_true(leaf: &Leaf, reader: &Reader) -> bool {
-    let url_is_true = leaf.last_url().is_none_or(|(id, gist)| {
+    let url_is_true = leaf.last_url().is_none_or(|(id, startup_index)| {
         let record = reader.url(id).ok().flatten();
         record.is_some_and(|record| {
-            UrlGist::of(&record.url, PageUrl::stored(&record.url).as_ref(), record.source) == *gist
+            UrlEntries::of(&record.url, PageUrl::stored(&record.url).as_ref(), record.source)
+                == *startup_index
         })
     });
     let page_is_true = leaf.last_page().is_none_or(|(page, path)| {
@@ -264,19 +265,19 @@ fn path_of(reader: &Reader, page: PageNumber) -> Result<Option<Box<str>>, StoreE
 /// A URL as its record has it.
 struct Read {
     id: UrlId,
-    gist: UrlGist,
+    startup_index: UrlEntries,
     /// The page that it is, and its path and query.
     page: Option<(PageNumber, Box<str>)>,
 }
 
 impl Read {
-    fn of(id: UrlId, glance: &UrlGlance<'_>) -> Self {
-        let url = PageUrl::stored(glance.url);
-        let page = match (glance.standing, &url) {
+    fn of(id: UrlId, entry: &UrlEntry<'_>) -> Self {
+        let url = PageUrl::stored(entry.url);
+        let page = match (entry.standing, &url) {
             (Standing::Kept(page), Some(url)) => Some((page, url.path_and_query().into())),
             _ => None,
         };
-        Self { id, gist: UrlGist::of(glance.url, url.as_ref(), glance.source), page }
+        Self { id, startup_index: UrlEntries::of(entry.url, url.as_ref(), entry.source), page }
     }
 }
 
@@ -310,9 +311,7 @@ fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read
 
 fn read_some(reader: &Reader, first: u32, end: u32) -> SomeRead {
     let mut some = Vec::with_capacity((end - first) as usize);
-    reader
-        .all_urls()
-        .glance(UrlId(first), Some(UrlId(end)), |id, glance| some.push(Read::of(id, &glance)))?;
+    reader.all_urls().glance(UrlId(first), Some(UrlId(end)), |id, entry| some.push(Read::of(id, &entry)))?;
     Ok(some)
 }
 
@@ -326,7 +325,7 @@ mod tests {
     use freshet_store::sites::SiteRecord;
     use freshet_store::store::{Settings, Store};
 
-    use super::super::gist::FORM;
+    use super::super::startup_index::FORM;
     use super::*;
 
     const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
@@ -382,27 +381,30 @@ mod tests {
         store.commit(changes).expect("it is committed");
     }
 
-    /// What a start finds: URLs and how far the gist reached.
+    /// What a start finds: URLs and how far the start-up index reached.
     #[track_caller]
-    fn check(store: &Store, gist_reaches: u32) {
+    fn check(store: &Store, startup_index_reaches: u32) {
         let mut before = Reach::default();
-        drop(store.gist(FORM, |piece| {
+        drop(store.startup_index(FORM, |piece| {
             let is_believed = Leaf::of(piece).is_some_and(|leaf| is_true(&leaf, &store.reader()));
             before = if is_believed { piece.to } else { before };
             is_believed
         }));
-        assert_eq!(before.urls, gist_reaches);
+        assert_eq!(before.urls, startup_index_reaches);
         let mut urls = Vec::new();
-        let Recalled { notebook, paths } =
-            recall(&store.reader(), |each| store.gist(FORM, each), |id, url| urls.push((id, url.clone())))
-                .expect("it is read");
+        let Recalled { notebook, paths } = recall(
+            &store.reader(),
+            |each| store.startup_index(FORM, each),
+            |id, url| urls.push((id, url.clone())),
+        )
+        .expect("it is read");
         let known = Reach::of(store.counters());
         assert_eq!(urls.len(), known.urls as usize);
-        for (number, (id, gist)) in urls.into_iter().enumerate() {
+        for (number, (id, startup_index)) in urls.into_iter().enumerate() {
             let (text, is_seed) = (url(number as u32), number % 7 == 0);
             let source = if is_seed { Source::Seed } else { Source::Link };
             assert_eq!(id, UrlId(number as u32));
-            assert_eq!(gist, UrlGist::of(&text, PageUrl::stored(&text).as_ref(), source));
+            assert_eq!(startup_index, UrlEntries::of(&text, PageUrl::stored(&text).as_ref(), source));
         }
         assert_eq!(paths.len(), known.pages as usize);
         for page in (0..known.pages).filter(|page| page % 2 == 1) {
@@ -415,14 +417,14 @@ mod tests {
     }
 
     #[test]
-    fn the_gist_says_what_the_records_say_and_the_rest_is_read() {
+    fn the_startup_index_says_what_the_records_say_and_the_rest_is_read() {
         let place = tempfile::tempdir().expect("a directory");
         let mut store = open(place.path());
         check(&store, 0);
         add(&mut store, 2 * SOME + 17);
         check(&store, 0);
         check(&store, 2 * SOME + 17);
-        // What is committed without a word in the gist is found all the same.
+        // What is committed without a word in the start-up index is found all the same.
         add(&mut store, SOME);
         check(&store, 2 * SOME + 17);
         check(&store, 3 * SOME + 17);
@@ -431,12 +433,12 @@ mod tests {
     }
 
     #[test]
-    fn a_gist_that_is_damaged_or_untrue_is_not_believed() {
+    fn a_startup_index_that_is_damaged_or_untrue_is_not_believed() {
         let place = tempfile::tempdir().expect("a directory");
         let mut store = open(place.path());
         add(&mut store, 1000);
         check(&store, 0);
-        let path = place.path().join("gist");
+        let path = place.path().join("startup-index");
         let mut bytes = fs::read(&path).expect("it is there");
         let middle = bytes.len() / 2;
         bytes[middle] ^= 1;
@@ -445,24 +447,24 @@ mod tests {
         check(&store, 1000);
         // Of a URL that the store has under another number.
         fs::remove_file(&path).expect("removed");
-        let mut notebook = Notebook::new(store.gist(FORM, |_| true));
+        let mut notebook = Notebook::new(store.startup_index(FORM, |_| true));
         for number in 0..10 {
             let text = url(number + 1);
-            let gist = UrlGist::of(&text, PageUrl::stored(&text).as_ref(), Source::Link);
-            notebook.add_url(UrlId(number), &gist);
+            let startup_index = UrlEntries::of(&text, PageUrl::stored(&text).as_ref(), Source::Link);
+            notebook.add_url(UrlId(number), &startup_index);
         }
         notebook.write();
         check(&store, 0);
         // Of a page that has another path.
         fs::remove_file(&path).expect("removed");
-        let mut notebook = Notebook::new(store.gist(FORM, |_| true));
+        let mut notebook = Notebook::new(store.startup_index(FORM, |_| true));
         ["", "/not/its/path"]
             .iter()
             .zip(0..)
             .for_each(|(text, page)| notebook.add_page(PageNumber(page), text));
         notebook.write();
         let mut believed = 0;
-        drop(store.gist(FORM, |piece| {
+        drop(store.startup_index(FORM, |piece| {
             believed += u32::from(Leaf::of(piece).is_some_and(|leaf| is_true(&leaf, &store.reader())));
             false
         }));

@@ -11,9 +11,9 @@ use freshet_fetch::web::{Answer, Failure, Fetch, Refusal, Truncation};
 use freshet_protocol::codec::{Input, Opaque, put_number, take_number};
 use freshet_protocol::ids::SiteNumber;
 
-use super::keeper::Keeper;
 use super::memory::Memory;
-use crate::status::MetLine;
+use super::writer_thread::Writer;
+use crate::status::TroubleLine;
 
 /// A kind of trouble.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -171,7 +171,7 @@ impl Met {
     }
 }
 
-impl Keeper {
+impl Writer {
     /// Counts a trouble that was met on a site, if there was one.
     pub(super) fn meet(&mut self, site: SiteNumber, trouble: Option<Trouble>) {
         let Some(trouble) = trouble else { return };
@@ -184,13 +184,13 @@ impl Keeper {
 
 impl Memory {
     /// What was met, the most often met first, at most so many lines.
-    pub(super) fn met(&self, limit: usize) -> Vec<MetLine> {
-        let mut lines: Vec<MetLine> = self
+    pub(super) fn met(&self, limit: usize) -> Vec<TroubleLine> {
+        let mut lines: Vec<TroubleLine> = self
             .sites
             .iter()
             .filter(|record| !record.evidence.0.is_empty())
             .flat_map(|record| {
-                let line = |(trouble, count): (Trouble, u64)| MetLine {
+                let line = |(trouble, count): (Trouble, u64)| TroubleLine {
                     site: record.site.clone(),
                     what: trouble.words().to_owned(),
                     count,

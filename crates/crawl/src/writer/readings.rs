@@ -16,10 +16,10 @@ use freshet_store::error::StoreError;
 use freshet_store::reader::Reader;
 
 use super::dates::{self, Said};
+use super::event::Event;
 use super::memory::Memory;
-use super::news::News;
 use super::recall::Copies;
-use crate::notes::Note;
+use crate::last_run::Note;
 
 /// The notes of lists begin with this; the URL of the list follows.
 const NOTES: &str = "list ";
@@ -162,7 +162,7 @@ pub(super) fn recall_readings(reader: &Reader) -> Result<ListReadings, StoreErro
 
 impl Memory {
     /// A list was read in the past, after all that was told before. What the UpdateModule heard of it then.
-    pub fn recall_reading(&mut self, list: &str, reading: &ListReading) -> [News; 2] {
+    pub fn recall_reading(&mut self, list: &str, reading: &ListReading) -> [Event; 2] {
         self.dates.recall(list, reading);
         let pages = |is_heard: bool, wanted: Word| {
             let words = reading.words().filter(|(_, word)| is_heard && *word == wanted);
@@ -170,8 +170,8 @@ impl Memory {
         };
         let (time, head) = (reading.time(), &reading.head);
         [
-            News::Altered { pages: pages(head.is_trusted, Word::Changed) },
-            News::Unaltered { pages: pages(head.is_silence_believed, Word::Unaltered), time },
+            Event::Altered { pages: pages(head.is_trusted, Word::Changed) },
+            Event::Unaltered { pages: pages(head.is_silence_believed, Word::Unaltered), time },
         ]
     }
 
@@ -181,12 +181,12 @@ impl Memory {
     }
 
     /// Pages that wait for a visit because of what lists said of them before, when all of the past is told.
-    pub fn recall_signals(&self, copies: &Copies) -> Vec<News> {
+    pub fn recall_signals(&self, copies: &Copies) -> Vec<Event> {
         let mut signals = Vec::new();
         for (page, said) in self.dates.waiting() {
             let Some(site) = copies.site(page) else { continue };
             let is_heeded = said == Said::Missing || dates::is_heeded(&self.sites[site.index()], page);
-            signals.extend(is_heeded.then_some(News::Signal { page, site }));
+            signals.extend(is_heeded.then_some(Event::Signal { page, site }));
         }
         signals
     }

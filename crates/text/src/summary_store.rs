@@ -1,4 +1,4 @@
-//! The shelf: where the databases and the versions of their summaries are kept.
+//! The summary store: where the databases and the versions of their summaries are kept.
 //!
 //! ```text
 //! DIR/db/NAME/database.toml               what the database is
@@ -13,7 +13,7 @@
 //! - A file appears whole or not at all: it is written under another name, synced, and renamed. Killed at any instant, a
 //!   version is there or it is not.
 //! - A version whose bytes are not those that were written is refused: it is known by its hash.
-//! - A name of a database cannot lead out of the shelf.
+//! - A name of a database cannot lead out of the summary store.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -32,12 +32,12 @@ const NAME_BYTES_MAX: usize = 100;
 
 /// Where databases are kept.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct SummaryStore {
     directory: PathBuf,
 }
 
-impl Shelf {
-    /// The shelf in the directory of a crawl, or in any other.
+impl SummaryStore {
+    /// The summary store in the directory of a crawl, or in any other.
     pub fn in_directory(directory: &Path) -> Self {
         Self { directory: directory.join("db") }
     }
@@ -118,7 +118,7 @@ impl Shelf {
         let path = self.place(name)?.join("database.toml");
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(TextError::Unknown { name: name.to_owned(), shelf: self.directory.clone() });
+                return Err(TextError::Unknown { name: name.to_owned(), store: self.directory.clone() });
             }
             other => other.map_err(TextError::file("read", &path))?,
         };
@@ -265,17 +265,17 @@ mod tests {
     #[test]
     fn versions_are_found_by_their_time() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::in_directory(folder.path());
+        let store = SummaryStore::in_directory(folder.path());
         let database = Database::of(Place::Dir { path: "/texts".into() });
-        shelf.add("here", &database).expect("it is added");
-        assert!(matches!(shelf.add("here", &database), Err(TextError::Exists(_))));
-        assert_eq!(shelf.names().expect("names"), ["here"]);
-        assert_eq!(shelf.database("here").expect("it is there"), database);
+        store.add("here", &database).expect("it is added");
+        assert!(matches!(store.add("here", &database), Err(TextError::Exists(_))));
+        assert_eq!(store.names().expect("names"), ["here"]);
+        assert_eq!(store.database("here").expect("it is there"), database);
         for time in [3000, 1000, 2000] {
-            shelf.keep("here", &version(time)).expect("it is kept");
+            store.keep("here", &version(time)).expect("it is kept");
         }
         let at = |moment| {
-            shelf
+            store
                 .version_at("here", Timestamp::from_millis(moment))
                 .expect("it reads")
                 .map(|version| version.facts.time_ms)
@@ -286,30 +286,30 @@ mod tests {
     #[test]
     fn what_a_kill_left_is_no_version() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::in_directory(folder.path());
-        shelf.add("here", &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
-        shelf.keep("here", &version(1000)).expect("it is kept");
-        fs::write(shelf.place("here").expect("a place").join("summary-2000-00.pending"), b"PAR1half")
+        let store = SummaryStore::in_directory(folder.path());
+        store.add("here", &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
+        store.keep("here", &version(1000)).expect("it is kept");
+        fs::write(store.place("here").expect("a place").join("summary-2000-00.pending"), b"PAR1half")
             .expect("written");
-        assert_eq!(shelf.latest("here").expect("it reads").map(|version| version.facts.time_ms), Some(1000));
+        assert_eq!(store.latest("here").expect("it reads").map(|version| version.facts.time_ms), Some(1000));
     }
 
     #[test]
     fn a_version_with_a_damaged_byte_is_refused_whichever_it_is() {
         let folder = tempfile::tempdir().expect("a folder");
-        let shelf = Shelf::in_directory(folder.path());
-        shelf.add("here", &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
-        shelf.keep("here", &version(1000)).expect("it is kept");
-        let path = shelf.files("here").expect("files").remove(0).path;
+        let store = SummaryStore::in_directory(folder.path());
+        store.add("here", &Database::of(Place::Dir { path: "/texts".into() })).expect("it is added");
+        store.keep("here", &version(1000)).expect("it is kept");
+        let path = store.files("here").expect("files").remove(0).path;
         let whole = fs::read(&path).expect("it reads");
         for at in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[at] ^= 1 << (at % 8);
             fs::write(&path, bytes).expect("it is written");
-            assert!(matches!(shelf.latest("here"), Err(TextError::Damaged { .. })), "byte {at}");
+            assert!(matches!(store.latest("here"), Err(TextError::Damaged { .. })), "byte {at}");
         }
         fs::write(&path, &whole[..whole.len() / 2]).expect("it is cut");
-        assert!(matches!(shelf.latest("here"), Err(TextError::Damaged { .. })));
+        assert!(matches!(store.latest("here"), Err(TextError::Damaged { .. })));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! What the gist of the stores ([`freshet_store::gist`]) says of a crawl, so that a start need not read every URL: of a URL what it is known by and what the
+//! What the start-up index of the stores ([`freshet_store::startup_index`]) says of a crawl, so that a start need not read every URL: of a URL what it is known by and what the
 //! defence against traps counts of it, of a page its path. None of that ever changes.
 //!
 //! The content of a piece is the number of bytes that its URLs take (4 bytes), its URLs, and its pages, both in the order of their numbers. A URL is its
 //! hash (8 bytes), a byte of flags ([`SAME_SITE`] and those below it), and what they say that there is: the hash of its site, the number of names in its path (1 byte, 255 for more), the hash without
 //! session ids, and three hashes of its query, 8 bytes each. A page is the length of its path (4 bytes) and its path and query; the length is 0 if it was not kept
-//! any more when the gist was made. Numbers have their lowest byte first.
+//! any more when the start-up index was made. Numbers have their lowest byte first.
 //!
 //! # Promises
 //! - What is written is read back the same, and bytes that are no content are none.
@@ -14,7 +14,7 @@ use freshet_fetch::page::PageUrl;
 use freshet_fetch::page::traps::{QueryTraits, Traits};
 use freshet_protocol::ids::{PageNumber, UrlId};
 use freshet_store::all_urls::Source;
-use freshet_store::gist::{Gist, Piece, Reach};
+use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 
 use super::known::{Known, UrlHash};
 
@@ -40,7 +40,7 @@ const PIECE_BYTES: usize = 128 << 10;
 
 /// What a start needs of a URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct UrlGist {
+pub(super) struct UrlEntries {
     pub(super) hash: UrlHash,
     /// What the defence against traps counts of it; none if it is no URL that could be admitted today.
     pub(super) traits: Option<Traits>,
@@ -48,8 +48,8 @@ pub(super) struct UrlGist {
     pub(super) is_seed: bool,
 }
 
-impl UrlGist {
-    /// The gist of a URL; `parsed` is the same, if it is one that can be visited.
+impl UrlEntries {
+    /// The start-up index of a URL; `parsed` is the same, if it is one that can be visited.
     pub(super) fn of(url: &str, parsed: Option<&PageUrl>, source: Source) -> Self {
         let traits = parsed
             .map(Traits::of)
@@ -105,7 +105,7 @@ impl UrlGist {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Leaf {
     pub(super) first_url: UrlId,
-    pub(super) urls: Vec<UrlGist>,
+    pub(super) urls: Vec<UrlEntries>,
     pub(super) first_page: PageNumber,
     pub(super) paths: Paths,
 }
@@ -118,7 +118,7 @@ impl Leaf {
         let mut urls_input = Bytes(input.take_some(length)?);
         let (mut urls, mut site) = (Vec::with_capacity((piece.to.urls - piece.from.urls) as usize), None);
         for _ in piece.from.urls..piece.to.urls {
-            let url = UrlGist::take(site, &mut urls_input)?;
+            let url = UrlEntries::take(site, &mut urls_input)?;
             site = url.traits.as_ref().map(|traits| traits.site).or(site);
             urls.push(url);
         }
@@ -133,7 +133,7 @@ impl Leaf {
     }
 
     /// Its last URL, by which it is held against the store.
-    pub(super) fn last_url(&self) -> Option<(UrlId, &UrlGist)> {
+    pub(super) fn last_url(&self) -> Option<(UrlId, &UrlEntries)> {
         let last = self.urls.last()?;
         Some((UrlId(self.first_url.0 + self.urls.len() as u32 - 1), last))
     }
@@ -200,10 +200,10 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// What will be written into the gist: of URLs and pages as they get their numbers, in pieces, when they are committed.
+/// What will be written into the start-up index: of URLs and pages as they get their numbers, in pieces, when they are committed.
 #[derive(Debug)]
 pub(super) struct Notebook {
-    gist: Gist,
+    startup_index: StartupIndex,
     urls: Vec<u8>,
     pages: Vec<u8>,
     site_before: Option<u64>,
@@ -212,10 +212,10 @@ pub(super) struct Notebook {
 }
 
 impl Notebook {
-    /// Goes on with a gist.
-    pub(super) fn new(gist: Gist) -> Self {
-        let reach = gist.reach();
-        Self { gist, urls: Vec::new(), pages: Vec::new(), site_before: None, reach }
+    /// Goes on with a start-up index.
+    pub(super) fn new(startup_index: StartupIndex) -> Self {
+        let reach = startup_index.reach();
+        Self { startup_index, urls: Vec::new(), pages: Vec::new(), site_before: None, reach }
     }
 
     /// How far it reaches with what waits to be written.
@@ -223,8 +223,8 @@ impl Notebook {
         self.reach
     }
 
-    /// A URL has got this number. One out of turn is passed over, and then the gist ends before it.
-    pub(super) fn add_url(&mut self, id: UrlId, url: &UrlGist) {
+    /// A URL has got this number. One out of turn is passed over, and then the start-up index ends before it.
+    pub(super) fn add_url(&mut self, id: UrlId, url: &UrlEntries) {
         if id.0 == self.reach.urls {
             url.put(self.site_before, &mut self.urls);
             self.site_before = url.traits.as_ref().map(|traits| traits.site).or(self.site_before);
@@ -250,14 +250,14 @@ impl Notebook {
 
     /// Writes what waits, all of which was committed.
     pub(super) fn write(&mut self) {
-        if self.reach == self.gist.reach() {
+        if self.reach == self.startup_index.reach() {
             return;
         }
         let mut content = Vec::with_capacity(4 + self.urls.len() + self.pages.len());
         content.extend((self.urls.len() as u32).to_le_bytes());
         content.append(&mut self.urls);
         content.append(&mut self.pages);
-        self.gist.append(self.reach, &content);
+        self.startup_index.append(self.reach, &content);
         self.site_before = None;
     }
 }
@@ -268,7 +268,7 @@ mod tests {
 
     use super::*;
 
-    fn written(urls: &[UrlGist], paths: &[String]) -> Vec<u8> {
+    fn written(urls: &[UrlEntries], paths: &[String]) -> Vec<u8> {
         let (mut content, mut pages, mut site) = (Vec::new(), Vec::new(), None);
         for url in urls {
             url.put(site, &mut content);
@@ -297,10 +297,10 @@ mod tests {
             query: Option<(u64, u64, u64)>,
             has_traits in prop::bool::weighted(0.9),
             is_seed: bool,
-        ) -> UrlGist {
+        ) -> UrlEntries {
             let query = query.map(|(path, lists, list)| QueryTraits { path, lists, list });
             let traits = has_traits.then_some(Traits { site, segments, masked, query });
-            UrlGist { hash: UrlHash(hash), traits, is_seed }
+            UrlEntries { hash: UrlHash(hash), traits, is_seed }
         }
     }
 

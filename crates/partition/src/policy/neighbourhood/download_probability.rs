@@ -18,7 +18,7 @@ use crate::policy::visit::Observation;
 
 /// What the download probability depends on.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Eagerness {
+pub enum DownloadProbability {
     /// Whether the sample has changed.
     #[default]
     Status,
@@ -40,7 +40,7 @@ const RANK_MAX: f64 = 10.0;
 /// What the download probabilities of all pages need.
 #[derive(Debug, Default)]
 pub(super) struct Eager {
-    eagerness: Eagerness,
+    download_probability: DownloadProbability,
     /// The cycles in which each page was found changed, if that matters.
     changed_in: Vec<Vec<u32>>,
     /// Importance of the least important page that counts at all.
@@ -50,18 +50,18 @@ pub(super) struct Eager {
 
 impl Eager {
     /// Nothing is known yet.
-    pub(super) fn new(eagerness: Eagerness) -> Self {
-        Self { eagerness, ..Self::default() }
+    pub(super) fn new(download_probability: DownloadProbability) -> Self {
+        Self { download_probability, ..Self::default() }
     }
 
     /// A cycle begins.
     pub(super) fn begin_cycle(&mut self, catalogue: &Catalogue) {
-        match self.eagerness {
-            Eagerness::Status => {}
-            Eagerness::History | Eagerness::WeightedHistory => {
+        match self.download_probability {
+            DownloadProbability::Status => {}
+            DownloadProbability::History | DownloadProbability::WeightedHistory => {
                 self.grow(catalogue.pages());
             }
-            Eagerness::PageRank => {
+            DownloadProbability::PageRank => {
                 let importance = |page| f64::from(catalogue.importance(PageId(page)));
                 let above_zero = (0..catalogue.pages() as u32).map(importance).filter(|w| *w > 0.0);
                 self.importance_min = above_zero.fold(f64::INFINITY, f64::min);
@@ -71,7 +71,10 @@ impl Eager {
 
     /// What visits found in a cycle.
     pub(super) fn learn(&mut self, observations: &[Observation], cycle: u32) {
-        if matches!(self.eagerness, Eagerness::History | Eagerness::WeightedHistory) {
+        if matches!(
+            self.download_probability,
+            DownloadProbability::History | DownloadProbability::WeightedHistory
+        ) {
             for observation in observations.iter().filter(|observation| observation.outcome.is_change()) {
                 self.grow(observation.page.index() + 1);
                 let changed_in = &mut self.changed_in[observation.page.index()];
@@ -97,11 +100,13 @@ impl Eager {
         changed: bool,
         cycle: u32,
     ) -> f64 {
-        match self.eagerness {
-            Eagerness::Status => probability::status(changed),
-            Eagerness::History => probability::history(self.history_of(sample, cycle)),
-            Eagerness::WeightedHistory => probability::weighted_history(self.history_of(sample, cycle)),
-            Eagerness::PageRank => {
+        match self.download_probability {
+            DownloadProbability::Status => probability::status(changed),
+            DownloadProbability::History => probability::history(self.history_of(sample, cycle)),
+            DownloadProbability::WeightedHistory => {
+                probability::weighted_history(self.history_of(sample, cycle))
+            }
+            DownloadProbability::PageRank => {
                 let importance = f64::from(catalogue.importance(sample));
                 probability::pagerank(public_rank(importance / self.importance_min))
             }
@@ -137,10 +142,10 @@ mod tests {
     use crate::policy::visit::Outcome;
 
     /// The probability in the last cycle for a page found changed in these cycles.
-    fn after(eagerness: Eagerness, changed_in: &[u32], cycle: u32) -> f64 {
+    fn after(download_probability: DownloadProbability, changed_in: &[u32], cycle: u32) -> f64 {
         let mut catalogue = Catalogue::new();
         let page = catalogue.add_page(SiteId(0), "page");
-        let mut eager = Eager::new(eagerness);
+        let mut eager = Eager::new(download_probability);
         eager.begin_cycle(&catalogue);
         for cycle in changed_in {
             eager.learn(&[Observation { page, time: Days::ZERO, outcome: Outcome::Changed }], *cycle);
@@ -150,19 +155,22 @@ mod tests {
 
     #[test]
     fn the_probability_follows_the_status_or_the_history() {
-        assert_eq!(after(Eagerness::Status, &[3], 3), 1.0);
-        assert_eq!(after(Eagerness::Status, &[2], 3), 0.0);
-        assert!((after(Eagerness::History, &[1, 4], 4) - (1.0 - (-0.5f64).exp())).abs() < 1e-12);
-        assert!((after(Eagerness::WeightedHistory, &[1, 4], 4) - (1.0 - (-0.5f64).exp())).abs() < 1e-12);
+        assert_eq!(after(DownloadProbability::Status, &[3], 3), 1.0);
+        assert_eq!(after(DownloadProbability::Status, &[2], 3), 0.0);
+        assert!((after(DownloadProbability::History, &[1, 4], 4) - (1.0 - (-0.5f64).exp())).abs() < 1e-12);
         assert!(
-            after(Eagerness::WeightedHistory, &[3, 4], 4) > after(Eagerness::WeightedHistory, &[1, 2], 4)
+            (after(DownloadProbability::WeightedHistory, &[1, 4], 4) - (1.0 - (-0.5f64).exp())).abs() < 1e-12
+        );
+        assert!(
+            after(DownloadProbability::WeightedHistory, &[3, 4], 4)
+                > after(DownloadProbability::WeightedHistory, &[1, 2], 4)
         );
     }
 
     #[test]
     fn changes_before_the_last_cycles_are_forgotten() {
-        assert_eq!(after(Eagerness::History, &[1, 2], CYCLES_MAX + 2), 0.0);
-        assert!(after(Eagerness::History, &[1, 3], CYCLES_MAX + 2) > 0.0);
+        assert_eq!(after(DownloadProbability::History, &[1, 2], CYCLES_MAX + 2), 0.0);
+        assert!(after(DownloadProbability::History, &[1, 3], CYCLES_MAX + 2) > 0.0);
     }
 
     #[test]
@@ -170,6 +178,6 @@ mod tests {
         for (ratio, rank) in [(0.0, 0.0), (1.0, 0.0), (5.9, 0.0), (6.1, 1.0), (37.0, 2.0), (1e30, 10.0)] {
             assert_eq!(public_rank(ratio), rank, "{ratio}");
         }
-        assert!((after(Eagerness::PageRank, &[], 1) - 1.0 / 11.0).abs() < 1e-12);
+        assert!((after(DownloadProbability::PageRank, &[], 1) - 1.0 / 11.0).abs() < 1e-12);
     }
 }

@@ -25,7 +25,7 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::containment::contained_task;
 use crate::crawler::{Crawler, Message};
-use crate::desk::{Answer, Question, answer, site_named};
+use crate::queries::{Answer, Question, answer, site_named};
 
 /// The longest question, in bytes.
 const QUESTION_MAX: u64 = 64 * 1024;
@@ -45,7 +45,7 @@ const TURN_MAX: Duration = Duration::from_secs(300);
 
 /// The socket of a crawl, bound. While the crawl is opened a thread answers that it is; it goes with this.
 #[derive(Debug)]
-pub struct Bound {
+pub struct QuerySocket {
     listener: UnixListener,
     path: PathBuf,
     opening: Option<Opening>,
@@ -58,7 +58,7 @@ struct Opening {
     thread: JoinHandle<()>,
 }
 
-impl Bound {
+impl QuerySocket {
     /// Binds the socket of a directory that this process has locked. `progress` is the part of the opening that is done.
     pub(crate) fn new(directory: &Path, progress: Arc<Progress>) -> io::Result<Self> {
         let path = socket(directory);
@@ -84,7 +84,7 @@ impl Bound {
     }
 }
 
-impl Drop for Bound {
+impl Drop for QuerySocket {
     fn drop(&mut self) {
         self.opened();
         let _ = std::fs::remove_file(&self.path);
@@ -122,7 +122,7 @@ fn answer_until(listener: &UnixListener, is_over: &AtomicBool, progress: &Progre
 }
 
 /// Answers questions until the crawl ends.
-pub async fn serve(bound: Bound, crawler: Arc<Crawler>) -> io::Result<()> {
+pub async fn serve(bound: QuerySocket, crawler: Arc<Crawler>) -> io::Result<()> {
     let listener = tokio::net::UnixListener::from_std(bound.listener.try_clone()?)?;
     loop {
         let (stream, _) = listener.accept().await?;
@@ -262,7 +262,7 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
     match question {
         Question::Pin { url, every_ms } => match Canonical::default().of(&url) {
             Ok(url) if crawler.is_kept(&url) => {
-                crawler.tell_keeper(Message::Pin(url.clone(), every_ms)).await;
+                crawler.tell_writer(Message::Pin(url.clone(), every_ms)).await;
                 Answer::Done(pinned(url.as_str(), every_ms))
             }
             Ok(url) => Answer::Unknown(format!("{url} is not kept: it cannot be pinned")),
@@ -270,7 +270,7 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
         },
         Question::Pause { site, paused } => match site_named(crawler.reader(), &site) {
             Ok(Some((number, name))) => {
-                crawler.tell_keeper(Message::Pause(number, paused)).await;
+                crawler.tell_writer(Message::Pause(number, paused)).await;
                 Answer::Done(paused_or_not(&name, paused))
             }
             Ok(None) => Answer::Unknown(format!("{site} is not a site of this crawl")),

@@ -1,4 +1,4 @@
-//! Chronicles from the versions that a shelf holds: for each week, the newest version not later than it.
+//! Chronicles from the versions that a summary store holds: for each week, the newest version not later than it.
 //!
 //! # Promises
 //! - A week without a new version has the summary of the week before: that is what a metasearcher would have used.
@@ -9,7 +9,7 @@ use freshet_protocol::time::Timestamp;
 
 use super::chronicle::Chronicle;
 use crate::error::TextError;
-use crate::shelf::Shelf;
+use crate::summary_store::SummaryStore;
 
 /// Milliseconds of a week.
 pub const WEEK_MS: i64 = 7 * 86_400_000;
@@ -26,9 +26,9 @@ struct Week {
 }
 
 /// Reads the chronicle of a database; none if its versions span less than a week.
-pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, TextError> {
-    let stratum = shelf.database(name)?.stratum();
-    let times = shelf.times(name)?;
+pub fn read_chronicle(store: &SummaryStore, name: &str) -> Result<Option<Chronicle>, TextError> {
+    let stratum = store.database(name)?.stratum();
+    let times = store.times(name)?;
     let (Some(first), Some(last)) = (times.first(), times.last()) else { return Ok(None) };
     let weeks = (last.millis_since(*first) / WEEK_MS).min(WEEKS_MAX);
     if weeks < 1 {
@@ -45,7 +45,7 @@ pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, Te
             rows.extend(again);
             continue;
         }
-        let version = shelf.version(name, time)?;
+        let version = store.version(name, time)?;
         let mut words = Vec::with_capacity(version.summary.len());
         for (word, frequency) in version.summary.words() {
             let next = numbers.len();
@@ -73,8 +73,8 @@ pub fn read_chronicle(shelf: &Shelf, name: &str) -> Result<Option<Chronicle>, Te
 }
 
 /// κ1 of a database: the mean divergence between its summaries a week apart, in nats; none where it has no history of a week.
-pub fn past_divergence(shelf: &Shelf, name: &str) -> Result<Option<f64>, TextError> {
-    let Some(chronicle) = read_chronicle(shelf, name)? else { return Ok(None) };
+pub fn past_divergence(store: &SummaryStore, name: &str) -> Result<Option<f64>, TextError> {
+    let Some(chronicle) = read_chronicle(store, name)? else { return Ok(None) };
     let divergences: Vec<f64> = chronicle
         .frequencies
         .windows(2)

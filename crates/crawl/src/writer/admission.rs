@@ -67,9 +67,9 @@ impl Admission {
     }
 
     /// What was admitted before counts for what is admitted next.
-    pub(super) fn remember(&mut self, traits: &Traits) {
+    pub(super) fn replay(&mut self, traits: &Traits) {
         if let Some(traps) = &mut self.traps {
-            traps.remember(traits);
+            traps.replay(traits);
         }
     }
 

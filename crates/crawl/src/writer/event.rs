@@ -11,7 +11,7 @@ use super::rhythm::Expected;
 
 /// One fact that has been committed.
 #[derive(Clone, Debug)]
-pub enum News {
+pub enum Event {
     /// A site is known.
     Site {
         /// Its number.
@@ -79,7 +79,7 @@ pub enum News {
         again: Timestamp,
     },
     /// What a visit found is decided by a second look.
-    Held {
+    SecondLooks {
         /// The page.
         page: PageNumber,
         /// Its site.

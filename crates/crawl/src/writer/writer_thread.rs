@@ -1,8 +1,8 @@
-//! The keeper: the one thread that writes. It makes visits part of the stores, many at a time and each in one step, and tells
+//! The writer: the one thread that writes. It makes visits part of the stores, many at a time and each in one step, and tells
 //! what became of them.
 //!
 //! What a visit found becomes a record of the page, a row of the History, bytes in the Collection, URLs in AllUrls and links
-//! between them: all of it in the same commit, or none. What the policy hears ([`News`]) is what was committed, so that a fold over the
+//! between them: all of it in the same commit, or none. What the policy hears ([`Event`]) is what was committed, so that a fold over the
 //! History gives the same policy again.
 //!
 //! # Promises
@@ -12,7 +12,7 @@
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use freshet_fetch::change::ephemeral::{TemplateLore, template_of};
+use freshet_fetch::change::ephemeral::{TemplateEphemera, template_of};
 use freshet_fetch::change::look::Lesson;
 use freshet_fetch::page::PageUrl;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
@@ -30,11 +30,11 @@ use freshet_store::store::Store;
 use freshet_store::synced::Synced;
 
 use super::admission::Admission;
-use super::gist::{FORM, Notebook, UrlGist};
+use super::event::Event;
 use super::memory::Memory;
-use super::news::News;
+use super::startup_index::{FORM, Notebook, UrlEntries};
 use crate::crawler::Message;
-use crate::notes::Note;
+use crate::last_run::Note;
 use crate::ranking_module::Ranking;
 use crate::status::{ChangeLine, LAST_CHANGES, Status};
 
@@ -46,7 +46,7 @@ const IN_LINE_MAX: usize = 10_000;
 pub(super) const REDIRECTS_MAX: usize = 5;
 
 /// The stores, and what is on its way into them.
-pub struct Keeper {
+pub struct Writer {
     store: Store,
     pub(super) memory: Memory,
     sites_touched: BTreeSet<SiteNumber>,
@@ -56,7 +56,7 @@ pub struct Keeper {
     last_changes: VecDeque<ChangeLine>,
     pub(super) changes: Changes,
     /// What was learned of templates, as the next commit leaves it.
-    pending_lore: HashMap<String, TemplateLore>,
+    pending_ephemera: HashMap<String, TemplateEphemera>,
     /// What the next start needs of URLs and pages.
     notebook: Notebook,
 }
@@ -72,10 +72,11 @@ pub(super) struct Discovery<'a> {
     pub(super) listed_modified: Option<Timestamp>,
 }
 
-impl Keeper {
+impl Writer {
     /// Takes over a store. All that is known is read once; what there is to know of it is the first news.
     pub fn new(store: Store, admission: Admission) -> Result<Self, StoreError> {
-        let (memory, notebook) = Memory::recall(&store.reader(), admission, |each| store.gist(FORM, each))?;
+        let (memory, notebook) =
+            Memory::recall(&store.reader(), admission, |each| store.startup_index(FORM, each))?;
         Ok(Self {
             kept: store.counters().kept as usize,
             store,
@@ -84,7 +85,7 @@ impl Keeper {
             next_in_line: VecDeque::new(),
             last_changes: VecDeque::new(),
             changes: Changes::default(),
-            pending_lore: HashMap::new(),
+            pending_ephemera: HashMap::new(),
             notebook,
         })
     }
@@ -155,9 +156,9 @@ impl Keeper {
             return Ok(None);
         }
         let id = self.store.url_number(found.url.as_str())?.number();
-        let gist = UrlGist::of(found.url.as_str(), Some(found.url), found.source);
-        self.memory.known.insert(gist.hash, id);
-        self.notebook.add_url(id, &gist);
+        let startup_index = UrlEntries::of(found.url.as_str(), Some(found.url), found.source);
+        self.memory.known.insert(startup_index.hash, id);
+        self.notebook.add_url(id, &startup_index);
         self.memory.sites[site.index()].urls += 1;
         self.sites_touched.insert(site);
         let record = UrlRecord {
@@ -215,7 +216,7 @@ impl Keeper {
         self.notebook.add_page(page, url.as_ref().map_or("", PageUrl::path_and_query));
         self.memory.pending_urls.insert(id, record);
         self.memory.pending_pages.insert(page, PageRecord::admitted(id, site, now));
-        self.memory.news.push(News::Admitted { page, site, priority });
+        self.memory.event.push(Event::Admitted { page, site, priority });
         Ok(())
     }
 
@@ -241,7 +242,7 @@ impl Keeper {
             url.detail = detail.to_owned();
             self.memory.pending_urls.insert(record.url, url);
         }
-        self.memory.news.push(News::Left { page, time: now });
+        self.memory.event.push(Event::Left { page, time: now });
         Ok(())
     }
 
@@ -252,16 +253,16 @@ impl Keeper {
     /// A visit taught something of the template of a page.
     pub(super) fn learn(&mut self, url: &PageUrl, lesson: &Lesson) -> Result<(), StoreError> {
         let name = template_of(url);
-        let mut lore = match self.pending_lore.remove(&name) {
-            Some(lore) => lore,
+        let mut learned = match self.pending_ephemera.remove(&name) {
+            Some(learned) => learned,
             None => self
                 .memory
                 .reader
                 .note(&name)?
-                .map_or_else(TemplateLore::default, |bytes| TemplateLore::decode(&bytes)),
+                .map_or_else(TemplateEphemera::default, |bytes| TemplateEphemera::decode(&bytes)),
         };
-        lore.learn(lesson);
-        self.pending_lore.insert(name, lore);
+        learned.learn(lesson);
+        self.pending_ephemera.insert(name, learned);
         Ok(())
     }
 
@@ -283,7 +284,7 @@ impl Keeper {
         let site = self.store.site_number(name)?.number();
         let record = SiteRecord { site: name.to_owned(), first_seen: now, ..SiteRecord::default() };
         self.memory.site_numbers.insert(name.to_owned(), site);
-        self.memory.news.push(News::Site { site, record: Box::new(record.clone()) });
+        self.memory.event.push(Event::Site { site, record: Box::new(record.clone()) });
         self.memory.sites.push(record);
         self.sites_touched.insert(site);
         Ok(site)
@@ -294,7 +295,7 @@ impl Keeper {
         match message {
             Message::Visit(visit, site, politeness) => {
                 self.site_mut(site).politeness = politeness;
-                self.absorb(*visit)?;
+                self.apply(*visit)?;
                 self.fill_room(now)?;
                 return Ok(true);
             }
@@ -319,7 +320,7 @@ impl Keeper {
             if (record.importance / importance).ln().abs() > IMPORTANCE_MOVED {
                 record.importance = *importance;
                 self.put_page(*page, record);
-                self.memory.news.push(News::Weighed { page: *page, importance: *importance });
+                self.memory.event.push(Event::Weighed { page: *page, importance: *importance });
             }
         }
         for page in &ranking.discard {
@@ -349,12 +350,12 @@ impl Keeper {
         self.changes.commands.push((pin_name(url.as_str()), command));
         let site = record.site;
         self.put_page(page, record);
-        self.memory.news.push(News::Pinned { page, site, every, due: now });
+        self.memory.event.push(Event::Pinned { page, site, every, due: now });
         Ok(())
     }
 
     /// What users told the crawl as its options is kept with the next commit.
-    pub fn tell_options(&mut self, text: &str) -> Result<(), StoreError> {
+    pub fn save_options(&mut self, text: &str) -> Result<(), StoreError> {
         if self.memory.reader.command(OPTIONS)?.as_deref() != Some(text.as_bytes()) {
             self.changes.commands.push((OPTIONS.to_owned(), Some(text.as_bytes().to_vec())));
         }
@@ -373,7 +374,9 @@ impl Keeper {
 
     /// What is known of a site is news.
     pub(super) fn tell_site(&mut self, site: SiteNumber) {
-        self.memory.news.push(News::Site { site, record: Box::new(self.memory.sites[site.index()].clone()) });
+        self.memory
+            .event
+            .push(Event::Site { site, record: Box::new(self.memory.sites[site.index()].clone()) });
     }
 
     /// A change was found.
@@ -382,7 +385,7 @@ impl Keeper {
         self.last_changes.truncate(LAST_CHANGES);
     }
 
-    /// What the keeper knows of how the crawl stands.
+    /// What the writer knows of how the crawl stands.
     pub fn show(&self, status: &mut Status) {
         self.memory.show(self.store.counters(), status);
         status.last_changes = self.last_changes.clone();
@@ -412,21 +415,21 @@ impl Keeper {
     }
 
     /// Makes all of it part of the stores in one step, and says what became known. After an error it can be tried again.
-    pub fn commit(&mut self) -> Result<Vec<News>, StoreError> {
+    pub fn commit(&mut self) -> Result<Vec<Event>, StoreError> {
         self.changes.urls.extend(self.memory.pending_urls.drain());
         if let Some(past) = &mut self.memory.past {
             past.altered.extend(self.memory.pending_pages.keys());
         }
         self.changes.pages.extend(self.memory.pending_pages.drain());
-        let lore = self.pending_lore.drain().map(|(name, lore)| (name, Some(lore.encode())));
-        self.changes.notes.extend(lore);
+        let learned = self.pending_ephemera.drain().map(|(name, learned)| (name, Some(learned.encode())));
+        self.changes.notes.extend(learned);
         let touched = std::mem::take(&mut self.sites_touched);
         let sites = touched.into_iter().map(|site| (site, self.memory.sites[site.index()].clone()));
         self.changes.sites.extend(sites);
         self.store.try_commit(&mut self.changes)?;
         self.changes = Changes::default();
         self.notebook.committed();
-        Ok(std::mem::take(&mut self.memory.news))
+        Ok(std::mem::take(&mut self.memory.event))
     }
 
     /// Ends the writing: what is open is closed whole.

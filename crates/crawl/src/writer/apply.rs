@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freshet_fetch::change::ephemeral::PageLore;
+use freshet_fetch::change::ephemeral::PageEphemera;
 use freshet_fetch::page::kind::Kind;
 use freshet_fetch::page::reading::Limits;
 use freshet_fetch::page::simhash::change_size;
@@ -22,12 +22,12 @@ use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::sites::{ListCopy, RobotsCopy};
 
 use super::dates::{self, Found, Said, Verdict};
-use super::keeper::{Discovery, Keeper, REDIRECTS_MAX};
+use super::event::Event;
 use super::known::UrlHash;
-use super::met::Trouble;
-use super::news::News;
 use super::readings::Word;
 use super::rhythm;
+use super::troubles::Trouble;
+use super::writer_thread::{Discovery, REDIRECTS_MAX, Writer};
 use crate::archived::{exchange, response};
 use crate::status::ChangeLine;
 use crate::trust::has_same_validators;
@@ -45,29 +45,29 @@ const GONE_AGAIN: i64 = 30 * DAY;
 /// Milliseconds of one day.
 const DAY: i64 = 86_400_000;
 
-impl Keeper {
+impl Writer {
     /// Takes in what came of an order.
-    pub fn absorb(&mut self, visit: Visit) -> Result<(), StoreError> {
+    pub fn apply(&mut self, visit: Visit) -> Result<(), StoreError> {
         match visit {
-            Visit::Page(visit) => self.absorb_page(&visit),
-            Visit::Held { page, site, again, .. } => {
-                self.memory.news.push(News::Held { page, site, again });
+            Visit::Page(visit) => self.apply_page_visit(&visit),
+            Visit::SecondLooks { page, site, again, .. } => {
+                self.memory.event.push(Event::SecondLooks { page, site, again });
                 Ok(())
             }
             Visit::Robots { site, time, fetches, .. } => {
-                self.absorb_robots(site, time, &fetches);
+                self.apply_robots(site, time, &fetches);
                 Ok(())
             }
             Visit::Listing { site, url, time, fetch, reading } => {
-                self.absorb_listing(site, &url, time, &fetch, reading.as_deref())
+                self.apply_listing(site, &url, time, &fetch, reading.as_deref())
             }
         }
     }
 
-    fn absorb_page(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
+    fn apply_page_visit(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
         let Some(mut record) = self.memory.page(visit.page)? else { return Ok(()) };
         #[cfg(test)]
-        crate::defect_stories::trip("panic-in-keeper", visit.url.as_str());
+        crate::defect_stories::trip("panic-in-writer", visit.url.as_str());
         let looks = visit.fetch.iter().chain(&visit.second);
         let bytes = looks.map(|fetch| fetch.bytes_received).sum();
         let site = self.site_mut(visit.site);
@@ -81,7 +81,7 @@ impl Keeper {
         let had_copy = record.text_digest.is_some() && !record.gone;
         let expected = rhythm::expected(&record, visit);
         count(&mut record, visit, bytes);
-        self.keep_lore(visit, &mut record)?;
+        self.keep_ephemera(visit, &mut record)?;
         self.note_likeness(visit, &mut record)?;
         match &visit.finding {
             Finding::New | Finding::Back | Finding::Changed(_) => {
@@ -103,24 +103,24 @@ impl Keeper {
             }
         }
         let (page, site) = (visit.page, visit.site);
-        self.memory.news.extend(expected.map(|change| News::Expected { page, site, change }));
+        self.memory.event.extend(expected.map(|change| Event::Expected { page, site, change }));
         self.put_page(page, record);
         Ok(())
     }
 
     /// What the visit taught of the page's parts, and of those of its template.
-    fn keep_lore(&mut self, visit: &PageVisit, record: &mut PageRecord) -> Result<(), StoreError> {
-        let mut lore = PageLore::decode(&record.evidence.0);
+    fn keep_ephemera(&mut self, visit: &PageVisit, record: &mut PageRecord) -> Result<(), StoreError> {
+        let mut learned = PageEphemera::decode(&record.evidence.0);
         match visit.finding {
-            Finding::Changed(_) => lore.changes_in_a_row = lore.changes_in_a_row.saturating_add(1),
-            Finding::Unchanged | Finding::NotModified => lore.changes_in_a_row = 0,
+            Finding::Changed(_) => learned.changes_in_a_row = learned.changes_in_a_row.saturating_add(1),
+            Finding::Unchanged | Finding::NotModified => learned.changes_in_a_row = 0,
             _ => {}
         }
         if let Some(lesson) = &visit.lesson {
-            lore.learn(lesson);
+            learned.learn(lesson);
             self.learn(&visit.url, lesson)?;
         }
-        record.evidence = Opaque(lore.encode());
+        record.evidence = Opaque(learned.encode());
         Ok(())
     }
 
@@ -180,7 +180,7 @@ impl Keeper {
         } else {
             let (page, site, time) = (visit.page, visit.site, visit.time);
             let path = visit.url.path_and_query().to_owned();
-            self.memory.news.push(News::Copied { page, site, path, importance: record.importance, time });
+            self.memory.event.push(Event::Copied { page, site, path, importance: record.importance, time });
         }
         self.memory.duplicates.insert(visit.page, reading.simhash);
         if let Some(canonical) = reading.canonical.clone().filter(|canonical| *canonical != visit.url) {
@@ -300,7 +300,12 @@ impl Keeper {
         }
         record.gone = true;
         let again = visit.time.plus_millis(GONE_AGAIN);
-        self.memory.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: false, again });
+        self.memory.event.push(Event::Unsettled {
+            page: visit.page,
+            site: visit.site,
+            is_first: false,
+            again,
+        });
         Ok(())
     }
 
@@ -331,7 +336,7 @@ impl Keeper {
             self.tell(visit, record, Outcome::Failed);
         } else {
             let again = visit.time.plus_millis(GONE_AGAIN);
-            self.memory.news.push(News::Unsettled {
+            self.memory.event.push(Event::Unsettled {
                 page: visit.page,
                 site: visit.site,
                 is_first: true,
@@ -363,7 +368,12 @@ impl Keeper {
             );
         }
         let again = visit.time.plus_millis(retry_wait(record));
-        self.memory.news.push(News::Unsettled { page: visit.page, site: visit.site, is_first: true, again });
+        self.memory.event.push(Event::Unsettled {
+            page: visit.page,
+            site: visit.site,
+            is_first: true,
+            again,
+        });
         Ok(())
     }
 
@@ -375,7 +385,7 @@ impl Keeper {
             _ => None,
         };
         let date = stated_date(visit);
-        self.memory.news.push(News::Visited { page, time, outcome, prompted, date, bytes_expected, kinds });
+        self.memory.event.push(Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds });
     }
 
     /// The links of a copy: URLs to know, lists to read, and who points where.
@@ -421,10 +431,10 @@ impl Keeper {
         }
         let list = ListCopy { url: url.as_str().to_owned(), feed, ..ListCopy::default() };
         self.site_mut(site).lists.push(list);
-        self.memory.news.push(News::List { site, url: url.clone(), due: now });
+        self.memory.event.push(Event::List { site, url: url.clone(), due: now });
     }
 
-    fn absorb_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
+    fn apply_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
         let Some(fetch) = fetches.last() else { return };
         let (status, failure, body) = match &fetch.answer {
             // What it forbids may be in the part that is missing.
@@ -459,7 +469,7 @@ impl Keeper {
         }
     }
 
-    fn absorb_listing(
+    fn apply_listing(
         &mut self,
         site: SiteNumber,
         url: &PageUrl,
@@ -480,7 +490,7 @@ impl Keeper {
             Some(reading) => self.keep_listed(site, url, reading, before, time)?,
             None => self.memory.dates.next_reading(url.as_str(), 0),
         };
-        self.memory.news.push(News::List { site, url: url.clone(), due: time.plus_millis(every) });
+        self.memory.event.push(Event::List { site, url: url.clone(), due: time.plus_millis(every) });
         Ok(())
     }
 
@@ -538,21 +548,21 @@ impl Keeper {
         }
         let record = &self.memory.sites[site.index()];
         let (mut told, are_believed) = dates::heeded(record, told);
-        let mut news = self.memory.known.len() - urls_before + if are_believed { told.len() } else { 0 };
+        let mut event = self.memory.known.len() - urls_before + if are_believed { told.len() } else { 0 };
         if dates::are_trusted(record) {
-            self.memory.news.push(News::Altered { pages: altered });
+            self.memory.event.push(Event::Altered { pages: altered });
         }
         if dates::is_silence_believed(record) {
-            self.memory.news.push(News::Unaltered { pages: unaltered, time: now });
+            self.memory.event.push(Event::Unaltered { pages: unaltered, time: now });
         }
         if !is_feed {
             let missing = self.memory.dates.missing(site, list.as_str(), words.keys().copied().collect());
-            news += missing.len();
+            event += missing.len();
             words.extend(missing.iter().map(|page| (*page, Word::Missing)));
             told.extend(missing);
         }
-        self.memory.news.extend(told.into_iter().map(|page| News::Signal { page, site }));
-        let every = self.memory.dates.next_reading(list.as_str(), news);
+        self.memory.event.extend(told.into_iter().map(|page| Event::Signal { page, site }));
+        let every = self.memory.dates.next_reading(list.as_str(), event);
         let of_site = (site, &self.memory.sites[site.index()]);
         let reading = self.memory.dates.reading(of_site, list.as_str(), &words, now);
         self.changes.notes.push(reading.note(list.as_str()));

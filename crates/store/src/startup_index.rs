@@ -1,4 +1,4 @@
-//! The gist: what a start needs of every URL, in one file that is appended to, and read from its beginning to its end.
+//! The start-up index: what a start needs of every URL, in one file that is appended to, and read from its beginning to its end.
 //!
 //! A start that reads the records of ten million URLs takes long. What it needs of them is little and never changes, because a URL and a page keep
 //! their numbers for ever: so it is written down a second time, in pieces, each after the commit that made its URLs known. What stands in a piece is the
@@ -7,8 +7,8 @@
 //! # Promises
 //! - Pieces come back in the order in which they were written, and together tell of the first URLs and the first pages without a gap.
 //! - It is never believed over the store. A piece that is damaged, tells of more than the store has, or is not believed by its reader is cut off with
-//!   all behind it, and a gist of another store or form is begun anew. It may be missing, and removed at any time when the store is closed.
-//! - A gist that cannot be written is no failure: it is not written any further until the store is opened again.
+//!   all behind it, and a start-up index of another store or form is begun anew. It may be missing, and removed at any time when the store is closed.
+//! - A start-up index that cannot be written is no failure: it is not written any further until the store is opened again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
@@ -21,10 +21,10 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 
 /// Its name in the directory of the store.
-pub(crate) const FILE_NAME: &str = "gist";
+pub(crate) const FILE_NAME: &str = "startup-index";
 
 /// What the file begins with, before the identity of the store (16 bytes) and the number of the form (4 bytes).
-const MAGIC: &[u8; 16] = b"freshet gist 1\r\n";
+const MAGIC: &[u8; 16] = b"freshet start1\r\n";
 /// Bytes before the first piece.
 const HEAD: u64 = 36;
 /// Bytes of a piece before its content: the length of the content, URLs and pages after it, 4 bytes each, and the checksum of all this and the content.
@@ -32,7 +32,7 @@ const PIECE_HEAD: usize = 20;
 /// The longest content that is believed, so that no damage makes a reader ask for more memory than there is.
 const CONTENT_MAX: u32 = 64 << 20;
 
-/// How far a gist reaches.
+/// How far a start-up index reaches.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reach {
     /// It tells of the URLs below this number.
@@ -52,27 +52,27 @@ impl Reach {
     }
 }
 
-/// A piece of a gist.
+/// A piece of a start-up index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Piece<'a> {
     /// How far the pieces before it reach.
     pub from: Reach,
-    /// How far the gist reaches with it.
+    /// How far the start-up index reaches with it.
     pub to: Reach,
     /// What it says.
     pub content: &'a [u8],
 }
 
-/// The gist of a store that is open.
+/// The start-up index of a store that is open.
 #[derive(Debug)]
-pub struct Gist {
+pub struct StartupIndex {
     /// None when it cannot be written.
     file: Option<File>,
     reach: Reach,
 }
 
-impl Gist {
-    /// Opens the gist in this directory, of the store with this identity, and gives each of its pieces to `each` until one is not believed. What is not
+impl StartupIndex {
+    /// Opens the start-up index in this directory, of the store with this identity, and gives each of its pieces to `each` until one is not believed. What is not
     /// sound is cut off.
     pub(crate) fn open(
         directory: &Path,
@@ -203,7 +203,7 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// What is wrong with the gist of a store that has this much: it holds nothing of its own, and damage to it is no loss.
+/// What is wrong with the start-up index of a store that has this much: it holds nothing of its own, and damage to it is no loss.
 pub(crate) fn check(directory: &Path, store: [u8; 16], limit: Reach, findings: &mut Findings) {
     let file = match File::open(directory.join(FILE_NAME)) {
         Ok(file) => file,
@@ -230,7 +230,7 @@ pub(crate) fn check(directory: &Path, store: [u8; 16], limit: Reach, findings: &
     }
 }
 
-/// Removes the gist of a store that is closed: it is made anew at the next start.
+/// Removes the start-up index of a store that is closed: it is made anew at the next start.
 pub(crate) fn remove(directory: &Path) -> Result<(), StoreError> {
     let path = directory.join(FILE_NAME);
     match fs::remove_file(&path) {
@@ -275,40 +275,40 @@ mod tests {
         Reach { urls, pages }
     }
 
-    /// What a gist says when it is opened like this, and the gist.
-    fn open(directory: &Path, store: [u8; 16], form: u32, limit: Reach) -> (Vec<Vec<u8>>, Gist) {
+    /// What a start-up index says when it is opened like this, and the start-up index.
+    fn open(directory: &Path, store: [u8; 16], form: u32, limit: Reach) -> (Vec<Vec<u8>>, StartupIndex) {
         let mut said = Vec::new();
-        let gist = Gist::open(directory, store, form, limit, |piece| {
+        let startup_index = StartupIndex::open(directory, store, form, limit, |piece| {
             said.push(piece.content.to_vec());
             true
         });
-        (said, gist)
+        (said, startup_index)
     }
 
-    /// A gist of three pieces in a directory of its own.
+    /// A start-up index of three pieces in a directory of its own.
     fn written() -> tempfile::TempDir {
         let place = tempfile::tempdir().expect("a directory");
-        let (said, mut gist) = open(place.path(), STORE, 1, ALL);
+        let (said, mut startup_index) = open(place.path(), STORE, 1, ALL);
         assert!(said.is_empty());
         for (to, content) in [(reach(3, 0), "one"), (reach(5, 2), "two"), (reach(5, 4), "")] {
-            gist.append(to, content.as_bytes());
+            startup_index.append(to, content.as_bytes());
         }
         place
     }
 
     #[track_caller]
     fn check(place: &Path, limit: Reach, expected: &[&str], reaches: Reach) {
-        let (said, gist) = open(place, STORE, 1, limit);
+        let (said, startup_index) = open(place, STORE, 1, limit);
         assert_eq!(said, expected.iter().map(|text| text.as_bytes().to_vec()).collect::<Vec<_>>());
-        assert_eq!(gist.reach(), reaches);
+        assert_eq!(startup_index.reach(), reaches);
     }
 
     #[test]
     fn pieces_come_back_and_more_are_added() {
         let place = written();
         check(place.path(), ALL, &["one", "two", ""], reach(5, 4));
-        let (_, mut gist) = open(place.path(), STORE, 1, ALL);
-        gist.append(reach(9, 9), b"four");
+        let (_, mut startup_index) = open(place.path(), STORE, 1, ALL);
+        startup_index.append(reach(9, 9), b"four");
         check(place.path(), ALL, &["one", "two", "", "four"], reach(9, 9));
     }
 
@@ -322,18 +322,18 @@ mod tests {
     #[test]
     fn a_piece_that_is_not_believed_is_cut_off_with_all_behind_it() {
         let place = written();
-        let gist = Gist::open(place.path(), STORE, 1, ALL, |piece| piece.content != b"two");
-        assert_eq!(gist.reach(), reach(3, 0));
+        let startup_index = StartupIndex::open(place.path(), STORE, 1, ALL, |piece| piece.content != b"two");
+        assert_eq!(startup_index.reach(), reach(3, 0));
         check(place.path(), ALL, &["one"], reach(3, 0));
     }
 
     #[test]
-    fn a_gist_of_another_store_or_form_is_begun_anew() {
+    fn a_startup_index_of_another_store_or_form_is_begun_anew() {
         for (store, form) in [([8; 16], 1), (STORE, 2)] {
             let place = written();
-            let (said, mut gist) = open(place.path(), store, form, ALL);
-            assert_eq!((said.len(), gist.reach()), (0, Reach::default()));
-            gist.append(reach(1, 1), b"new");
+            let (said, mut startup_index) = open(place.path(), store, form, ALL);
+            assert_eq!((said.len(), startup_index.reach()), (0, Reach::default()));
+            startup_index.append(reach(1, 1), b"new");
             assert_eq!(open(place.path(), store, form, ALL).0, [b"new"]);
         }
     }
@@ -347,11 +347,15 @@ mod tests {
             flipped[at] ^= 0x10;
             for bytes in [&flipped, &whole[..at].to_vec()] {
                 fs::write(place.path().join(FILE_NAME), bytes).expect("written");
-                let (said, gist) = open(place.path(), STORE, 1, ALL);
+                let (said, startup_index) = open(place.path(), STORE, 1, ALL);
                 let all: [&[u8]; 3] = [b"one", b"two", b""];
                 assert!(said.len() < 3, "{at}");
                 assert_eq!(said, all[..said.len()], "{at}");
-                assert_eq!(gist.reach(), [reach(0, 0), reach(3, 0), reach(5, 2)][said.len()], "{at}");
+                assert_eq!(
+                    startup_index.reach(),
+                    [reach(0, 0), reach(3, 0), reach(5, 2)][said.len()],
+                    "{at}"
+                );
             }
         }
     }
@@ -366,9 +370,12 @@ mod tests {
             findings.leftovers
         };
         assert!(findings(ALL).is_empty());
-        assert_eq!(findings(reach(3, 0)), ["gist: 43 bytes at its end are of no use, and will be made anew"]);
+        assert_eq!(
+            findings(reach(3, 0)),
+            ["startup-index: 43 bytes at its end are of no use, and will be made anew"]
+        );
         fs::write(place.path().join(FILE_NAME), "?").expect("written");
-        assert_eq!(findings(ALL), ["gist: it is of no use, and will be made anew"]);
+        assert_eq!(findings(ALL), ["startup-index: it is of no use, and will be made anew"]);
         remove(place.path()).expect("removed");
         remove(place.path()).expect("nothing to remove");
         assert!(findings(ALL).is_empty());

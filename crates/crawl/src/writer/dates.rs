@@ -168,9 +168,9 @@ impl Dates {
     }
 
     /// Milliseconds until a list is read again, by the news that its last reading brought: pages not known before, and changes.
-    pub(super) fn next_reading(&mut self, list: &str, news: usize) -> i64 {
+    pub(super) fn next_reading(&mut self, list: &str, event: usize) -> i64 {
         let every = &mut self.list(list).every;
-        *every = interval_after(*every, news);
+        *every = interval_after(*every, event);
         *every
     }
 
@@ -273,8 +273,8 @@ pub(super) fn is_silence_believed(record: &SiteRecord) -> bool {
     record_of(record).is_believed() && TOLD_SOME <= told && TOLD_MIN * (told + untold) <= told
 }
 
-fn interval_after(interval: i64, news: usize) -> i64 {
-    let next = match news {
+fn interval_after(interval: i64, event: usize) -> i64 {
+    let next = match event {
         0 => interval + interval / 2,
         1..=3 => interval,
         _ => interval - interval / 4,
@@ -419,9 +419,9 @@ mod tests {
 
     #[test]
     fn a_list_is_read_as_often_as_it_has_news() {
-        let after = |readings: usize, news: usize| {
+        let after = |readings: usize, event: usize| {
             let mut dates = Dates::default();
-            (0..readings).map(|_| dates.next_reading(LIST, news) / HOUR).last()
+            (0..readings).map(|_| dates.next_reading(LIST, event) / HOUR).last()
         };
         assert_eq!((after(1, 0), after(50, 0)), (Some(36), Some(7 * 24)));
         assert_eq!(after(50, 2), Some(24));

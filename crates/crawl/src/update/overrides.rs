@@ -22,7 +22,7 @@ use crate::visit::Reason;
 
 /// What users wish beside what the policy decides.
 #[derive(Debug, Default)]
-pub struct Wishes {
+pub struct Overrides {
     /// How long pages are left alone, at least and at most.
     pub intervals: Intervals,
     /// What holds for single sites.
@@ -35,7 +35,7 @@ pub struct Wishes {
 
 /// What is wished of pages.
 #[derive(Debug)]
-pub(super) struct PageWishes {
+pub(super) struct PageOverrides {
     /// Milliseconds between two visits to a page, whatever the policy says.
     pins: HashMap<PageNumber, i64>,
     intervals: Intervals,
@@ -50,7 +50,7 @@ pub(super) struct Due {
     pub(super) again: Option<Timestamp>,
 }
 
-impl PageWishes {
+impl PageOverrides {
     pub(super) fn new(intervals: Intervals) -> Self {
         Self { pins: HashMap::new(), intervals }
     }
@@ -109,7 +109,7 @@ impl PageWishes {
 
 /// What is wished of a site.
 #[derive(Debug, Default)]
-pub(super) struct SiteWishes {
+pub(super) struct SiteOverrides {
     /// Paused by its user.
     pub(super) paused: bool,
     /// When it may be visited; at any time, if none are named.
@@ -118,7 +118,7 @@ pub(super) struct SiteWishes {
     share: Option<Budget>,
 }
 
-impl SiteWishes {
+impl SiteOverrides {
     /// What the first rule that names a site wishes of it.
     pub(super) fn of(site: &str, rules: &[SiteRules], visits: &Budget, now: Timestamp) -> Self {
         let url = PageUrl::stored(&format!("{site}/"));
@@ -163,13 +163,13 @@ mod tests {
 
     #[test]
     fn a_pinned_page_is_due_again_and_again_until_it_is_not_pinned() {
-        let mut wishes = PageWishes::new(Intervals::default());
-        assert_eq!(wishes.due(PAGE, Reason::Pin, at(7)), Due { is_now: false, again: None });
-        wishes.pin(PAGE, 100);
-        assert_eq!(wishes.due(PAGE, Reason::Pin, at(7)), Due { is_now: true, again: Some(at(107)) });
-        wishes.pin(PAGE, 0);
-        assert_eq!(wishes.due(PAGE, Reason::Pin, at(7)), Due { is_now: false, again: None });
-        assert_eq!(wishes.due(PAGE, Reason::Retry, at(7)), Due { is_now: true, again: None });
+        let mut overrides = PageOverrides::new(Intervals::default());
+        assert_eq!(overrides.due(PAGE, Reason::Pin, at(7)), Due { is_now: false, again: None });
+        overrides.pin(PAGE, 100);
+        assert_eq!(overrides.due(PAGE, Reason::Pin, at(7)), Due { is_now: true, again: Some(at(107)) });
+        overrides.pin(PAGE, 0);
+        assert_eq!(overrides.due(PAGE, Reason::Pin, at(7)), Due { is_now: false, again: None });
+        assert_eq!(overrides.due(PAGE, Reason::Retry, at(7)), Due { is_now: true, again: None });
     }
 
     #[test]
@@ -182,14 +182,14 @@ mod tests {
         }];
         let visits = Budget::new(Some(48.0), 4.0, at(0));
         let noon = at(DAY / 2);
-        let mut wishes = SiteWishes::of("http://a.example", &rules, &visits, at(0));
-        assert_eq!((wishes.opens(at(0)), wishes.room(9, at(0))), (noon, 0));
-        assert_eq!((wishes.opens(noon), wishes.room(9, noon)), (noon, 2));
-        wishes.spend();
-        assert_eq!(wishes.room(9, noon), 1);
-        wishes.paused = true;
-        assert_eq!(wishes.room(9, noon), 0);
-        let mut other = SiteWishes::of("http://b.example", &rules, &visits, at(0));
+        let mut overrides = SiteOverrides::of("http://a.example", &rules, &visits, at(0));
+        assert_eq!((overrides.opens(at(0)), overrides.room(9, at(0))), (noon, 0));
+        assert_eq!((overrides.opens(noon), overrides.room(9, noon)), (noon, 2));
+        overrides.spend();
+        assert_eq!(overrides.room(9, noon), 1);
+        overrides.paused = true;
+        assert_eq!(overrides.room(9, noon), 0);
+        let mut other = SiteOverrides::of("http://b.example", &rules, &visits, at(0));
         assert_eq!(other.room(9, at(0)), 9);
     }
 }

@@ -8,11 +8,11 @@ use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitRow};
 
-use super::keeper::{Discovery, Keeper};
+use super::writer_thread::{Discovery, Writer};
 
 /// A visit of which the content is not there: an index tells of it.
 #[derive(Clone, Debug)]
-pub struct ToldVisit<'a> {
+pub struct ImportedVisit<'a> {
     /// The page.
     pub page: PageNumber,
     /// Its URL.
@@ -25,7 +25,7 @@ pub struct ToldVisit<'a> {
     pub status: u16,
 }
 
-impl Keeper {
+impl Writer {
     /// Makes a URL known that a user brings, and its site one that is crawled. Gives the page and its record, if it is one.
     pub fn bring(
         &mut self,
@@ -47,7 +47,7 @@ impl Keeper {
     }
 
     /// Records a visit of which the content is not there.
-    pub fn take_told(&mut self, told: &ToldVisit<'_>) -> Result<(), StoreError> {
+    pub fn take_imported(&mut self, told: &ImportedVisit<'_>) -> Result<(), StoreError> {
         let Some(mut record) = self.memory.page(told.page)? else { return Ok(()) };
         self.site_mut(record.site).visits += 1;
         record.visits += 1;

@@ -48,9 +48,9 @@ impl FirstLook {
 
 /// Visits that wait. Filled and emptied by `CrawlModule`.
 #[derive(Debug, Default)]
-pub(crate) struct Held(Mutex<HashMap<PageNumber, FirstLook>>);
+pub(crate) struct SecondLooks(Mutex<HashMap<PageNumber, FirstLook>>);
 
-impl Held {
+impl SecondLooks {
     /// Whether one more visit may be held now, when looks count that were made within so many milliseconds.
     pub(crate) fn has_room(&self, now: Timestamp, within: i64) -> bool {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_wave_of_changes_drives_out_none_that_is_held() {
-        let held = Held::default();
+        let held = SecondLooks::default();
         let start = Timestamp::from_millis(1_000_000);
         for page in 0..HELD_MAX as u32 {
             assert!(held.has_room(start, 60_000));
