@@ -264,6 +264,23 @@ fn a_crawl_that_was_stopped_by_a_signal_is_read_and_one_that_runs_as_well() {
     assert_eq!(found["clean"].as_bool(), Some(true), "{found}");
 }
 
+/// A directory that another user may not look into was said to hold no crawl.
+#[test]
+fn a_directory_that_may_not_be_looked_into_is_not_said_to_hold_no_crawl() {
+    let trial = Trial::begin();
+    let directory = trial.directory();
+    fs::create_dir(&directory).expect("it is made");
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o600)).expect("it is closed");
+    let path = directory.to_str().expect("a path");
+    for command in ["status", "pages", "fsck"] {
+        let said = trial.reader(&[command, "--dir", path]).output().expect("the program starts");
+        let text = String::from_utf8_lossy(&said.stderr).to_lowercase();
+        assert!(!said.status.success() && text.contains("permission denied"), "{command}: {text}");
+        assert!(!text.contains("holds no crawl") && !text.contains("is not a crawl"), "{command}: {text}");
+    }
+    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("it is opened");
+}
+
 #[test]
 fn a_state_that_was_emptied_is_refused_and_costs_nothing() {
     let trial = Trial::begin();

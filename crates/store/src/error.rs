@@ -106,7 +106,11 @@ pub enum StoreError {
         source: Malformed,
     },
     /// A record of the Collection is not what it should be.
-    #[error("the record at byte {} of {} is corrupt: {reason}", .place.offset, .path.display())]
+    #[error(
+        "the record at byte {} of {} is corrupt: {reason}. `freshet fsck --dir {}` lists what is damaged, and with \
+         `--repair` puts it aside",
+        .place.offset, .path.display(), crawl_with(.path).display()
+    )]
     CorruptRecord {
         /// The segment file.
         path: PathBuf,

@@ -1,6 +1,7 @@
 //! The commands that ask about a crawl, whether it runs or not.
 
-use std::io::{self, Write as _};
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -266,6 +267,13 @@ fn tell(place: &Place, question: &Question) -> Result<()> {
 
 /// Fails if the directory holds no crawl.
 pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
+    // A directory that this user may not search is not one without a crawl.
+    match fs::metadata(directory.join("FORMAT")) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(error).with_context(|| format!("cannot look into {}", directory.display()));
+        }
+        _ => {}
+    }
     if !is_crawl(directory) {
         bail!(
             "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_crawl::clock::wall_now;
-use freshet_crawl::opening::is_crawl;
 use freshet_crawl::queries::sites_named;
 use freshet_protocol::time::Timestamp;
 use freshet_store::export::{Exported, Selection, export_visits, export_wacz, export_warc};
@@ -15,6 +14,7 @@ use freshet_store::history::VisitQuery;
 use freshet_store::reader::Reader;
 use serde_json::json;
 
+use super::ask::must_be_crawl;
 use super::words::{bytes, count};
 
 /// What wrote the files, as they state it.
@@ -59,9 +59,7 @@ const AFTER_HELP: &str = "Examples:
 
 /// Writes the file and says what is in it.
 pub(crate) fn run(options: &ExportOptions) -> Result<()> {
-    if !is_crawl(&options.dir) {
-        bail!("{} holds no crawl: name its directory with --dir", options.dir.display());
-    }
+    must_be_crawl(&options.dir)?;
     let since = options.since.as_deref().map(moment).transpose()?;
     let until = options.until.as_deref().map(moment).transpose()?;
     let reader = Reader::open(&options.dir)
