@@ -84,6 +84,7 @@ fn a_damaged_crawl_is_named_repaired_and_goes_on() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("is whole"), "{said}");
     let before = status(&directory)["pages_kept"].as_u64();
+    let copied = status(&directory)["pages_copied"].as_u64();
 
     let segment = directory.join("collection/segment-00000001.warc.gz");
     let mut bytes = fs::read(&segment).expect("it is read");
@@ -100,11 +101,16 @@ fn a_damaged_crawl_is_named_repaired_and_goes_on() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("whole again") && said.contains("had to go"), "{said}");
     assert_eq!(fsck(&directory, &[]).0, Some(0));
+    // The crawl had ended by itself, and one page has no copy any more.
+    let repaired = status(&directory);
+    assert_eq!(repaired["process"], "ended", "{repaired}");
+    assert_eq!(repaired["pages_copied"].as_u64(), copied.map(|pages| pages - 1), "{repaired}");
     let as_others_do =
         freshet().args(["fsck", "--dir"]).arg(&directory).output().expect("the program starts");
     assert!(as_others_do.status.success(), "{as_others_do:?}");
     run(&mut web.crawl(&directory));
     assert_eq!(status(&directory)["pages_kept"].as_u64(), before);
+    assert_eq!(status(&directory)["pages_copied"].as_u64(), copied);
     assert_eq!(fsck(&directory, &[]).0, Some(0));
 }
 

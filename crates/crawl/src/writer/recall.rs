@@ -16,6 +16,7 @@ use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Standing, UrlEntry};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
+use freshet_store::history::VisitKind;
 use freshet_store::reader::Reader;
 use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 
@@ -129,8 +130,15 @@ impl PastPages {
             self.hot.push(record.url);
         }
         let site = record.site;
-        self.pages.push(PastPage::Kept { page, site, importance: record.importance });
-        if record.visits == 0 {
+        let has_lost_copy = has_lost_copy(record);
+        if !has_lost_copy {
+            self.pages.push(PastPage::Kept { page, site, importance: record.importance });
+        }
+        if has_lost_copy {
+            // A repair found its only copy damaged. The next visit copies it as if for the first time.
+            let again = record.last_visit.unwrap_or_default();
+            self.tell(page, Event::Unsettled { page, site, is_first: true, again });
+        } else if record.visits == 0 {
             self.pages.push(PastPage::Waits { page, site, url: record.url });
         } else if record.text_digest.is_none() || record.gone {
             let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(record));
@@ -145,6 +153,21 @@ impl PastPages {
     fn tell(&mut self, page: PageNumber, event: Event) {
         self.pages.push(PastPage::Told { page, event: Box::new(event) });
     }
+}
+
+/// Whether a page was copied and its copy is gone.
+fn has_lost_copy(record: &PageRecord) -> bool {
+    let was_copied = matches!(
+        record.outcome,
+        Some(
+            VisitKind::New
+                | VisitKind::Unchanged
+                | VisitKind::NotModified
+                | VisitKind::Changed
+                | VisitKind::Back
+        )
+    );
+    was_copied && record.place.is_none() && record.text_digest.is_none()
 }
 
 /// Reads every page once.
