@@ -11,15 +11,13 @@ use std::io;
 use std::path::Path;
 
 use freshet_protocol::time::Timestamp;
+use freshet_store::odd_files::STATUS_FILE;
 use freshet_store::synced::Synced;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::clock::wall_now;
 use crate::status::{Process, Status};
-
-/// The name of the file.
-const FILE: &str = "status.json";
 
 /// The largest file that is read.
 const BYTES_MAX: u64 = 16 << 20;
@@ -69,12 +67,12 @@ impl Published {
         let text = format!("{line}\n{:016x}\n", xxh3_64(line.as_bytes()));
         let unfinished = directory.join("status.json.unfinished");
         fs::write(&unfinished, text)?;
-        fs::rename(&unfinished, directory.join(FILE))
+        fs::rename(&unfinished, directory.join(STATUS_FILE))
     }
 
     /// What was published last of the store that is in this directory; none if there is nothing to be believed.
     pub(crate) fn read(directory: &Path, synced: &Synced) -> Option<Self> {
-        let path = directory.join(FILE);
+        let path = directory.join(STATUS_FILE);
         if fs::metadata(&path).ok()?.len() > BYTES_MAX {
             return None;
         }

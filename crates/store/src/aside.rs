@@ -70,7 +70,14 @@ impl Aside {
     }
 
     fn place(&mut self, name: &str) -> Result<PathBuf, StoreError> {
-        let to = self.folder.join(name);
+        // A folder may have been made there for a part of it.
+        let to = (0..)
+            .map(|attempt| match attempt {
+                0 => self.folder.join(name),
+                _ => self.folder.join(format!("{name}-{attempt}")),
+            })
+            .find(|to| !to.exists())
+            .unwrap_or_else(|| self.folder.join(name));
         let parent = to.parent().unwrap_or(&self.folder);
         fs::create_dir_all(parent).map_err(StoreError::file("make", parent))?;
         self.is_used = true;

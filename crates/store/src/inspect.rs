@@ -17,10 +17,11 @@ use crate::error::StoreError;
 use crate::key_value::{KeyValue, OnDisk, Space, View};
 use crate::lock::Lock;
 use crate::making::has_begun;
+use crate::odd_files::odd_files;
 use crate::reader::Reader;
 use crate::readers::Reading;
 use crate::reading::{Copy, refuse_what_is_none};
-use crate::recovery::recover;
+use crate::recovery::{recover, steps_beyond};
 use crate::store::{FORMAT, FORMAT_FILE, IDENTITY, Identity, format_text, segments};
 use crate::synced::{self, Synced};
 
@@ -40,10 +41,16 @@ pub(crate) struct Inspected {
 /// Opens the store in this directory without altering it: the state is copied, and what belongs to a process that runs is no leftover.
 pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
     refuse_what_is_none(directory)?;
-    let reading = Reading::begin(directory);
-    let is_held = Lock::holder(directory).is_some();
     let mut findings = Findings::default();
     let nothing = |findings| Ok(Inspected { findings, reader: None, refused: None });
+    for (path, what) in odd_files(directory)? {
+        findings.add(relative(&path, directory), what);
+    }
+    if findings.fault_count > 0 {
+        return nothing(findings);
+    }
+    let reading = Reading::begin(directory);
+    let is_held = Lock::holder(directory).is_some();
     inspect_format(directory, &mut findings)?;
     if !has_begun(directory) {
         if !is_held {
@@ -95,7 +102,7 @@ fn refusal(
     identity: &Identity,
     synced: &Synced,
 ) -> Result<Option<(String, String)>, StoreError> {
-    match recover(directory, state, identity, synced) {
+    match recover(directory, state, identity, synced).and_then(|end| steps_beyond(state, &end)) {
         Ok(_) => Ok(None),
         Err(StoreError::Behind { path, reason }) => Ok(Some((relative(&path, directory), reason))),
         Err(error @ (StoreError::Corrupt { .. } | StoreError::State { .. } | StoreError::Damaged { .. })) => {
@@ -103,12 +110,6 @@ fn refusal(
         }
         Err(error) => Err(error),
     }
-}
-
-/// Takes the lock of a directory that holds a crawl.
-pub(crate) fn take_lock(directory: &Path) -> Result<Lock, StoreError> {
-    refuse_what_is_none(directory)?;
-    Lock::take(directory)
 }
 
 /// Opens the engine; why it cannot, if that is no refusal of the system.

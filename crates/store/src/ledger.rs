@@ -233,6 +233,7 @@ impl Ledger {
         state: &dyn KeyValue,
         collection: &Path,
         counters: &Counters,
+        clean: bool,
     ) -> Result<(), StoreError> {
         let last = segments(state).last().transpose()?;
         let (segment, bytes) = last.map_or((0, 0), |(number, record)| (number, record.bytes));
@@ -244,7 +245,7 @@ impl Ledger {
         }
         self.log.sync()?;
         state.sync()?;
-        self.say(counters, (segment, bytes), false)?;
+        self.say(counters, (segment, bytes), clean)?;
         self.remove_replaced()
     }
 

@@ -51,6 +51,7 @@ pub mod lock;
 pub mod log;
 mod making;
 mod mend;
+pub mod odd_files;
 mod presence;
 pub mod reader;
 mod readers;

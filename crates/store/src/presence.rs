@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+use crate::inspect::listed;
 use crate::store::FORMAT_FILE;
 use crate::{lock, synced, url_files};
 
@@ -31,6 +32,8 @@ pub(crate) struct Presence {
     directory: PathBuf,
     /// Each with its device and its number on it.
     parts: Vec<(PathBuf, u64, u64)>,
+    /// Files of the key-value store that it replaces from time to time and that must always be there.
+    state_files: Vec<PathBuf>,
 }
 
 impl Presence {
@@ -45,7 +48,7 @@ impl Presence {
                 Err(error) => return Err(StoreError::file("look up", &path)(error)),
             }
         }
-        Ok(Self { directory: directory.to_path_buf(), parts })
+        Ok(Self { directory: directory.to_path_buf(), parts, state_files: state_files(directory)? })
     }
 
     /// Says what became of a part that is not what it was.
@@ -56,8 +59,37 @@ impl Presence {
             let path = if is_whole { self.directory.clone() } else { path.clone() };
             return Err(StoreError::Lost { path, what });
         }
+        if let Some(path) = self.state_files.iter().find(|path| !path.exists()) {
+            return Err(StoreError::Lost { path: path.clone(), what: GONE });
+        }
+        let state = self.directory.join("state");
+        let has_journal = fs::read_dir(&state)
+            .map_err(StoreError::file("list", &state))?
+            .any(|entry| entry.is_ok_and(|entry| is_journal(&entry.path())));
+        if !has_journal && !self.state_files.is_empty() {
+            return Err(StoreError::Lost { path: state.join("*.jnl"), what: GONE });
+        }
         Ok(())
     }
+}
+
+/// What became of a file that is not found under its name.
+const GONE: &str = "it was deleted or moved away";
+
+fn is_journal(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "jnl")
+}
+
+/// The files of the key-value store that say what is in it.
+fn state_files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let state = directory.join("state");
+    let mut files = vec![state.join("version")];
+    let keyspaces = state.join("keyspaces");
+    if keyspaces.is_dir() {
+        files.extend(listed(&keyspaces)?.into_iter().map(|keyspace| keyspace.join("current")));
+    }
+    files.retain(|path| path.is_file());
+    Ok(files)
 }
 
 /// Says what became of a file that is appended to, if it is not what was opened and written so far.
@@ -81,7 +113,7 @@ fn change_of(
             Ok(Some("it was cut or written to by somebody else"))
         }
         Ok(_) => Ok(None),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some("it was deleted or moved away")),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Some(GONE)),
         Err(error) => Err(StoreError::file("look up", path)(error)),
     }
 }

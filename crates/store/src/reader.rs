@@ -28,6 +28,7 @@ use crate::links::Links;
 use crate::lock::Lock;
 use crate::log::files::{LogFile, listed};
 use crate::log::step::entries;
+use crate::odd_files::refuse_odd_files;
 use crate::readers::Reading;
 use crate::reading::refuse_what_is_none;
 use crate::recovery::refuse_at_first_sight;
@@ -282,6 +283,7 @@ impl Reader {
 /// What was made durable of the store in this directory, if nothing of it is missing at first sight: without opening it.
 pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
     refuse_what_is_none(directory)?;
+    refuse_odd_files(directory)?;
     if known_format(directory)? == Some(Format::First) {
         return Err(StoreError::Earlier { directory: directory.to_path_buf() });
     }

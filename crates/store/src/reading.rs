@@ -21,6 +21,7 @@ use crate::key_value::{Durability, KeyValue, Space};
 use crate::lock::Lock;
 use crate::making::has_begun;
 use crate::mend::mend_tail;
+use crate::odd_files::refuse_odd_files;
 use crate::reader::{Hold, Reader, Shared};
 use crate::readers::Reading;
 use crate::recovery::recover;
@@ -56,6 +57,7 @@ impl Reader {
 
     fn try_open(directory: &Path) -> Result<Self, StoreError> {
         refuse_what_is_none(directory)?;
+        refuse_odd_files(directory)?;
         let reading = Reading::begin(directory);
         match known_format(directory)? {
             Some(Format::Ours) if has_begun(directory) => {}
@@ -133,9 +135,11 @@ impl Copy {
 
 /// Refuses a directory that holds no crawl.
 pub(crate) fn refuse_what_is_none(directory: &Path) -> Result<(), StoreError> {
-    let is_there = |name: &str| directory.join(name).exists();
-    if is_there(FORMAT_FILE) || is_there("state") || is_there("collection") {
-        return Ok(());
+    for name in [FORMAT_FILE, "state", "collection"] {
+        let path = directory.join(name);
+        if path.try_exists().map_err(StoreError::file("look for", &path))? {
+            return Ok(());
+        }
     }
     let reason = "it has none of `FORMAT`, `state` and `collection`".to_owned();
     Err(StoreError::NotAStore { directory: directory.to_path_buf(), reason })

@@ -39,6 +39,7 @@ use crate::ledger::Ledger;
 use crate::lock::Lock;
 use crate::making::make_if_new;
 use crate::mend::mend_tail;
+use crate::odd_files::refuse_odd_files;
 use crate::presence::Presence;
 use crate::reader::{Hold, Reader, Shared};
 use crate::recent_urls::RecentUrls;
@@ -214,6 +215,7 @@ impl Store {
     /// Takes the directory for this process, before anything is read.
     pub fn lock(directory: &Path) -> Result<Lock, StoreError> {
         fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
+        refuse_odd_files(directory)?;
         Lock::take(directory)
     }
 

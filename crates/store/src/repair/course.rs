@@ -9,6 +9,7 @@
 //! - Afterwards a check finds nothing.
 
 use std::cell::RefCell;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -23,12 +24,15 @@ use super::state::sound_state;
 use super::urls::{repair_url_files, url_rows};
 use super::visits::repair_visits;
 use crate::aside::Aside;
-use crate::check::{Findings, check_into};
+use crate::check::{Findings, check_into, relative};
 use crate::convert::{convert, put_commands};
 use crate::error::StoreError;
-use crate::inspect::{CACHE_BYTES, take_lock};
+use crate::inspect::CACHE_BYTES;
 use crate::key_value::{Batch, KeyValue};
+use crate::lock::{self, Lock};
+use crate::odd_files::{STATUS_FILE, odd_files};
 use crate::reader::{Hold, Reader, Shared};
+use crate::reading::refuse_what_is_none;
 use crate::startup_index;
 use crate::store::{Format, known_format};
 
@@ -49,11 +53,13 @@ pub struct Repaired {
 
 /// Makes a damaged store sound. No process may have it open; `now` names the folder for what must go.
 pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> {
-    let lock = take_lock(directory)?;
-    // A repair may give a number to another URL. What the start-up index said is in the store, or lost.
-    startup_index::remove(directory)?;
     let mut aside = Aside::new(directory, now);
     let mut done = Vec::new();
+    let lock = take_lock(directory, &mut aside, &mut done)?;
+    // A repair may give a number to another URL. What the start-up index said is in the store, or lost.
+    startup_index::remove(directory)?;
+    // So is the status that was published last: it may count what is lost.
+    let _ = fs::remove_file(directory.join(STATUS_FILE));
     let is_damaged_earlier =
         known_format(directory).ok().flatten() == Some(Format::First) && !converted(directory, &mut done)?;
     let sound = sound_state(directory, &mut aside, &mut done)?;
@@ -75,11 +81,16 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     let rows = url_rows(&ground)?;
     let versions_lost = repair_segments(&ground, &mut aside, &mut done)?;
     let mut traces = Traces::default();
-    let tally = repair_visits(&ground, &mut aside, &mut done, &mut |visit| traces.hear(visit))?;
+    let synced_visits = sound.synced.as_ref().map_or(0, |synced| synced.visits);
+    let tally =
+        repair_visits(&ground, synced_visits, &mut aside, &mut done, &mut |visit| traces.hear(visit))?;
+    if sound.lost_commits {
+        traces.add_from_collection(&ground, &mut done)?;
+    }
     repair_records(&ground, &traces, (&tally, &rows), &mut done)?;
     repair_commands(&ground, &mut aside, &mut done)?;
     repair_url_files(&ground, &mut aside, &mut done)?;
-    ground.sync()?;
+    ground.sync(sound.synced.as_ref().is_some_and(|synced| synced.clean))?;
     let (lost_commits, seed) = (sound.lost_commits, u64::from_le_bytes(sound.identity.seed));
     drop(ground);
     if lost_commits {
@@ -95,6 +106,22 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     let findings = check_into(&Reader { shared: Arc::new(shared) }, Findings::default())?;
     let aside = aside.folder().map(Path::to_path_buf);
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
+}
+
+/// Takes the lock of a directory that holds a crawl, and puts aside what stands where a file or a folder should be.
+fn take_lock(directory: &Path, aside: &mut Aside, done: &mut Vec<String>) -> Result<Lock, StoreError> {
+    refuse_what_is_none(directory)?;
+    let mut put_aside = |(path, what): (PathBuf, &str)| {
+        let name = relative(&path, directory);
+        done.push(format!("{name}: {what}"));
+        aside.take(&name)
+    };
+    let (locks, others): (Vec<_>, Vec<_>) =
+        odd_files(directory)?.into_iter().partition(|(path, _)| path.ends_with(lock::FILE_NAME));
+    locks.into_iter().try_for_each(&mut put_aside)?;
+    let lock = Lock::take(directory)?;
+    others.into_iter().try_for_each(put_aside)?;
+    Ok(lock)
 }
 
 /// Converts a directory of the first format; whether it could be. One that is damaged is repaired as if it had lost its log.

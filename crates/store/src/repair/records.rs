@@ -7,7 +7,7 @@
 //! - Numbers stay: a URL, page or site that is known keeps its own.
 //! - Afterwards everything that is referred to is there, and the counters count what is there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use freshet_protocol::codec::Record;
 use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
@@ -70,6 +70,80 @@ impl Traces {
             (trace.last, trace.status, trace.kind) = (row.time, row.status, row.kind);
         }
     }
+}
+
+impl Traces {
+    /// Adds pages of which nothing but their responses in the Collection is left. Each gets a new number.
+    pub(super) fn add_from_collection(
+        &mut self,
+        ground: &Ground<'_>,
+        said: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
+        let known: HashSet<&str> = self.0.values().map(|trace| trace.url.as_str()).collect();
+        let counters: Counters = read(ground.state, Space::Meta, COUNTERS).ok().flatten().unwrap_or_default();
+        let beyond_traces = self.0.keys().map(|page| u64::from(page.0) + 1).max().unwrap_or(0);
+        let mut next = counters.pages.max(next_number(ground, Space::Pages)?).max(beyond_traces);
+        let mut found: BTreeMap<String, Trace> = BTreeMap::new();
+        let collection = ground.directory.join("collection");
+        for entry in segments(ground.state).collect::<Vec<_>>() {
+            let (number, segment) = entry?;
+            for entry in SegmentRecords::open(&collection, number, segment.bytes)? {
+                let (_, record) = entry?;
+                let Some(time) = record.time() else { continue };
+                let (is_copy, kind) = match (record.kind(), record.status()) {
+                    ("response", 200..=299) => (true, VisitKind::New),
+                    ("revisit", 304) => (false, VisitKind::NotModified),
+                    ("revisit", _) => (false, VisitKind::Unchanged),
+                    _ => continue,
+                };
+                let url = record.url();
+                if url.ends_with("/robots.txt") || known.contains(url) || is_kept(ground, url)? {
+                    continue;
+                }
+                match found.get_mut(url) {
+                    Some(trace) => {
+                        trace.visits += 1;
+                        if trace.last <= time {
+                            (trace.last, trace.status) = (time, record.status());
+                            trace.kind = if is_copy { VisitKind::Changed } else { kind };
+                        }
+                        trace.changes += u32::from(is_copy);
+                        trace.first = trace.first.min(time);
+                    }
+                    None if is_copy => {
+                        let (url, status) = (url.to_owned(), record.status());
+                        let trace = Trace {
+                            url: url.clone(),
+                            first: time,
+                            last: time,
+                            visits: 1,
+                            changes: 0,
+                            status,
+                            kind,
+                        };
+                        found.insert(url, trace);
+                    }
+                    None => {}
+                }
+            }
+        }
+        if !found.is_empty() {
+            said.push(format!("collection: {} pages were had again from its responses", found.len()));
+        }
+        for trace in found.into_values() {
+            self.0.insert(PageNumber(u32::try_from(next).unwrap_or(u32::MAX)), trace);
+            next += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a URL is that of a page that is known.
+fn is_kept(ground: &Ground<'_>, url: &str) -> Result<bool, StoreError> {
+    let key = url_key(u64::from_le_bytes(ground.identity.seed), url);
+    let id = ground.state.get(Space::UrlKeys, &key)?.and_then(|value| UrlId::from_key(&value));
+    let record = id.and_then(|id| read::<UrlRecord>(ground.state, Space::Urls, &id.key()).ok().flatten());
+    Ok(record.is_some_and(|record| matches!(record.standing, Standing::Kept(_))))
 }
 
 /// Records in memory as they will be, and the changes that make them so.

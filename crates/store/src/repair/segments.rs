@@ -70,10 +70,10 @@ impl Ground<'_> {
         ledger.take(self.state, Batch::new(), counters)
     }
 
-    /// Puts what was done on the disk, and says so.
-    pub(super) fn sync(&self) -> Result<(), StoreError> {
+    /// Makes everything that was done durable. `clean` says that the crawl had ended cleanly before the repair.
+    pub(super) fn sync(&self, clean: bool) -> Result<(), StoreError> {
         let (ledger, counters) = &mut *self.ledger.borrow_mut();
-        ledger.sync_segment(self.state, &self.collection(), counters)
+        ledger.sync_segment(self.state, &self.collection(), counters, clean)
     }
 
     fn collection(&self) -> PathBuf {

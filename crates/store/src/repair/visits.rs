@@ -85,9 +85,11 @@ impl Tally {
     }
 }
 
-/// Makes the History sound, and gives every visit in it to `each`.
+/// Makes the History sound, and gives every visit in it to `each`. Of the visits that were made durable
+/// (`synced_visits`), those that are found nowhere are noted as lost.
 pub(super) fn repair_visits(
     ground: &Ground<'_>,
+    synced_visits: u64,
     aside: &mut Aside,
     said: &mut Vec<String>,
     each: &mut dyn FnMut(&NumberedVisit),
@@ -96,7 +98,8 @@ pub(super) fn repair_visits(
     fs::create_dir_all(&history).map_err(StoreError::file("make", &history))?;
     let mut tally = Tally::default();
     let counters: Option<Counters> = read(ground.state, Space::Meta, COUNTERS).ok().flatten();
-    let visits = counters.map_or(0, |counters| usize::try_from(counters.visits).unwrap_or(0));
+    let visits = counters.map_or(0, |counters| counters.visits).max(synced_visits);
+    let visits = usize::try_from(visits).unwrap_or(0);
     tally.seen.resize(visits, false);
     tally.most = if ground.lost_commits { visits + NUMBERS_BEYOND } else { visits };
     let mut batch = Batch::new();
