@@ -373,7 +373,8 @@ mod tests {
                 let (owners, seeds, replicated) = (&owners, &own_seeds, &replicated);
                 parallel_crawl(&Plan { graph: &graph, owners, seeds, replicated, mode })
             };
-            let (firewall, cross_over, exchange) = (crawl(FIREWALL), crawl(CROSS_OVER), crawl(batches_of(batch)));
+            let (firewall, cross_over, exchange) =
+                (crawl(FIREWALL), crawl(CROSS_OVER), crawl(batches_of(batch)));
             prop_assert_eq!(firewall.downloaded(), firewall.unique());
             prop_assert_eq!(exchange.downloaded(), exchange.unique());
             prop_assert_eq!(firewall.urls_sent + cross_over.urls_sent, 0);

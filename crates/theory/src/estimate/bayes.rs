@@ -365,7 +365,9 @@ mod tests {
             let whole = observe::<5>(&classes, &visits).posterior(&classes).expect("explained");
             let at_once = classes.posterior(&visits).expect("explained");
             prop_assert!((whole.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            for ((one, other), at_once) in merged.posterior(&classes).expect("explained").iter().zip(whole).zip(at_once) {
+            for ((one, other), at_once) in
+                merged.posterior(&classes).expect("explained").iter().zip(whole).zip(at_once)
+            {
                 prop_assert!((one - other).abs() < 1e-10);
                 prop_assert!((other - at_once).abs() < 1e-10);
             }

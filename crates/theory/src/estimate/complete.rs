@@ -121,11 +121,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merging_is_the_same_as_going_on(spans in prop::collection::vec((0u64..5, 0u32..1000), 0..20), cut in 0usize..20) {
+        fn merging_is_the_same_as_going_on(
+            spans in prop::collection::vec((0u64..5, 0u32..1000), 0..20),
+            cut in 0usize..20,
+        ) {
             // Sums of whole days have no rounding error.
             let observe = |spans: &[(u64, u32)]| {
                 let mut history = CompleteHistory::NONE;
-                spans.iter().for_each(|(changes, days)| history.observe(*changes, Days::new(f64::from(*days))));
+                spans
+                    .iter()
+                    .for_each(|(changes, days)| history.observe(*changes, Days::new(f64::from(*days))));
                 history
             };
             let cut = cut.min(spans.len());

@@ -303,7 +303,13 @@ mod tests {
                 visits
                     .iter()
                     .map(|visit| (rate * visit.interval.get(), visit))
-                    .map(|(x, visit)| if !visit.changed { -x } else if x > 700.0 { 0.0 } else { x / x.exp_m1() })
+                    .map(|(x, visit)| if !visit.changed {
+                        -x
+                    } else if x > 700.0 {
+                        0.0
+                    } else {
+                        x / x.exp_m1()
+                    })
                     .sum()
             };
             prop_assert!(side(1.0 - 1e-11) > 0.0);

@@ -303,7 +303,8 @@ mod tests {
             history in prop::collection::vec((-20.0..14.0f64, any::<bool>()), 0..60),
             cut in 0usize..60,
         ) {
-            let visits: Vec<_> = history.iter().map(|(exponent, changed)| visit(exponent.exp2(), *changed)).collect();
+            let visits: Vec<_> =
+                history.iter().map(|(exponent, changed)| visit(exponent.exp2(), *changed)).collect();
             let cut = cut.min(visits.len());
             let mut merged = observe(&visits[..cut]);
             merged.merge(&observe(&visits[cut..]));

@@ -197,7 +197,10 @@ mod tests {
             let mut merged = observe(&visits[..cut]);
             merged.merge(&observe(&visits[cut..]));
             prop_assert_eq!(merged, observe(&visits));
-            prop_assert_eq!(merged, DatedVisits::new(merged.visits(), merged.changes_found(), merged.looked_back()));
+            prop_assert_eq!(
+                merged,
+                DatedVisits::new(merged.visits(), merged.changes_found(), merged.looked_back())
+            );
         }
     }
 }

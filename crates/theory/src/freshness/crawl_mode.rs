@@ -128,7 +128,8 @@ mod tests {
         ) {
             let [short, long] = [duration.min(longer), duration.max(longer)];
             let in_place = freshness(batch(short), UpdateMode::InPlace, rate);
-            let [short, long] = [short, long].map(|duration| freshness(batch(duration), UpdateMode::Shadowing, rate));
+            let [short, long] =
+                [short, long].map(|duration| freshness(batch(duration), UpdateMode::Shadowing, rate));
             prop_assert_eq!(in_place, freshness(CrawlMode::Steady, UpdateMode::InPlace, rate));
             prop_assert!(short <= in_place);
             prop_assert!(long <= short);

@@ -229,9 +229,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fixed_order_is_best_and_purely_random_worst(exponent in -8.0..9.0f64, visit_frequency in 1e-3..1e3f64) {
+        fn fixed_order_is_best_and_purely_random_worst(
+            exponent in -8.0..9.0f64,
+            visit_frequency in 1e-3..1e3f64,
+        ) {
             let change_rate = visit_frequency * 10f64.powf(exponent);
-            let [fixed, random, purely_random] = ORDERS.map(|order| average(order, change_rate, visit_frequency));
+            let [fixed, random, purely_random] =
+                ORDERS.map(|order| average(order, change_rate, visit_frequency));
             prop_assert!(fixed.0 >= random.0 * (1.0 - 1e-15));
             prop_assert!(random.0 >= purely_random.0 * (1.0 - 1e-15));
             prop_assert!(fixed.1 < random.1);

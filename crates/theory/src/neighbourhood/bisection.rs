@@ -389,9 +389,14 @@ mod tests {
             clusters in 1usize..10,
             seed in any::<u64>(),
         ) {
-            let vectors: Vec<Vec<_>> = vectors.into_iter().map(|vector| vector.into_iter().collect()).collect();
+            let vectors: Vec<Vec<_>> =
+                vectors.into_iter().map(|vector| vector.into_iter().collect()).collect();
             let clustering =
-                repeated_bisection(&UnitVectors::new(&vectors), clusters, &mut ChaCha8Rng::seed_from_u64(seed));
+                repeated_bisection(
+                    &UnitVectors::new(&vectors),
+                    clusters,
+                    &mut ChaCha8Rng::seed_from_u64(seed),
+                );
             prop_assert!(clustering.sizes().len() <= clusters);
             prop_assert!(clustering.sizes().is_sorted_by(|a, b| a >= b));
             prop_assert!(clustering.sizes().iter().all(|&size| size > 0));

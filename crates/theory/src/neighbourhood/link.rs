@@ -3,7 +3,8 @@
 //! **neighbours**, section 4.1, equation 1. From the sample `s` to the page `p`, with `h` the fewest links on
 //! a path:
 //!
-//! > 0 if s and p have a common parent, h if a path leads from s to p, −h if one leads from p to s, otherwise ∞
+//! > 0 if s and p have a common parent, h if a path leads from s to p, −h if one leads from p to s,
+//! > otherwise ∞
 //!
 //! # Promises
 //! - The first case that holds counts: siblings are at 0 whatever links exist, and a page reachable both ways

@@ -100,7 +100,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn later_changes_are_worth_more(changed in prop::collection::vec(any::<bool>(), 2..40), at in 0usize..39) {
+        fn later_changes_are_worth_more(
+            changed in prop::collection::vec(any::<bool>(), 2..40),
+            at in 0usize..39,
+        ) {
             let at = at % (changed.len() - 1);
             let mut later = changed.clone();
             later[at] = false;

@@ -156,9 +156,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_sorting_the_queue_after_every_page(graph in any_graph(14, 50), damping in 0.0..0.9999) {
-            for ordering in [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::new(damping))] {
-                prop_assert_eq!(crawl_order(&graph, 0, ordering, usize::MAX), by_sorting(&graph, 0, ordering));
+        fn the_order_is_that_of_sorting_the_queue_after_every_page(
+            graph in any_graph(14, 50),
+            damping in 0.0..0.9999,
+        ) {
+            for ordering in
+                [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::new(damping))]
+            {
+                prop_assert_eq!(
+                    crawl_order(&graph, 0, ordering, usize::MAX),
+                    by_sorting(&graph, 0, ordering)
+                );
             }
         }
 

@@ -4,7 +4,8 @@
 //! certain words ("the string home") are more useful, and so are URLs with fewer slashes. The metric here is
 //! the sum
 //!
-//! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains + slash weight / (1 + slashes)
+//! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains
+//! > + slash weight / (1 + slashes)
 //!
 //! # Promises
 //! - Only the URL is read. Upper and lower case count as the same.

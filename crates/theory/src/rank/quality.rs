@@ -2,8 +2,10 @@
 //!
 //! Implements the thesis, section 2.3, the three models:
 //!
-//! > crawl and stop: P_CS = M/K, the part of the first K pages visited that are among the K most important ones;
-//! > crawl and stop with threshold: P_ST, the part of the H pages with importance at least G that were visited;
+//! > crawl and stop: P_CS = M/K, the part of the first K pages visited that are among the K most
+//! > important ones;
+//! > crawl and stop with threshold: P_ST, the part of the H pages with importance at least G that
+//! > were visited;
 //! > limited buffer crawl: P_BC, the part of the B pages kept in the end that are hot
 //!
 //! with the performance of an ideal crawler and of one that visits pages at random.

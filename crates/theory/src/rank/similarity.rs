@@ -119,7 +119,11 @@ mod tests {
             scale in 1e-9..1e9,
         ) {
             let vector = |weight: fn(&(f64, f64)) -> f64, scale: f64| -> WordWeights {
-                weights.iter().enumerate().map(|(word, pair)| (word.to_string(), scale * weight(pair))).collect()
+                weights
+                    .iter()
+                    .enumerate()
+                    .map(|(word, pair)| (word.to_string(), scale * weight(pair)))
+                    .collect()
             };
             let (page, query) = (vector(|pair| pair.0, 1.0), vector(|pair| pair.1, 1.0));
             let scaled = vector(|pair| pair.0, scale);

@@ -173,7 +173,9 @@ mod tests {
         #[test]
         fn without_a_topic_it_is_the_plain_crawler(graph in any_graph(14, 40)) {
             let topic = Topic { link_is_hot: |_, _| false, page_is_hot: |_| false, distance_max: 3 };
-            for ordering in [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::THESIS)] {
+            for ordering in
+                [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::THESIS)]
+            {
                 let order = topic_crawl_order(&graph, 0, ordering, &topic, usize::MAX);
                 prop_assert_eq!(order, crawl_order(&graph, 0, ordering, usize::MAX));
             }

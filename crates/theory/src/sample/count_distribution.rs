@@ -135,7 +135,9 @@ mod tests {
             let distribution = CountDistribution::hypergeometric(pages, changed, sample_size);
             let mean: f64 = distribution.iter().map(|(x, p)| x as f64 * p).sum();
             let expected = sample_size as f64 * (changed as f64 / pages as f64);
-            prop_assert!(distribution.probabilities.len() as f64 <= 20.0 + 11.0 * (sample_size as f64).sqrt());
+            prop_assert!(
+                distribution.probabilities.len() as f64 <= 20.0 + 11.0 * (sample_size as f64).sqrt()
+            );
             prop_assert!((mean - expected).abs() <= 1e-9 * expected.max(1e-9), "{mean} for {expected}");
         }
     }

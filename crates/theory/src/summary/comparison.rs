@@ -237,14 +237,18 @@ mod tests {
 
         #[test]
         fn columns_compare_as_summaries_do(words in prop::collection::vec((0u16..50, 0u16..50), 0..20)) {
-            let column = |pick: fn(&(u16, u16)) -> u16| words.iter().map(pick).map(f64::from).collect::<Vec<f64>>();
+            let column =
+                |pick: fn(&(u16, u16)) -> u16| words.iter().map(pick).map(f64::from).collect::<Vec<f64>>();
             let (old, current) = (column(|pair| pair.0), column(|pair| pair.1));
             let summary = |column: &[f64]| DocumentFrequencies::from_frequencies(
                 0.0,
                 column.iter().enumerate().map(|(i, frequency)| (i.to_string(), *frequency)),
             );
-            let (fast, careful) = (compare_columns(&old, &current), compare(&summary(&old), &summary(&current)));
-            let parts = |c: Comparison| [c.recall, c.weighted_recall, c.precision, c.weighted_precision, c.divergence];
+            let (fast, careful) =
+                (compare_columns(&old, &current), compare(&summary(&old), &summary(&current)));
+            let parts = |c: Comparison| [
+                c.recall, c.weighted_recall, c.precision, c.weighted_precision, c.divergence
+            ];
             for (fast, careful) in parts(fast).into_iter().zip(parts(careful)) {
                 prop_assert_eq!(fast.is_some(), careful.is_some());
                 prop_assert!(fast.zip(careful).is_none_or(|(fast, careful)| (fast - careful).abs() < 1e-12));

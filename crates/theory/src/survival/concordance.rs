@@ -123,7 +123,8 @@ mod tests {
                 for (&(other_time, other_ended), other_risk) in of.iter().zip(&risks) {
                     if ended && (time < other_time || time == other_time && !other_ended) {
                         pairs += 1.0;
-                        agreeing += f64::midpoint(f64::from(risk > other_risk), f64::from(risk >= other_risk));
+                        agreeing +=
+                            f64::midpoint(f64::from(risk > other_risk), f64::from(risk >= other_risk));
                     }
                 }
             }

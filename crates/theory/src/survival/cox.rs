@@ -406,7 +406,8 @@ pub(super) mod tests {
         ) {
             let lifetimes: Vec<_> = people.iter().map(|p| lifetime(f64::from(p.0), p.1 > 0)).collect();
             let strata: Vec<_> = people.iter().map(|p| p.2).collect();
-            let columns = [people.iter().map(|p| p.3).collect(), people.iter().map(|p| p.4).collect::<Vec<_>>()];
+            let columns =
+                [people.iter().map(|p| p.3).collect(), people.iter().map(|p| p.4).collect::<Vec<_>>()];
             prop_assume!(lifetimes.iter().any(|lifetime| lifetime.ended()));
             let subjects = Subjects::stratified(&lifetimes, &columns, &strata);
             let ties = if efron { Ties::Efron } else { Ties::Breslow };

@@ -169,8 +169,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn without_censoring_the_curve_is_the_share_that_is_left(times in prop::collection::vec(0u8..20, 1..40)) {
-            let curve = kaplan_meier(&times.iter().map(|t| Lifetime::ended_at(f64::from(*t))).collect::<Vec<_>>());
+        fn without_censoring_the_curve_is_the_share_that_is_left(
+            times in prop::collection::vec(0u8..20, 1..40),
+        ) {
+            let curve =
+                kaplan_meier(&times.iter().map(|t| Lifetime::ended_at(f64::from(*t))).collect::<Vec<_>>());
             for t in 0..20 {
                 let left = times.iter().filter(|time| **time > t).count() as f64 / times.len() as f64;
                 prop_assert!((curve.survival_at(f64::from(t)) - left).abs() < 1e-12);
@@ -178,8 +181,14 @@ mod tests {
         }
 
         #[test]
-        fn an_interval_holds_its_estimate(lifetimes in prop::collection::vec((0u8..20, any::<bool>()), 1..40)) {
-            let lifetime = |(t, ended)| if ended { Lifetime::ended_at(f64::from(t)) } else { Lifetime::censored_at(f64::from(t)) };
+        fn an_interval_holds_its_estimate(
+            lifetimes in prop::collection::vec((0u8..20, any::<bool>()), 1..40),
+        ) {
+            let lifetime = |(t, ended)| if ended {
+                Lifetime::ended_at(f64::from(t))
+            } else {
+                Lifetime::censored_at(f64::from(t))
+            };
             let curve = kaplan_meier(&lifetimes.into_iter().map(lifetime).collect::<Vec<_>>());
             for t in 0..20 {
                 let s = curve.survival_at(f64::from(t));

@@ -10,7 +10,8 @@
 //! them differently. Of d subjects that end together, Efron's method removes the k-th with k/d of the others'
 //! weight already gone; Breslow's keeps all until the last:
 //!
-//! > ln L = Σ over ends ( Σ β·x − Σ over k of ln(others + g ended) ),  g = (d − k)/d (Efron) or 1 (Breslow), k = 0 … d − 1
+//! > ln L = Σ over ends ( Σ β·x − Σ over k of ln(others + g ended) ),
+//! > g = (d − k)/d (Efron) or 1 (Breslow), k = 0 … d − 1
 //!
 //! The second derivatives need Σ r x xᵀ over every risk set, but only their sum weighted by 1/(others + g
 //! ended). Each subject's part of it is its r times the weights of all risk sets that it was in. So one

@@ -368,9 +368,15 @@ mod tests {
 
         #[test]
         fn no_curve_nearby_and_no_level_line_is_better(
-            survivals in prop::collection::vec(1e-3..1.2f64, 2..12), nudge in -0.2..0.2f64, turn in -0.2..0.2f64,
+            survivals in prop::collection::vec(1e-3..1.2f64, 2..12),
+            nudge in -0.2..0.2f64,
+            turn in -0.2..0.2f64,
         ) {
-            let points: Vec<_> = (1..).map(f64::from).zip(survivals).map(|(time, survival)| SurvivalPoint { time, survival }).collect();
+            let points: Vec<_> = (1..)
+                .map(f64::from)
+                .zip(survivals)
+                .map(|(time, survival)| SurvivalPoint { time, survival })
+                .collect();
             let (curve, least) = fit_weibull_curve(&points);
             prop_assert!((squares(&points, curve) - least).abs() < 1e-9, "{curve:?}");
             let near = WeibullCurve::new(curve.log_scale + nudge, curve.shape * turn.exp());

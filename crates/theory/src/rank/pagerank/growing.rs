@@ -105,14 +105,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn after_each_page_the_ranks_solve_the_equations(graph in any_graph(12, 40), nines in 0.01_f64..12.0) {
+        fn after_each_page_the_ranks_solve_the_equations(
+            graph in any_graph(12, 40),
+            nines in 0.01_f64..12.0,
+        ) {
             let damping = Damping::new(1.0 - 10_f64.powf(-nines));
             let mut growing = GrowingPageRank::new(damping);
             (0..graph.pages()).for_each(|_| growing.discover());
             let mut links = vec![];
             for page in 0..graph.pages() as u32 {
                 let targets = graph.links_from(page);
-                growing.read(page as usize, &targets.iter().map(|target| *target as usize).collect::<Vec<_>>());
+                growing.read(
+                    page as usize,
+                    &targets.iter().map(|target| *target as usize).collect::<Vec<_>>(),
+                );
                 links.extend(targets.iter().map(|target| (page, *target)));
                 let known = Graph::from_links(graph.pages(), &links);
                 let expected = eliminate(&known, damping).expect("a small web");
