@@ -1,10 +1,10 @@
 //! Binary encoding of records: fields in order, compact, without field names.
 //!
-//! - A **number** is a varint: seven bits per byte, lowest first. The eighth bit is set on all bytes but the
-//!   last.
+//! - A **number** is a varint: seven bits per byte, lowest first. The eighth bit is set
+//!   on all bytes but the last.
 //! - A **moment** or another signed number is zigzag-coded (0, -1, 1, -2, ...) and then a varint.
-//! - A **text** is its length in bytes, then its bytes in UTF-8. **Bytes** are the same without the UTF-8
-//!   condition.
+//! - A **text** is its length in bytes, then its bytes in UTF-8. **Bytes** are the same
+//!   without the UTF-8 condition.
 //! - A **decimal** is the four bytes of an IEEE 754 single, lowest first.
 //! - A **flag** is a byte 0 or 1. An **optional** field is a flag, followed by the field if the flag is 1.
 //! - A **list** is the number of its members, then the members.
@@ -473,8 +473,8 @@ impl<T: Field> Field for Vec<T> {
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let count = take_number(input)?;
-        // Every member takes at least one byte, so a larger count is wrong. Refusing it here avoids a large
-        // allocation.
+        // Every member takes at least one byte, so a larger count is wrong. Refusing it here
+        // avoids a large allocation.
         if count > input.left() as u64 {
             return Err(Malformed::Short);
         }

@@ -81,8 +81,8 @@ impl Timestamp {
     }
 }
 
-/// The date, with `separator` between its parts. Formatted by hand because every stored page writes several
-/// timestamps.
+/// The date, with `separator` between its parts. Formatted by hand because every stored page
+/// writes several timestamps.
 fn day(civil: DateTime, separator: &str) -> String {
     let mut text = String::with_capacity("2026-11-16T01:30:18.123Z".len());
     push_digits(&mut text, i64::from(civil.year()), 4);

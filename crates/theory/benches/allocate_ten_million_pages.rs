@@ -75,8 +75,8 @@ fn main() {
         let limits: Vec<_> = (0..HOSTS).map(|_| limit).collect();
         let limited = Constraints { host_limits: Some(HostLimits { host_of, limits: &limits }), ..budget };
         let (memory, _) = peak_memory(|| allocate(&weighted, Objective::Freshness, &limited));
-        // The solve without limits is timed again next to it, so that both run under the same load of the
-        // machine.
+        // The solve without limits is timed again next to it, so that both run under the
+        // same load of the machine.
         let (alone, _) = best_of(RUNS, || allocate(&weighted, Objective::Freshness, &budget));
         let (time, allocation) = best_of(RUNS, || allocate(&weighted, Objective::Freshness, &limited));
         let what =
@@ -106,16 +106,16 @@ fn spread(random: &mut impl Rng, low: f64, high: f64) -> f64 {
     10f64.powf(random.random_range(low..high))
 }
 
-/// The yardstick: the probability that a page is unchanged after a thousandth of a day, summed over the
-/// pages.
+/// The yardstick: the probability that a page is unchanged after a thousandth of a
+/// day, summed over the pages.
 fn one_exp_per_page(rates: &[ChangesPerDay]) -> f64 {
     rates.par_chunks(8192).map(|rates| rates.iter().map(|rate| (-1e-3 * rate.get()).exp()).sum::<f64>()).sum()
 }
 
 /// Peak memory in bytes that `run` adds, as the system counts it.
 fn peak_memory<T>(run: impl FnOnce() -> T) -> (u64, T) {
-    // Writing 5 to this file resets the peak. Where that is refused, the result is the growth of the peak so
-    // far.
+    // Writing 5 to this file resets the peak. Where that is refused, the result is the
+    // growth of the peak so far.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = memory_high();
     let value = run();

@@ -10,8 +10,8 @@
 //! Taylor series (`Σ ± x^k / k!` with small integer factors), above it as printed.
 //!
 //! # Promises
-//! - Relative error below 1e-13 for `x` from 1e-150 (below it x² underflows) to infinity; no NaN for any `x ≥
-//!   0`.
+//! - Relative error below 1e-13 for `x` from 1e-150 (below it x² underflows) to
+//!   infinity; no NaN for any `x ≥ 0`.
 //! - [`freshness_gain_inverse`] inverts [`freshness_gain`] to 1e-12 for gains up to 1 − 1e-6. For gains
 //!   nearer to one the complement decides, and [`freshness_gain_inverse_of_complement`] takes it directly.
 
@@ -29,8 +29,8 @@ pub fn mean_change_probability(x: f64) -> f64 {
     if x < SWITCH { x * horner(x, &MEAN_CHANGE) } else { 1.0 + (-x).exp_m1() / x }
 }
 
-/// Age of a page visited at even intervals, averaged over time, as a fraction of the interval: x/6 − x²/24 +
-/// …
+/// Age of a page visited at even intervals, averaged over time, as a fraction of the
+/// interval: x/6 − x²/24 + …
 #[inline]
 pub fn mean_age_fraction(x: f64) -> f64 {
     debug_assert!(0.0 <= x);
@@ -50,8 +50,8 @@ pub fn freshness_gain(x: f64) -> f64 {
     }
 }
 
-/// G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²: the age gained by one more visit, in units of the interval squared.
-/// Grows from 0 to 1/2.
+/// G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²: the age gained by one more visit, in units of the interval
+/// squared. Grows from 0 to 1/2.
 #[inline]
 pub fn age_gain(x: f64) -> f64 {
     debug_assert!(0.0 <= x);
@@ -81,8 +81,8 @@ pub fn freshness_gain_inverse(gain: f64) -> f64 {
     x
 }
 
-/// The `x` with (1 + x)e^-x = `complement`, for complements in (0, 1]. Exact even where 1 − complement rounds
-/// to one.
+/// The `x` with (1 + x)e^-x = `complement`, for complements in (0, 1]. Exact even where
+/// 1 − complement rounds to one.
 #[inline]
 pub fn freshness_gain_inverse_of_complement(complement: f64) -> f64 {
     debug_assert!(0.0 <= complement);
@@ -156,8 +156,8 @@ const fn series(offset: usize, times_degree: bool) -> [f64; TERMS] {
 mod tests {
     use super::*;
 
-    /// Computed with 400 digits from the printed formulas: x, then the five functions in the order of this
-    /// file.
+    /// Computed with 400 digits from the printed formulas: x, then the five functions
+    /// in the order of this file.
     const EXACT: [(f64, [f64; 5]); 12] = [
         (1e-100, [1.0, 5e-101, 1.6666666666666668e-101, 5e-201, 3.3333333333333336e-101]),
         (

@@ -5,9 +5,9 @@
 //!
 //! > coverage I/U, overlap (N − I)/I, communication: URLs sent per page downloaded
 //!
-//! where N pages were downloaded, I of them unique, of U to download. The processes take turns in rising
-//! order, one page per turn, until none has work. Each serves its queue in the order in which URLs entered
-//! it.
+//! where N pages were downloaded, I of them unique, of U to download. The processes take turns
+//! in rising order, one page per turn, until none has work. Each serves its queue in the order
+//! in which URLs entered it.
 //!
 //! # Promises
 //! - Firewall and exchange modes have no overlap; firewall and cross-over modes no communication.
@@ -98,8 +98,8 @@ fn ratio(part: usize, whole: usize) -> Option<f64> {
 
 /// Crawls until no process has work.
 ///
-/// Panics unless every page has an owner that has a list of seeds, and every seed and replicated page is a
-/// page.
+/// Panics unless every page has an owner that has a list of seeds, and every seed and
+/// replicated page is a page.
 pub fn parallel_crawl(plan: &Plan<'_>) -> ParallelCrawl {
     let mut processes = Processes::new(plan);
     let mut last = None;
@@ -231,8 +231,8 @@ impl<'a> Processes<'a> {
         self.enter(self.plan.owners[target as usize] as usize, target);
     }
 
-    /// Puts a URL into the queue of the process where it belongs, if there is one, unless it was entered
-    /// before.
+    /// Puts a URL into the queue of the process where it belongs, if there is one,
+    /// unless it was entered before.
     fn enter(&mut self, process: usize, page: u32) {
         let is_own = self.plan.owners[page as usize] as usize == process;
         if !is_own && self.plan.mode != Mode::CrossOver {
@@ -318,8 +318,8 @@ mod tests {
 
     #[test]
     fn a_url_is_used_at_the_receivers_next_turn() {
-        // Process 1 has 3 and 4 waiting. It gets 2 from process 0 before its first turn, and downloads it
-        // after them.
+        // Process 1 has 3 and 4 waiting. It gets 2 from process 0 before its first turn,
+        // and downloads it after them.
         let links = [(0, 2), (2, 1)];
         check(&links, &[0, 0, 1, 1, 1], &[vec![0], vec![3, 4]], EXCHANGE, &[&[0, 1], &[3, 4, 2]], 2);
     }

@@ -30,8 +30,8 @@ pub enum Partition {
         /// Number of processes; at least one.
         processes: u32,
     },
-    /// By the suffix of the host name: one process for each list of suffixes, such as `.com`, and one more
-    /// for the rest.
+    /// By the suffix of the host name: one process for each list of suffixes, such as `.com`,
+    /// and one more for the rest.
     Hierarchical {
         /// The suffixes that each process owns, in lower case. The first match decides.
         endings: Vec<Vec<String>>,
@@ -60,8 +60,8 @@ impl Partition {
     }
 }
 
-/// The host name of a URL: the part between `scheme://`, or the user name if there is one, and the port or
-/// the path.
+/// The host name of a URL: the part between `scheme://`, or the user name if there is one,
+/// and the port or the path.
 pub fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);

@@ -29,8 +29,8 @@ struct Table {
 }
 
 impl Table {
-    /// Pages with rates over eight orders of magnitude and importance over two, on `hosts` hosts of equal
-    /// limits.
+    /// Pages with rates over eight orders of magnitude and importance over two, on
+    /// `hosts` hosts of equal limits.
     fn spread(pages: usize, hosts: u32, limit_over_mean: f64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(11);
         let mut powers = |low: f64, high: f64| -> Vec<f64> {
@@ -112,8 +112,8 @@ impl Table {
         }
     }
 
-    /// Panics unless the plan is the optimum. `is_all_spent` says that the budget can be spent within the
-    /// limits.
+    /// Panics unless the plan is the optimum. `is_all_spent` says that the budget can
+    /// be spent within the limits.
     #[track_caller]
     fn check(&self, objective: Objective, is_all_spent: bool) {
         let plan = self.plan(objective);
@@ -135,8 +135,8 @@ impl Table {
         }
     }
 
-    /// The surcharge of each saturated host on the price of a visit. Checks the limits and which hosts are
-    /// saturated.
+    /// The surcharge of each saturated host on the price of a visit. Checks the limits and
+    /// which hosts are saturated.
     #[track_caller]
     fn surcharges(&self, objective: Objective, plan: &Allocation) -> Vec<f64> {
         let mut surcharges = vec![0.0; self.limits.len()];
@@ -279,8 +279,8 @@ fn far_costs_under_a_limit_do_not_overspend() {
     check_far_costs(&[(1.0, 1.0, 1.0, 0), (1.0, 6.55e7, 3.09e9, 0)], 1.0, 0.00859);
     let three = [(1.0, 1.0, 1.0, 0), (15583.6, 8.07e8, 8.1e-8, 1), (4.94e7, 6.67e13, 1.0, 1)];
     check_far_costs(&three, 1.0, 43.47);
-    // The part of the expensive page's ceiling that the price of the plan leaves is below the last digit of
-    // the ceiling.
+    // The part of the expensive page's ceiling that the price of the plan leaves is below the
+    // last digit of the ceiling.
     let two = [(1.0628e8, 3.1847e-9, 2.159e-12, 0), (2.4359e7, 1.8107e13, 9.6668e12, 0)];
     check_far_costs(&two, 14298.5, 1.0);
 }
@@ -317,8 +317,8 @@ fn check_within(table: &Table, objective: Objective) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever the numbers, neither the budget nor a limit is exceeded, and nothing is left that could be
-    /// spent.
+    /// Whatever the numbers, neither the budget nor a limit is exceeded, and nothing is
+    /// left that could be spent.
     #[test]
     fn no_plan_exceeds_its_limits(
         pages in prop::collection::vec((extreme_or_zero(), extreme_or_zero(), extreme(), 0..3u32), 1..8),

@@ -1,5 +1,5 @@
-//! Compares our Cox regression with the crate `survival`, an independent implementation modelled on R's
-//! package of that name.
+//! Compares our Cox regression with the crate `survival`, an independent implementation modelled on
+//! R's package of that name.
 //!
 //! We do not build on it: it has no least-squares Weibull fit, returns NaN for coefficients it cannot
 //! determine and a large number for unbounded ones, and has only the newer variant of the test of

@@ -9,8 +9,8 @@
 //!
 //! # Promises
 //! - However long the history, nothing underflows and nothing becomes NaN.
-//! - Merging two histories gives the same evidence as observing all visits in one. The evidence is kept apart
-//!   from the prior.
+//! - Merging two histories gives the same evidence as observing all visits in one. The evidence is
+//!   kept apart from the prior.
 //! - Probabilities add up to one. With no visits they are the prior.
 //! - Of equally probable classes (to 1e-12 of the logarithm) the last one is the most probable.
 //!
@@ -51,8 +51,8 @@ impl RateClasses {
         self.rates.len()
     }
 
-    /// The probability of each class after these visits, summed without loss of digits. `None` if no class
-    /// explains the visits.
+    /// The probability of each class after these visits, summed without loss of digits. `None` if no
+    /// class explains the visits.
     pub fn posterior(&self, visits: &[Visit]) -> Option<Vec<f64>> {
         let mut unchanged = PreciseSum::default();
         let mut evidence = vec![PreciseSum::default(); self.count()];
@@ -84,8 +84,8 @@ impl RateClasses {
     }
 }
 
-/// Evidence for each class: ln of the likelihood of the changed visits, and the total time of the unchanged
-/// ones.
+/// Evidence for each class: ln of the likelihood of the changed visits, and the total
+/// time of the unchanged ones.
 ///
 /// `L` holds a number per class: an array for states that are stored by the million, a vector where the
 /// number of classes is not known at compile time.
@@ -141,8 +141,8 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
         self.unchanged_days += other.unchanged_days;
     }
 
-    /// The probability of each class. `None` if no class explains the visits (a change, but all classes never
-    /// change).
+    /// The probability of each class. `None` if no class explains the visits (a change, but
+    /// all classes never change).
     ///
     /// Panics if the number of classes differs.
     pub fn posterior(&self, classes: &RateClasses) -> Option<Vec<f64>> {
@@ -296,8 +296,8 @@ mod tests {
 
     #[test]
     fn a_balanced_history_keeps_its_digits() {
-        // Changed and unchanged visits in the proportion that makes the two classes nearly equal; computed
-        // with 40 digits.
+        // Changed and unchanged visits in the proportion that makes the two classes nearly
+        // equal; computed with 40 digits.
         let visits: Vec<_> = (0..100_000).map(|i| visit(10.0, i % 2 == 0)).collect();
         let classes =
             RateClasses::new(&[ChangesPerDay::new(0.06), ChangesPerDay::new(0.0795758)], &[0.5, 0.5]);

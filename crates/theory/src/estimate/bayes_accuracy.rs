@@ -10,18 +10,18 @@
 //! - Of equally probable classes the last one comes out, as in [`super::bayes`].
 //!
 //! # Departures
-//! None. The thesis prints more than 95 % for ten visits; we compute 93.3 % for its weekly pages and 96.4 %
-//! for monthly ones.
+//! None. The thesis prints more than 95 % for ten visits; we compute 93.3 % for its weekly pages
+//! and 96.4 % for monthly ones.
 
 use super::bayes::{RateClasses, log_probability_of_change, most_probable};
 use super::binomial::ChangeCount;
 use crate::units::{ChangesPerDay, Days};
 
-/// The probability, for each class, that it is the most probable one after `visits` visits to a page of this
-/// rate.
+/// The probability, for each class, that it is the most probable one after `visits`
+/// visits to a page of this rate.
 ///
-/// Takes time proportional to the square root of `visits` times the number of classes. Panics if the interval
-/// is infinite.
+/// Takes time proportional to the square root of `visits` times the number of classes. Panics if
+/// the interval is infinite.
 pub fn class_probabilities(
     classes: &RateClasses,
     visit_interval: Days,
@@ -45,8 +45,8 @@ pub fn class_probabilities(
     probabilities.iter().map(|probability| probability / total).collect()
 }
 
-/// Counts less likely than the most likely one by a factor e^-720 are left out: they are next to zero as
-/// doubles.
+/// Counts less likely than the most likely one by a factor e^-720 are left out: they
+/// are next to zero as doubles.
 const DEPTH: f64 = 720.0;
 
 /// `count · log`, where zero times minus infinity is zero.

@@ -6,8 +6,8 @@
 //!
 //! # Promises
 //! - [`ChangeCount::log_probability`] has an absolute error below 1e-12 for `n` up to 10^12, whatever `r`.
-//! - [`ChangeCount::within`] leaves out only counts that are less likely than the most likely one by the
-//!   stated factor.
+//! - [`ChangeCount::within`] leaves out only counts that are less likely than the most likely
+//!   one by the stated factor.
 
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
@@ -57,8 +57,8 @@ impl ChangeCount {
         }
     }
 
-    /// The counts, from `least` up, whose probability is at least e^-depth times that of the most likely of
-    /// them.
+    /// The counts, from `least` up, whose probability is at least e^-depth times that
+    /// of the most likely of them.
     pub(super) fn within(&self, depth: f64, least: u64) -> RangeInclusive<u64> {
         let mode = ((self.visits as f64 + 1.0) * self.changed).floor() as u64;
         let mode = mode.min(self.visits).max(least.min(self.visits));
@@ -80,8 +80,8 @@ pub(super) fn log_change_probability(expected_changes: f64) -> f64 {
     }
 }
 
-/// The smallest number in `low..=high` for which `likely` holds. It must hold for `high` and, once it holds,
-/// for all above.
+/// The smallest number in `low..=high` for which `likely` holds. It must hold for `high` and,
+/// once it holds, for all above.
 fn partition(low: u64, high: u64, likely: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (low, high);
     while low < high {

@@ -1,7 +1,7 @@
 //! Chooses the estimator of a change rate that fits the available information.
 //!
-//! Thesis, section 6.2: the choice depends on what is known of each change, whether visits are regular, and
-//! the use of the rate.
+//! Thesis, section 6.2: the choice depends on what is known of each change, whether visits are
+//! regular, and the use of the rate.
 //!
 //! | known | visits | purpose | estimator |
 //! |---|---|---|---|
@@ -13,8 +13,8 @@
 //! | any | any | rate that drifts | [`super::gamma`] (6.7) |
 //!
 //! # Promises
-//! - Every combination has an estimator, and never the naive one: it stays biased however many visits are
-//!   made.
+//! - Every combination has an estimator, and never the naive one: it stays biased
+//!   however many visits are made.
 
 /// What a visit shows of the changes since the visit before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

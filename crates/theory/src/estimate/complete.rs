@@ -4,12 +4,12 @@
 //!
 //! > λ̂ = X / T
 //!
-//! X is Poisson with mean λT. So the exact interval (Garwood 1936) ends at the gamma quantiles of shape X and
-//! X + 1, divided by T.
+//! X is Poisson with mean λT. So the exact interval (Garwood 1936) ends at the gamma quantiles of shape
+//! X and X + 1, divided by T.
 //!
 //! # Promises
-//! - Time without a change counts as much as time with one. Merging two histories gives the same result as
-//!   one history of both.
+//! - Time without a change counts as much as time with one. Merging two histories gives the same
+//!   result as one history of both.
 //! - No observed time: no rate, and the interval contains every rate. No change: zero, with an upper end. The
 //!   interval contains the true rate with at least the stated confidence.
 
@@ -67,8 +67,8 @@ impl CompleteHistory {
     }
 }
 
-/// The exact confidence interval of the rate of a Poisson process that had `changes` events in the time
-/// `exposure`.
+/// The exact confidence interval of the rate of a Poisson process that had `changes`
+/// events in the time `exposure`.
 pub(super) fn poisson_interval(changes: u64, exposure: Days, confidence: Confidence) -> RateInterval {
     let (x, t, tail) = (changes as f64, exposure.get(), confidence.tail());
     let low = if changes == 0 { 0.0 } else { gamma_low(x, tail) / t };

@@ -8,12 +8,12 @@
 //! # Promises
 //! - One visit costs two additions. Merging two histories gives the same result as one history of all visits.
 //! - The interval contains the true rate with at least the stated confidence, whatever the rate.
-//! - No visit: any rate. No change found: the interval starts at zero. A change at every visit: it has no
-//!   upper end.
+//! - No visit: any rate. No change found: the interval starts at zero. A change at every
+//!   visit: it has no upper end.
 //!
 //! # Departures
-//! The thesis uses the interval of two standard deviations of a normal distribution. The exact one needs no
-//! large `n`.
+//! The thesis uses the interval of two standard deviations of a normal distribution. The
+//! exact one needs no large `n`.
 
 use super::quantile::{changes_per_visit_at_least, changes_per_visit_at_most};
 use super::rate::{Confidence, RateEstimate, RateInterval};

@@ -4,8 +4,8 @@
 //!
 //! > λ̂ = −ln((n − X + 0.5) / (n + 0.5)) / I
 //!
-//! where `X` of `n` visits, one every interval I, found a change. The 0.5 stands for the `a` that removes the
-//! bias of rare changes,
+//! where `X` of `n` visits, one every interval I, found a change. The 0.5 stands for the `a` that removes
+//! the bias of rare changes,
 //!
 //! > n ln((n + a) / (n − 1 + a)) = 1, that is a = 1/(e^(1/n) − 1) − n + 1 = 1/2 + 1/(12 n) − 1/(720 n³) + …
 //!
@@ -42,8 +42,8 @@ pub(super) fn changes_per_visit(history: &EvenVisits) -> f64 {
     }
 }
 
-/// The constant `a` with n ln((n + a)/(n − 1 + a)) = 1, with which the estimate of rare changes has no bias.
-/// Tends to 1/2.
+/// The constant `a` with n ln((n + a)/(n − 1 + a)) = 1, with which the estimate of rare changes
+/// has no bias. Tends to 1/2.
 ///
 /// Panics if there are no visits.
 pub fn singularity_constant(visits: u64) -> f64 {

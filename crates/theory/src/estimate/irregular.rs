@@ -12,8 +12,8 @@
 //!
 //! # Promises
 //! - The rate solves the equation to 1e-12 for intervals from 1e-300 to 1e300 days, mixed in any way.
-//! - No visits: no rate, and an interval of all rates. No change: zero. A change at every visit: infinite,
-//!   with a lower end.
+//! - No visits: no rate, and an interval of all rates. No change: zero. A change at every visit:
+//!   infinite, with a lower end.
 //! - The rate lies in its interval.
 //!
 //! # Departures
@@ -132,8 +132,8 @@ impl Likelihood {
         })
     }
 
-    /// ln Σ x/(e^x − 1), and the mean of x/(1 − e^-x) weighted by these terms: the slope of equation 6.3 in
-    /// ln λ.
+    /// ln Σ x/(e^x − 1), and the mean of x/(1 − e^-x) weighted by these terms: the
+    /// slope of equation 6.3 in ln λ.
     fn log_expected(&self, y: f64) -> (f64, f64) {
         let rate = y.exp();
         let least = rate * self.shortest;

@@ -7,15 +7,15 @@
 //! and [`super::irregular`] does the rest.
 //!
 //! # Promises
-//! - One visit costs a few additions, whatever the history. Merging two histories gives the same result as
-//!   one history of both.
-//! - Exact, up to rounding, when no octave holds more than two different intervals, for example with even
-//!   visits.
+//! - One visit costs a few additions, whatever the history. Merging two histories gives the same
+//!   result as one history of both.
+//! - Exact, up to rounding, when no octave holds more than two different intervals, for
+//!   example with even visits.
 //! - Otherwise the rate differs from the exact one by less than 0.2 % while no changed interval expects more
-//!   than four changes, and by less than 3 % up to twelve, for intervals from 2^-13 days (11 seconds) to 2^11
-//!   days (5.6 years). An octave in which x changes are expected enters the equation with an error of at most
-//!   about x⁴/10⁴ of its terms. Intervals outside that range are kept in the first and the last octave, with
-//!   a larger error.
+//!   than four changes, and by less than 3 % up to twelve, for intervals from 2^-13 days (11 seconds) to
+//!   2^11 days (5.6 years). An octave in which x changes are expected enters the equation with an error of
+//!   at most about x⁴/10⁴ of its terms. Intervals outside that range are kept in the first and the last
+//!   octave, with a larger error.
 //! - No visits, no change and a change at every visit give the same answers as in [`super::irregular`].
 //!
 //! # Departures
@@ -50,8 +50,8 @@ pub struct Unchanged {
     pub days: f64,
 }
 
-/// The changed intervals of one octave, from 2^k to 2^(k+1) days: sums over v = t/2^k − 1.5, from −0.5 to
-/// 0.5.
+/// The changed intervals of one octave, from 2^k to 2^(k+1) days: sums over
+/// v = t/2^k − 1.5, from −0.5 to 0.5.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Octave {
     /// Number of these intervals: a whole number.
@@ -172,8 +172,8 @@ struct Node {
     count: f64,
 }
 
-/// The two positions, with their counts, that have the same sums as the octave: Gauss's rule for its
-/// distribution.
+/// The two positions, with their counts, that have the same sums as the octave: Gauss's
+/// rule for its distribution.
 fn representatives(octave: &Octave) -> [Node; 2] {
     let n = octave.count;
     let mean = octave.first / n;
@@ -192,8 +192,8 @@ fn representatives(octave: &Octave) -> [Node; 2] {
     [Node { v: mean + larger, count }, Node { v: mean + smaller, count: n - count }]
 }
 
-/// Below this variance, relative to the octave, the intervals count as equal. It covers rounding and a jitter
-/// of 0.01 %.
+/// Below this variance, relative to the octave, the intervals count as equal. It covers
+/// rounding and a jitter of 0.01 %.
 const VARIANCE_MIN: f64 = 1e-9;
 
 #[cfg(test)]
@@ -253,8 +253,8 @@ mod tests {
         }
     }
 
-    /// The worst relative error over random histories in which the longest changed interval expects
-    /// `changes`.
+    /// The worst relative error over random histories in which the longest changed
+    /// interval expects `changes`.
     fn worst_error(changes: f64, seed: u64) -> f64 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let one_history = |random: &mut ChaCha8Rng| {

@@ -1,15 +1,15 @@
 //! Rate of change of a page that reports when it last changed (Last-Modified).
 //!
-//! Thesis, section 6.5 (**estimate**, section 5): the algorithm of Figure 6.11 keeps the number N of visits,
-//! the number X that found a change, and a time T. A visit adds to T the time since the last change if that
-//! was after the visit before, and the whole interval if not. The rate is X/T, and with the correction of
-//! Figure 6.14
+//! Thesis, section 6.5 (**estimate**, section 5): the algorithm of Figure 6.11 keeps the number N of
+//! visits, the number X that found a change, and a time T. A visit adds to T the time since the last change
+//! if that was after the visit before, and the whole interval if not. The rate is X/T, and with the
+//! correction of Figure 6.14
 //!
 //! > X'/T with X' = (X − 1) − X / (N ln(1 − X/N)), X' = 0 for X = 0 and N − 1 for X = N
 //!
-//! Each visit looks back until it reaches a change or the visit before. So the likelihood of a rate is λ^X
-//! e^(−λT), that of X events in the time T, and the confidence interval is the one of [`super::complete`] for
-//! these.
+//! Each visit looks back until it reaches a change or the visit before. So the likelihood of a rate is
+//! λ^X e^(−λT), that of X events in the time T, and the confidence interval is the one of
+//! [`super::complete`] for these.
 //!
 //! # Promises
 //! - One visit costs three additions. Merging two histories gives the same result as one history of both.

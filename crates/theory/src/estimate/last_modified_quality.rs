@@ -1,9 +1,9 @@
 //! Bias and deviation of the estimators that use the date of the last change, for even visits.
 //!
-//! Thesis, section 6.5.2 (Lemma 6.3, Theorem 6.1, Figures 6.12, 6.13 and 6.15; **estimate**, section 5.2).
-//! With r changes expected between two visits, k of n visits find one with the binomial probability. Then T,
-//! in intervals, is n − k plus k exponential times cut to `[0, 1]`. With φ the Laplace transform of one of
-//! these,
+//! Thesis, section 6.5.2 (Lemma 6.3, Theorem 6.1, Figures 6.12, 6.13 and 6.15; **estimate**, section
+//! 5.2). With r changes expected between two visits, k of n visits find one with the binomial
+//! probability. Then T, in intervals, is n − k plus k exponential times cut to `[0, 1]`. With φ the
+//! Laplace transform of one of these,
 //!
 //! > E 1/T = ∫ e^(−s(n−k)) φ(s)^k ds and E 1/T² = ∫ s e^(−s(n−k)) φ(s)^k ds over s > 0
 //! > φ(s) = A(r + s)/A(r), A(x) = (1 − e^-x)/x
@@ -17,9 +17,9 @@
 //!   corrected estimator always returns zero for one visit.
 //!
 //! # Departures
-//! None. The density that the thesis prints in its proof for k = 3 holds for r = 1 only, and the limit of P{X
-//! = n} it prints is that of P{X = n}/r. The limits n/(n − 1) and n ln(n/(n − 1)) that it derives from them
-//! are right.
+//! None. The density that the thesis prints in its proof for k = 3 holds for r = 1 only, and the limit
+//! of P{X = n} it prints is that of P{X = n}/r. The limits n/(n − 1) and n ln(n/(n − 1)) that it
+//! derives from them are right.
 
 use super::binomial::ChangeCount;
 use super::last_modified::corrected_changes;
@@ -31,8 +31,8 @@ pub const VISITS_MAX: u64 = 1_000_000;
 
 /// Bias and deviation of X/T, [`super::last_modified::DatedVisits::plain_rate`].
 ///
-/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit` is finite and above
-/// zero.
+/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit`
+/// is finite and above zero.
 pub fn plain_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
     if visits == 1 {
         return EstimatorQuality { mean_ratio: f64::INFINITY, deviation_ratio: f64::INFINITY };
@@ -42,8 +42,8 @@ pub fn plain_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
 
 /// Bias and deviation of X'/T, [`super::last_modified::DatedVisits::rate`].
 ///
-/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit` is finite and above
-/// zero.
+/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit`
+/// is finite and above zero.
 pub fn corrected_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
     if visits == 1 {
         return EstimatorQuality { mean_ratio: 0.0, deviation_ratio: 0.0 };
@@ -64,8 +64,8 @@ fn quality(visits: u64, r: f64, numerator: impl Fn(u64) -> f64) -> EstimatorQual
     assert!(r.is_finite());
     let n = visits as f64;
     let (mean_ratio, deviation_ratio) = if r > CERTAIN {
-        // T is a sum of n exponential times: E r̂ = X'/(n − 1), and its square has the mean X'²/((n − 1)(n −
-        // 2)).
+        // T is a sum of n exponential times: E r̂ = X'/(n − 1), and its square has the
+        // mean X'²/((n − 1)(n − 2)).
         let mean_ratio = numerator(visits) / (n - 1.0);
         (mean_ratio, mean_ratio / (n - 2.0).sqrt())
     } else {
@@ -104,8 +104,8 @@ struct Node {
 /// Step in ln s: e^(−π²/h) is below 1e-17.
 const STEP: f64 = 0.25;
 
-/// Nats on either side of the peak beyond which the integrands, which fall at least as e^-|y|, are below
-/// 1e-17 of it.
+/// Nats on either side of the peak beyond which the integrands, which fall at least as
+/// e^-|y|, are below 1e-17 of it.
 const REACH: f64 = 42.0;
 
 fn nodes(visits: u64, r: f64) -> Vec<Node> {
@@ -121,15 +121,15 @@ fn nodes(visits: u64, r: f64) -> Vec<Node> {
 
 /// ln φ(s), accurate also where φ is nearly one.
 fn log_transform(r: f64, s: f64) -> f64 {
-    // 1 − φ = s/(r + s) · (A(r) − e^-r A(s))/A(r), and A(r) − e^-r A(s) = g(r)/r + e^-r (1 − A(s)), all
-    // positive.
+    // 1 − φ = s/(r + s) · (A(r) − e^-r A(s))/A(r), and A(r) − e^-r A(s) = g(r)/r + e^-r
+    // (1 − A(s)), all positive.
     let difference = freshness_gain(r) / r + (-r).exp() * mean_change_probability(s);
     let complement = s / (r + s) * difference / mean_survival(r);
     if complement < 0.5 { (-complement).ln_1p() } else { (mean_survival(r + s) / mean_survival(r)).ln() }
 }
 
-/// E 1/T and E 1/T² when k of n visits found a change. The second is infinite for k = n = 2; there it is cut
-/// off.
+/// E 1/T and E 1/T² when k of n visits found a change. The second is infinite for
+/// k = n = 2; there it is cut off.
 fn inverse_moments(nodes: &[Node], visits: u64, changes_found: u64) -> (f64, f64) {
     let (k, unchanged) = (changes_found as f64, (visits - changes_found) as f64);
     let (mut first, mut second) = (0.0, 0.0);

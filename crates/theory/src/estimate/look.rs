@@ -1,11 +1,11 @@
 //! How often to visit a page in order to learn its change rate, and when to adjust that.
 //!
-//! Thesis, section 6.4.2 (Figure 6.7, Example 6.4): the deviation σ/r of the improved estimator is least near
-//! r = 1.5 changes per visit, so a page with the guessed rate λ₀ is best visited once every 1.5/λ₀. Section
-//! 6.7 (Example 6.8) asks when to leave that interval because the guess was wrong. Our rule: as soon as the
-//! exact confidence interval of the visits so far excludes the guess. The estimate from these visits is the
-//! new guess. When the page reports its last change there is nothing to choose: then the slower the better
-//! (6.7).
+//! Thesis, section 6.4.2 (Figure 6.7, Example 6.4): the deviation σ/r of the improved estimator is least
+//! near r = 1.5 changes per visit, so a page with the guessed rate λ₀ is best visited once every 1.5/λ₀.
+//! Section 6.7 (Example 6.8) asks when to leave that interval because the guess was wrong. Our rule: as
+//! soon as the exact confidence interval of the visits so far excludes the guess. The estimate from
+//! these visits is the new guess. When the page reports its last change there is nothing to choose: then
+//! the slower the better (6.7).
 //!
 //! # Promises
 //! - The ratio is the one of least σ/r below [`MOST_INFORMATION`], for any number of visits.
@@ -25,8 +25,8 @@ use super::quality::improved_quality;
 use super::rate::Confidence;
 use crate::units::{ChangesPerDay, Days};
 
-/// Changes per visit at which one visit gives the most information about the rate: the root of r = 2(1 −
-/// e^-r).
+/// Changes per visit at which one visit gives the most information about the rate: the root of
+/// r = 2(1 − e^-r).
 pub const MOST_INFORMATION: f64 = 1.593_624_260_040_04;
 
 /// Changes per visit at which this number of visits estimates the rate best; near 1.5.
@@ -77,8 +77,8 @@ pub fn adjust(
     if interval.contains(guess) {
         return Adjustment::Keep;
     }
-    // Without any change the estimate is zero, and the page would never be visited again: take the upper end
-    // of the interval.
+    // Without any change the estimate is zero, and the page would never be visited again: take the
+    // upper end of the interval.
     let estimate =
         if history.changes_found() == 0 { Some(interval.high()) } else { improved(history, visit_interval) };
     match estimate.and_then(super::rate::RateEstimate::finite) {

@@ -1,5 +1,5 @@
-//! Estimators of how often a page changes, from visits that see only a part of its changes (thesis, chapter
-//! 6).
+//! Estimators of how often a page changes, from visits that see only a part of its
+//! changes (thesis, chapter 6).
 //!
 //! In reading order:
 //! - [`rate`]: an estimated rate, its confidence interval, and the confidence of that interval;

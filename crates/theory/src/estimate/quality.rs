@@ -8,8 +8,8 @@
 //!
 //! # Promises
 //! - Ten digits in both values for `r` from 1e-300 to 1e3 and up to [`VISITS_MAX`] visits.
-//! - The deviation is not a difference of moments: it is summed around the mean, and the mean around the most
-//!   likely count.
+//! - The deviation is not a difference of moments: it is summed around the mean, and the mean
+//!   around the most likely count.
 //!
 //! # Departures
 //! None. The thesis prints a bias below 0.1 % for n = 20 and r < 2; it reaches 0.17 %.
@@ -24,8 +24,8 @@ use crate::numerics::mean_survival;
 pub struct EstimatorQuality {
     /// E r̂ / r: one for an unbiased estimator.
     pub mean_ratio: f64,
-    /// σ(r̂) / r: half the width of the interval that contains the estimate with 95 % probability, where it
-    /// is nearly normal.
+    /// σ(r̂) / r: half the width of the interval that contains the estimate with 95 % probability,
+    /// where it is nearly normal.
     pub deviation_ratio: f64,
 }
 
@@ -44,8 +44,8 @@ pub fn naive_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
 
 /// Bias and deviation of [`super::improved`].
 ///
-/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit` is finite and above
-/// zero.
+/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit`
+/// is finite and above zero.
 pub fn improved_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
     check(visits, changes_per_visit);
     assert!(visits <= VISITS_MAX);

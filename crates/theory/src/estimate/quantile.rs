@@ -28,8 +28,8 @@ pub(super) fn changes_per_visit_at_least(visits: u64, changes_found: u64, tail: 
         let slope = changes_found as f64 * r / odds / tail_over_last;
         (last + tail_over_last.ln() - tail.ln(), slope)
     };
-    // P{X ≥ k} lies between the probability of one given visit, raised to k, and the union over all choices
-    // of k.
+    // P{X ≥ k} lies between the probability of one given visit, raised to k, and the
+    // union over all choices of k.
     let (n, k) = (visits as f64, changes_found as f64);
     let log_choices = ChangeCount::new(visits, std::f64::consts::LN_2).log_probability(changes_found)
         + n * std::f64::consts::LN_2;
@@ -81,8 +81,8 @@ fn tail_sum(visits: u64, changes_found: u64, odds: f64) -> f64 {
     sum
 }
 
-/// Limit of a tail sum. A larger sum means that the rate is far too high, which is all that the search needs
-/// to know.
+/// Limit of a tail sum. A larger sum means that the rate is far too high, which is all that
+/// the search needs to know.
 const SUM_MAX: f64 = 1e290;
 
 /// The x below which a gamma variable of this shape (and scale one) lies with probability `tail`.

@@ -46,8 +46,8 @@ impl RateEstimate {
     }
 }
 
-/// Confidence interval: the true rate lies between these two rates with the stated confidence, in changes per
-/// day.
+/// Confidence interval: the true rate lies between these two rates with the stated
+/// confidence, in changes per day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateInterval {
     low: RateEstimate,

@@ -25,8 +25,8 @@ use crate::units::{ChangesPerDay, Days};
 const CHANGES_IN_LONGEST: f64 = 0.05;
 const CHANGES_IN_SHORTEST: f64 = 5.0;
 
-/// Classes at equal ratios and with equal priors, for visits with this short interval and this longest
-/// history.
+/// Classes at equal ratios and with equal priors, for visits with this short interval
+/// and this longest history.
 ///
 /// Panics unless 0 < `short_interval` <= `longest_history` < ∞ and there are at least two classes.
 pub fn spaced_classes(short_interval: Days, longest_history: Days, classes: usize) -> RateClasses {

@@ -7,8 +7,8 @@
 //! where the page was visited `t` ago and changes at the rate `λ`.
 //!
 //! # Promises
-//! - Both values keep twelve digits for λt from 1e-9 on, where the age is λt²/2 and its formula a difference
-//!   of large terms.
+//! - Both values keep twelve digits for λt from 1e-9 on, where the age is λt²/2 and its formula a
+//!   difference of large terms.
 //! - A page that never changes is fresh at any time.
 //!
 //! # Departures

@@ -15,8 +15,8 @@
 //! - Shadowing costs freshness, and the more the longer the crawl takes: a steady crawler loses most.
 //!
 //! # Departures
-//! Table 7.1 prints 0.77 for steady shadowing; the formula gives 0.7829 (0.77 is the square of the rounded
-//! 0.88).
+//! Table 7.1 prints 0.77 for steady shadowing; the formula gives 0.7829 (0.77 is the
+//! square of the rounded 0.88).
 
 use crate::numerics::mean_survival;
 use crate::units::{ChangesPerDay, Days};

@@ -1,5 +1,5 @@
-//! Freshness and age of a collection whose change rates follow a gamma distribution, for uniform and
-//! proportional visits.
+//! Freshness and age of a collection whose change rates follow a gamma distribution, for
+//! uniform and proportional visits.
 //!
 //! Implements the thesis, section 5.5.1, Table 5.3. With r = λ/f mean changes per visit, δ the standard
 //! deviation of the rates over their mean, and I = 1/f:
@@ -8,8 +8,8 @@
 //! >   A = I/(1 − δ²) [(1 − δ²)/2 − 1/r + (1 − (1 + rδ²)^(2 − 1/δ²)) / (r²(1 − 2δ²))]
 //! > proportional: F = (1 − e^-r)/r, A = I/(1 − δ²) [1/2 − 1/r + (1 − e^-r)/r²]
 //!
-//! The code uses forms of these that have no singularity. With L = ln(1 + rδ²) and x = L/δ² (which is r at δ
-//! = 0):
+//! The code uses forms of these that have no singularity. With L = ln(1 + rδ²) and
+//! x = L/δ² (which is r at δ = 0):
 //!
 //! > F = (L/rδ²) M(L/δ² − L), where M(z) = (1 − e^-z)/z
 //! > A = I x/2 ∫ ((1 − e^(−L(1 − p))) / (1 − e^-L))² e^-xp dp over p from 0 to 1
@@ -17,8 +17,8 @@
 //! The integrand is positive and smooth, and Gauss-Legendre quadrature gives it to the last digits.
 //!
 //! # Promises
-//! - At least nine digits for every r and δ, also around δ² = 1 and δ² = 1/2, where the printed formulas are
-//!   0/0.
+//! - At least nine digits for every r and δ, also around δ² = 1 and δ² = 1/2, where the
+//!   printed formulas are 0/0.
 //! - δ = 0 is the collection whose pages all change at the same rate, and small δ tends to it.
 //! - The age under proportional visits is infinite from δ = 1 on: the mean of 1/λ is infinite.
 //! - Uniform visits are never worse than proportional ones, by both measures (Theorems 5.3 and 5.4).
@@ -60,8 +60,8 @@ impl GammaRates {
         }
     }
 
-    /// Averages over time and pages when pages are visited in proportion to their rates, once per interval on
-    /// average.
+    /// Averages over time and pages when pages are visited in proportion to their rates,
+    /// once per interval on average.
     pub fn proportional(&self, visit_interval: Days) -> FreshnessAndAge {
         let (r, delta) = (self.changes_per_visit, self.rate_variation);
         let age_fraction =
@@ -75,8 +75,8 @@ impl GammaRates {
         if delta <= 1.0 {
             return l_per_y * mean_survival((1.0 - delta) * (1.0 + delta) * x);
         }
-        // The same with e^(L − x) factored out of M, so that its argument is not negative and nothing
-        // overflows.
+        // The same with e^(L − x) factored out of M, so that its argument is not
+        // negative and nothing overflows.
         let growth = if y < 1.0 { (1.0 + y) * l_per_y } else { (1.0 + 1.0 / y) * l };
         growth * (-x).exp() * mean_survival(l - x)
     }
@@ -138,9 +138,9 @@ fn remaining_share(l: f64, q: f64) -> f64 {
 /// Exponent at which the integration ends: e^-xp is below the last digit of the integral.
 const EXPONENT_MAX: f64 = 45.0;
 
-/// Maximum growth of the exponents x and L within one panel of the quadrature. Sixteen nodes integrate their
-/// product to 1e-19. L is at most 1,500 (both arguments at the largest double), which bounds the number of
-/// panels by 400.
+/// Maximum growth of the exponents x and L within one panel of the quadrature. Sixteen nodes
+/// integrate their product to 1e-19. L is at most 1,500 (both arguments at the largest double), which
+/// bounds the number of panels by 400.
 const PANEL_EXPONENT: f64 = 4.0;
 
 /// Positive nodes and their weights of the Gauss-Legendre quadrature with sixteen nodes on [−1, 1].

@@ -7,10 +7,10 @@
 //! > purely random: F = 1/(1 + r), A = I r/(1 + r)
 //!
 //! # Promises
-//! - Both values keep twelve digits for r from 1e-8 to 1e9 in every order: terms that cancel are computed in
-//!   other forms.
-//! - A page that never changes is always fresh. One that changes and is never visited has freshness 0 and an
-//!   infinite age.
+//! - Both values keep twelve digits for r from 1e-8 to 1e9 in every order: terms that cancel
+//!   are computed in other forms.
+//! - A page that never changes is always fresh. One that changes and is never visited has
+//!   freshness 0 and an infinite age.
 //! - Fixed order is best by both measures and purely random worst (section 5.4.4).
 //!
 //! # Departures
@@ -26,8 +26,8 @@ use crate::units::{ChangesPerDay, Days, VisitsPerDay};
 pub enum Order {
     /// All pages in the same order in every round: the intervals of a page are equal.
     Fixed,
-    /// All pages in every round, in a new order each time: an interval is the difference of two uniform
-    /// times.
+    /// All pages in every round, in a new order each time: an interval is the
+    /// difference of two uniform times.
     Random,
     /// Each visit goes to a page drawn at random: the intervals are exponential.
     PurelyRandom,
@@ -54,8 +54,8 @@ pub fn time_average(
 
 /// Freshness, and age as a fraction of the mean interval, in random order.
 ///
-/// With m the mean survival, c = 1 − m and a the age fraction of fixed order, the printed formulas are (1 +
-/// m) c/r and 1/3 + a² − 2am/r. The second is a² + c/3 + 2m (1/6 − a/r): all terms positive.
+/// With m the mean survival, c = 1 − m and a the age fraction of fixed order, the printed formulas are
+/// (1 + m) c/r and 1/3 + a² − 2am/r. The second is a² + c/3 + 2m (1/6 − a/r): all terms positive.
 fn random_order(r: f64) -> (f64, f64) {
     let (m, c, a) = (mean_survival(r), mean_change_probability(r), mean_age_fraction(r));
     // c/r = 1/2 − a, which stays exact where r vanishes.

@@ -19,8 +19,8 @@ use std::cmp::Ordering;
 use super::measure::FreshnessAndAge;
 use crate::units::Days;
 
-/// Freshness and age of a copy averaged over `[0, horizon)`, given the days at which its page changed and was
-/// visited.
+/// Freshness and age of a copy averaged over `[0, horizon)`, given the days at which its
+/// page changed and was visited.
 ///
 /// Panics unless the horizon is finite and above zero, or if a time is NaN.
 pub fn trace_average(changes: &[f64], visits: &[f64], horizon: Days) -> FreshnessAndAge {

@@ -9,8 +9,8 @@
 //! is gained: the copy is fresh from the first visit after the change on.
 //!
 //! # Promises
-//! - The visits of a page are spread over its intervals as evenly as possible: their counts differ by at most
-//!   one.
+//! - The visits of a page are spread over its intervals as evenly as possible: their
+//!   counts differ by at most one.
 //! - Another visit never loses, and a page gains less than half a day.
 //! - A page without changes gains nothing.
 //!

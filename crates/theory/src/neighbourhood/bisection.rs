@@ -140,8 +140,8 @@ impl Division {
     }
 }
 
-/// Divides sets of vectors. Holds the sums of the vectors on both sides, in one array that all bisections
-/// reuse.
+/// Divides sets of vectors. Holds the sums of the vectors on both sides, in one array
+/// that all bisections reuse.
 struct Bisector<'a> {
     vectors: &'a UnitVectors,
     /// For each dimension the sum on each side; all zero between trials.
@@ -199,8 +199,8 @@ impl<'a> Bisector<'a> {
             left -= distance;
             left < 0.0
         });
-        // Rounding may leave a little of the total after the last member: then take the last one with a
-        // distance.
+        // Rounding may leave a little of the total after the last member: then take the
+        // last one with a distance.
         let drawn = drawn.or_else(|| distances.iter().rposition(|distance| *distance > 0.0))?;
         Some([first, members[drawn]])
     }
@@ -349,8 +349,8 @@ mod tests {
         check(&[&[(0, 1.0)]], 5, &[&[0]]);
     }
 
-    /// Pages of four topics: each has ten words of the thirty of its topic, and five of a hundred common
-    /// ones.
+    /// Pages of four topics: each has ten words of the thirty of its topic, and five
+    /// of a hundred common ones.
     fn topics(pages: usize, rng: &mut impl Rng) -> UnitVectors {
         let page = |page: usize| {
             let topic = (page % 4) as u32;

@@ -88,8 +88,8 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng as _;
 
-    /// Clusters 0, 1 and 2 of three, two and one vectors. 0 and 1 share dimension 9; 1 and 2 share dimension
-    /// 8 more weakly.
+    /// Clusters 0, 1 and 2 of three, two and one vectors. 0 and 1 share dimension 9; 1 and 2
+    /// share dimension 8 more weakly.
     fn ranks() -> CentroidRanks {
         let (a, b, c) = ([(0, 1.0), (9, 0.5)], [(1, 1.0), (9, 0.5), (8, 0.2)], [(2, 1.0), (8, 0.2)]);
         let vectors = UnitVectors::new([&a[..], &a, &a, &b, &b, &c]);

@@ -5,8 +5,8 @@
 //! second nearest, and so on.
 //!
 //! # Promises
-//! - Granularity 0 is the sample's cluster; each step further adds one cluster; below 0 there is only the
-//!   sample.
+//! - Granularity 0 is the sample's cluster; each step further adds one cluster; below 0
+//!   there is only the sample.
 //! - The same random source gives the same neighbours.
 //!
 //! # Departures

@@ -8,9 +8,9 @@
 //! - With a download probability of zero the cycle is a random choice of pages.
 //!
 //! # Departures
-//! Line 7 of Algorithm 1 replaces the collection by the pages that were *not* downloaded; it means that these
-//! are carried over from the cycle before. Here the collection is the caller's, and the cycle only says what
-//! to download.
+//! Line 7 of Algorithm 1 replaces the collection by the pages that were *not* downloaded; it means that
+//! these are carried over from the cycle before. Here the collection is the caller's, and the cycle
+//! only says what to download.
 
 use rand::Rng;
 use rand::RngExt as _;

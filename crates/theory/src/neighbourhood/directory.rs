@@ -6,15 +6,15 @@
 //! > [(m − c) + (n − c) − 2] sign(m − n)
 //!
 //! # Promises
-//! - Pages of the same directory are at 0, those in upper directories positive, in lower ones negative. To
-//!   the formula, a URL that is a prefix of the other one is its own directory, two steps nearer than a page
-//!   in it.
+//! - Pages of the same directory are at 0, those in upper directories positive, in lower ones
+//!   negative. To the formula, a URL that is a prefix of the other one is its own directory, two steps
+//!   nearer than a page in it.
 //! - Exchanging sample and page changes only the sign.
 //!
 //! # Departures
-//! The text prints sign(n − m), which makes *lower* directories positive; its prose and its results mean the
-//! opposite. Both are here ([`Convention`]). As in the text, a page on the same level of another directory is
-//! at 0 too.
+//! The text prints sign(n − m), which makes *lower* directories positive; its prose and its results
+//! mean the opposite. Both are here ([`Convention`]). As in the text, a page on the same level of
+//! another directory is at 0 too.
 
 use super::granularity::{Granularity, reached};
 

@@ -1,9 +1,9 @@
 //! Feature vectors of pages: everything that is correlated with how they change.
 //!
 //! **neighbours**, section 4.3. The vector of a page holds:
-//! - its words, reduced: the pages are clustered by their tf·idf vectors, and for each of the ten largest
-//!   clusters the vector holds the rank of the page's own cluster as seen from it (0 for itself, 1 for the
-//!   nearest, …);
+//! - its words, reduced: the pages are clustered by their tf·idf vectors, and for each of the ten
+//!   largest clusters the vector holds the rank of the page's own cluster as seen from it (0 for
+//!   itself, 1 for the nearest, …);
 //! - the words of its URL, reduced in the same way to ten more dimensions;
 //! - the numbers of its words, incoming links, outgoing links, images, slashes in the URL and bytes;
 //! - the top-level domain of its URL.

@@ -1,7 +1,7 @@
 //! Neighbours of a changed page by links.
 //!
-//! **neighbours**, section 4.1, equation 1. From the sample `s` to the page `p`, with `h` the fewest links on
-//! a path:
+//! **neighbours**, section 4.1, equation 1. From the sample `s` to the page `p`, with `h`
+//! the fewest links on a path:
 //!
 //! > 0 if s and p have a common parent, h if a path leads from s to p, −h if one leads from p to s,
 //! > otherwise ∞

@@ -9,8 +9,8 @@
 //!
 //! # Promises
 //! - A probability lies between zero and one.
-//! - Of two histories with equally many changes, WHA gives more to the one with the later changes; HA gives
-//!   both the same.
+//! - Of two histories with equally many changes, WHA gives more to the one with the later
+//!   changes; HA gives both the same.
 //!
 //! # Departures
 //! Equation 8 divides by `n` although the weights already add up to one; then it would not reduce to equation
@@ -30,8 +30,8 @@ pub fn history(changed: &[bool]) -> f64 {
     change_probability(changes as f64 / changed.len() as f64)
 }
 
-/// Weighted history-adaptive (WHA): like [`history`], with more weight to later cycles. The oldest cycle
-/// comes first.
+/// Weighted history-adaptive (WHA): like [`history`], with more weight to later cycles. The
+/// oldest cycle comes first.
 ///
 /// Panics if the history is empty.
 pub fn weighted_history(changed: &[bool]) -> f64 {

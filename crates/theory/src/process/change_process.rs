@@ -1,14 +1,14 @@
 //! Trait of all change processes: mean rate, survival, and random samples of changes.
 //!
 //! A process is observed from a time 0 on. For all but Poisson processes it matters what that time is
-//! ([`Since`]): right after a change of a bursty page the next one is near, at an arbitrary time it may be
-//! far. The thesis, section 4.6 (Lemma 4.1), compares intervals from change to change; a copy is taken at an
-//! arbitrary time.
+//! ([`Since`]): right after a change of a bursty page the next one is near, at an arbitrary time it may
+//! be far. The thesis, section 4.6 (Lemma 4.1), compares intervals from change to change; a copy is
+//! taken at an arbitrary time.
 //!
 //! # Promises
 //! - Survival falls from 1 at time 0, and samples agree with it.
-//! - Observed from an arbitrary time on, the expected number of changes is the mean rate times the time,
-//!   exactly.
+//! - Observed from an arbitrary time on, the expected number of changes is the mean
+//!   rate times the time, exactly.
 //! - A sample is in order of time, lies in `[0, horizon)` and has at most [`CHANGES_MAX`] changes.
 //!
 //! # Departures
@@ -38,13 +38,13 @@ pub trait ChangeProcess {
     /// Probability that nothing changes for this long.
     fn survival(&self, elapsed: Days, since: Since) -> f64;
 
-    /// Random times in days at which changes happen before the horizon, which may be infinite: see
-    /// [`CHANGES_MAX`].
+    /// Random times in days at which changes happen before the horizon, which may be
+    /// infinite: see [`CHANGES_MAX`].
     fn sample(&self, horizon: Days, since: Since, random: &mut impl Rng) -> Vec<f64>;
 }
 
-/// The times of changes when the first comes after `first` days and each further one after one more
-/// `interval`.
+/// The times of changes when the first comes after `first` days and each further one
+/// after one more `interval`.
 pub(super) fn changes_until(horizon: Days, first: f64, mut interval: impl FnMut() -> f64) -> Vec<f64> {
     let mut changes = Vec::new();
     let mut time = first;
@@ -65,8 +65,8 @@ pub(super) mod agreement {
 
     const PAGES: usize = 20_000;
 
-    /// Standard errors that a mean may be off. The seed is fixed, so that a run gives the same result every
-    /// time.
+    /// Standard errors that a mean may be off. The seed is fixed, so that a run gives
+    /// the same result every time.
     const ERRORS_MAX: f64 = 4.5;
 
     /// Checks rate, survival and bounds on many samples.

@@ -2,16 +2,16 @@
 //!
 //! Implements the thesis, section 4.6: under Lemma 4.1 the intervals of pages with the same rate are
 //! exponential. The text plots the fraction of intervals of each length against λe^-λt (Figure 4.6) and
-//! judges by eye. [`interval_histogram`] gives the numbers of that plot, and [`test_exponential`] is a test:
-//! that of Anderson and Darling with the mean taken from the sample. With `x₁ ≤ … ≤ xₙ` the intervals divided
-//! by their mean:
+//! judges by eye. [`interval_histogram`] gives the numbers of that plot, and [`test_exponential`] is a
+//! test: that of Anderson and Darling with the mean taken from the sample. With `x₁ ≤ … ≤ xₙ` the
+//! intervals divided by their mean:
 //!
 //! > A² = −n − (1/n) Σ (2i − 1) (ln(1 − e^-xᵢ) − xₙ₊₁₋ᵢ),  A* = A² (1 + 0.6/n)
 //!
-//! Up to 2.5, the p-value of A* is the approximation of D'Agostino and Stephens, *Goodness-of-fit techniques*
-//! (1986), chapter 4. Beyond it, it is the leading term of the limiting distribution, 0.945 e^(−2.1614
-//! A*)/√A*, whose two constants come from the largest eigenvalue (0.23133) and the tail of that distribution,
-//! computed numerically.
+//! Up to 2.5, the p-value of A* is the approximation of D'Agostino and Stephens, *Goodness-of-fit
+//! techniques* (1986), chapter 4. Beyond it, it is the leading term of the limiting distribution, 0.945
+//! e^(−2.1614 A*)/√A*, whose two constants come from the largest eigenvalue (0.23133) and the tail of that
+//! distribution, computed numerically.
 //!
 //! # Promises
 //! - An exponential sample is rejected about as often as the level says. Compared with simulated samples (a
@@ -37,8 +37,8 @@ pub const BINS_MAX: usize = 100_000;
 pub struct ExponentialFit {
     /// Mean interval; its reciprocal is the rate of the process tested.
     pub mean: Days,
-    /// Standard deviation divided by mean: 1 for exponential intervals, above it for bursts, below it for
-    /// regular changes.
+    /// Standard deviation divided by mean: 1 for exponential intervals, above it for bursts,
+    /// below it for regular changes.
     pub variation: f64,
     /// The statistic A*; infinite when an interval is negligible relative to the mean.
     pub statistic: f64,
@@ -48,8 +48,8 @@ pub struct ExponentialFit {
 
 /// Tests intervals between changes against the exponential distribution with their mean.
 ///
-/// Panics unless there are at least [`INTERVALS_MIN`] intervals, all finite and above zero, and their sum is
-/// finite.
+/// Panics unless there are at least [`INTERVALS_MIN`] intervals, all finite and above
+/// zero, and their sum is finite.
 pub fn test_exponential(intervals: &[Days]) -> ExponentialFit {
     assert!(intervals.len() >= INTERVALS_MIN);
     let mean = checked_mean(intervals);
@@ -77,8 +77,8 @@ pub struct Bin {
     pub expected: f64,
 }
 
-/// Observed and predicted fractions of intervals in `bins` bins of equal width, and in a last bin for all
-/// longer intervals.
+/// Observed and predicted fractions of intervals in `bins` bins of equal width, and in a last bin
+/// for all longer intervals.
 ///
 /// Panics unless there is an interval, all are finite and above zero with a finite sum, the width is finite
 /// and above zero, and there are at most [`BINS_MAX`] bins.

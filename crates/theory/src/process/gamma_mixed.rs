@@ -5,8 +5,8 @@
 //!
 //! > P(T > t) = (1 + λδ²t)^(−1/δ²)
 //!
-//! In the terms of a posterior with shape a and exposure b it is (b/(b + t))^a, with a = 1/δ² and b =
-//! 1/(λδ²).
+//! In the terms of a posterior with shape a and exposure b it is (b/(b + t))^a, with
+//! a = 1/δ² and b = 1/(λδ²).
 //!
 //! # Promises
 //! - With δ = 0 it is the Poisson process of rate λ.

@@ -13,9 +13,9 @@
 //! - With α = 1 it is the Poisson process of rate λ.
 //!
 //! # Departures
-//! The text gives intervals only. From an arbitrary time on, the next change comes after a uniform fraction
-//! of an interval drawn in proportion to its length: P(T > t) = (1 − x/α) Q(α, x) + x^α e^-x / Γ(α + 1) with
-//! x = αλt.
+//! The text gives intervals only. From an arbitrary time on, the next change comes after a uniform
+//! fraction of an interval drawn in proportion to its length: P(T > t) = (1 − x/α) Q(α, x) + x^α
+//! e^-x / Γ(α + 1) with x = αλt.
 
 use rand::Rng;
 use rand_distr::{Distribution as _, Gamma, Open01};

@@ -72,8 +72,8 @@ impl ChangeProcess for Weibull {
         let first = match since {
             Since::Change => self.time_of(Exp1.sample(random)),
             Since::AnyTime => {
-                // For an interval t drawn in proportion to its length, λ t^γ is gamma distributed with shape
-                // 1 + 1/γ.
+                // For an interval t drawn in proportion to its length, λ t^γ is gamma
+                // distributed with shape 1 + 1/γ.
                 let z = Gamma::new(1.0 + 1.0 / self.shape, 1.0).expect("the shape is above zero and finite");
                 let fraction: f64 = Open01.sample(random);
                 fraction * self.time_of(z.sample(random))

@@ -1,7 +1,7 @@
 //! Ordering metrics: the order in which a crawler visits pages.
 //!
-//! Implements the thesis, section 2.5.2: the crawling algorithm of Figure 2.1 with the three ordering metrics
-//! of Figure 2.2,
+//! Implements the thesis, section 2.5.2: the crawling algorithm of Figure 2.1 with the three
+//! ordering metrics of Figure 2.2,
 //!
 //! > breadth first; backlink count IB'(p); PageRank IR'(p), each over the links seen so far
 //!
@@ -34,8 +34,8 @@ pub enum Ordering {
     PageRank(Damping),
 }
 
-/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics if the start is not a
-/// page.
+/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics
+/// if the start is not a page.
 pub fn crawl_order(graph: &Graph, start: u32, ordering: Ordering, visits_max: usize) -> Vec<u32> {
     assert!((start as usize) < graph.pages());
     let mut frontier = Frontier::new(graph, ordering);
@@ -55,8 +55,8 @@ pub fn crawl_order(graph: &Graph, start: u32, ordering: Ordering, visits_max: us
     visited
 }
 
-/// The pages in the order of a crawler that takes any URL of its queue with equal probability. Panics if the
-/// start is not a page.
+/// The pages in the order of a crawler that takes any URL of its queue with equal probability. Panics
+/// if the start is not a page.
 pub fn random_crawl_order(graph: &Graph, start: u32, visits_max: usize, random: &mut impl Rng) -> Vec<u32> {
     assert!((start as usize) < graph.pages());
     let mut is_seen = vec![false; graph.pages()];

@@ -1,9 +1,9 @@
 //! Frontier of a virtual crawler: the URLs seen so far, and which one it visits next.
 //!
-//! Implements the queues of the thesis, section 2.5: `url_queue` and, for the crawlers of section 2.5.4,
-//! `hot_queue`, with `reorder_queue` as in Figure 2.2 and `dequeue2` as in Figure 2.11. Only PageRank
-//! requires sorting the whole queue after every page; by backlinks, only the URLs that were just linked to
-//! move.
+//! Implements the queues of the thesis, section 2.5: `url_queue` and, for the crawlers of section
+//! 2.5.4, `hot_queue`, with `reorder_queue` as in Figure 2.2 and `dequeue2` as in Figure 2.11. Only
+//! PageRank requires sorting the whole queue after every page; by backlinks, only the URLs that
+//! were just linked to move.
 //!
 //! # Promises
 //! - The next URL is taken from the hot queue unless that is empty. It has the highest metric over the links
@@ -47,8 +47,8 @@ struct Seen {
     is_taken: bool,
 }
 
-/// URLs by metric; among equals the one seen first is the greatest. Outdated entries, whose metric has risen
-/// since, are skipped.
+/// URLs by metric; among equals the one seen first is the greatest. Outdated entries, whose metric has
+/// risen since, are skipped.
 type Heap = BinaryHeap<(u64, Reverse<u32>)>;
 
 const UNSEEN: u32 = u32::MAX;
@@ -172,9 +172,9 @@ impl Metric {
 
 /// A rank in units of 1e-10, rounded half up.
 fn ten_decimals(rank: f64) -> u64 {
-    // Equal ranks computed in different ways differ in their last bits. Ranks such as 0.1 + 0.09/2⁹ lie half
-    // way between two decimals, where those bits would decide. Adding a little more than a half rounds all of
-    // them up.
+    // Equal ranks computed in different ways differ in their last bits. Ranks such as 0.1 + 0.09/2⁹
+    // lie half way between two decimals, where those bits would decide. Adding a little more than a
+    // half rounds all of them up.
     const HALF: f64 = 0.501;
     (rank * 1e10 + HALF).floor() as u64
 }

@@ -118,8 +118,8 @@ pub(super) mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// Any web of one to `pages_max` pages and up to `links_max` links, including self-links and repeated
-    /// links.
+    /// Any web of one to `pages_max` pages and up to `links_max` links, including
+    /// self-links and repeated links.
     pub(in crate::rank) fn any_graph(pages_max: u32, links_max: usize) -> impl Strategy<Value = Graph> {
         (1..=pages_max).prop_flat_map(move |pages| {
             vec((0..pages, 0..pages), 0..=links_max)

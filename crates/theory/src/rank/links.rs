@@ -4,8 +4,8 @@
 //!
 //! > IB(p), the number of links to p; IF(p), the number of links that emanate from p
 //!
-//! Counted over the links seen so far, the backlinks are the estimate IB'(p); forward links need only the
-//! page itself.
+//! Counted over the links seen so far, the backlinks are the estimate IB'(p); forward links
+//! need only the page itself.
 //!
 //! # Promises
 //! - A link counts as often as it is listed; both counts add up to the number of links.

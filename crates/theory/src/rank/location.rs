@@ -1,11 +1,11 @@
 //! Importance by location: computed from the URL alone.
 //!
-//! Implements the thesis, section 2.2, item 5: URLs with certain endings ("ending with .com") or containing
-//! certain words ("the string home") are more useful, and so are URLs with fewer slashes. The metric here is
-//! the sum
+//! Implements the thesis, section 2.2, item 5: URLs with certain endings ("ending with .com") or
+//! containing certain words ("the string home") are more useful, and so are URLs with fewer slashes.
+//! The metric here is the sum
 //!
-//! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains
-//! > + slash weight / (1 + slashes)
+//! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains +
+//! > slash weight / (1 + slashes)
 //!
 //! # Promises
 //! - Only the URL is read. Upper and lower case count as the same.

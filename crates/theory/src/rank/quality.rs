@@ -29,16 +29,16 @@ pub enum Hot {
 
 /// P_CS over the first `visits` pages of `visited`: M hot pages among them, divided by `visits`.
 ///
-/// `None` if there are no visits. Panics if there are fewer than `visits` pages in the Web, or if a visited
-/// page is not in it.
+/// `None` if there are no visits. Panics if there are fewer than `visits` pages in the Web, or if a
+/// visited page is not in it.
 pub fn crawl_and_stop(importance: &[f64], visited: &[u32], visits: usize) -> Option<f64> {
     let threshold = threshold(importance, Hot::Top(visits))?;
     let visited = &visited[..visits.min(visited.len())];
     Some(hot_among(importance, visited, threshold) as f64 / visits as f64)
 }
 
-/// P_ST: the fraction of the pages of importance `target` or more that were visited. `None` when there is no
-/// such page.
+/// P_ST: the fraction of the pages of importance `target` or more that were visited. `None`
+/// when there is no such page.
 ///
 /// Panics if a visited page is not in the Web.
 pub fn crawl_and_stop_with_threshold(importance: &[f64], visited: &[u32], target: f64) -> Option<f64> {
@@ -46,8 +46,8 @@ pub fn crawl_and_stop_with_threshold(importance: &[f64], visited: &[u32], target
     (hot > 0).then(|| hot_among(importance, visited, target) as f64 / hot as f64)
 }
 
-/// P_BC: the fraction of the pages kept in a buffer that are hot. `None` for an empty buffer, or for
-/// `Hot::Top(0)`.
+/// P_BC: the fraction of the pages kept in a buffer that are hot. `None` for an empty
+/// buffer, or for `Hot::Top(0)`.
 ///
 /// Panics if a kept page is not in the Web, or if [`Hot::Top`] asks for more pages than there are.
 pub fn limited_buffer(importance: &[f64], kept: &[u32], hot: Hot) -> Option<f64> {
@@ -69,15 +69,15 @@ pub fn keep_most_important(visited: &[u32], estimates: &[f64], buffer_pages: usi
     kept
 }
 
-/// P_ST of an ideal crawler, which visits only hot pages as long as there are any. Panics if there is no hot
-/// page.
+/// P_ST of an ideal crawler, which visits only hot pages as long as there are any.
+/// Panics if there is no hot page.
 pub fn ideal_with_threshold(visits: usize, hot_pages: usize) -> f64 {
     assert!(hot_pages > 0);
     (visits as f64 / hot_pages as f64).min(1.0)
 }
 
-/// P_CS and P_ST of a crawler that visits pages at random and may visit one again: K/T. Panics if there are
-/// no pages.
+/// P_CS and P_ST of a crawler that visits pages at random and may visit one again: K/T.
+/// Panics if there are no pages.
 pub fn random_crawler(visits: usize, pages: usize) -> f64 {
     assert!(pages > 0);
     visits as f64 / pages as f64

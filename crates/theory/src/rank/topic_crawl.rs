@@ -1,9 +1,9 @@
 //! Crawl order of a crawler that looks for a topic, with a hot queue.
 //!
-//! Implements the thesis, section 2.5.4: two queues, of which the hot one is served first. The basic crawler
-//! (Figure 2.11) puts a URL into the hot queue if the topic word is in its anchor or in the URL itself. The
-//! modified one (Figure 2.13) also does so if the URL is within a few links of a page that turned out to be
-//! hot:
+//! Implements the thesis, section 2.5.4: two queues, of which the hot one is served first. The basic
+//! crawler (Figure 2.11) puts a URL into the hot queue if the topic word is in its anchor or in the
+//! URL itself. The modified one (Figure 2.13) also does so if the URL is within a few links of a page
+//! that turned out to be hot:
 //!
 //! > return 0 if hot\[u\]; return 1 if hot\[v\] and (v, u) ∈ links for some v; ...
 //!
@@ -38,8 +38,8 @@ pub struct Topic<L, P> {
     pub distance_max: u32,
 }
 
-/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics if the start is not a
-/// page.
+/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics
+/// if the start is not a page.
 pub fn topic_crawl_order<L, P>(
     graph: &Graph,
     start: u32,
@@ -104,8 +104,8 @@ impl<'a> HotDistances<'a> {
         self.is_read[page as usize] = true;
     }
 
-    /// Shortens the distance of a page, and then of the pages it links to. Distances beyond the limit are not
-    /// kept.
+    /// Shortens the distance of a page, and then of the pages it links to. Distances
+    /// beyond the limit are not kept.
     fn shorten(&mut self, page: u32, distance: u32) {
         let mut shorter = VecDeque::from([(page, distance)]);
         while let Some((page, distance)) = shorter.pop_front() {
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_later_link_shortens_the_distance_of_what_lies_behind() {
-        // When page 5 is discovered from 4, this distance counts: 0 → 2 → 4 was read before 3, which is hot,
-        // linked to 2.
+        // When page 5 is discovered from 4, this distance counts: 0 → 2 → 4 was read before 3,
+        // which is hot, linked to 2.
         let graph = Graph::from_links(6, &[(0, 2), (0, 3), (2, 4), (3, 2), (4, 5)]);
         let mut distances = HotDistances::new(&graph, 9);
         for page in [0, 2] {

@@ -48,9 +48,9 @@ pub enum Objective {
     Age,
     /// The harmonic objective of LambdaCrawl: maximum Σ w ln(f/(f + λ)), which visits every page.
     Harmonic,
-    /// Maximum number of changes found. With equal importance and cost this is the proportional policy, which
-    /// the thesis shows to be bad for freshness. Pages of less importance than others are not visited when
-    /// visits are few.
+    /// Maximum number of changes found. With equal importance and cost this is the proportional policy,
+    /// which the thesis shows to be bad for freshness. Pages of less importance than others are not
+    /// visited when visits are few.
     Changes,
 }
 
@@ -138,8 +138,8 @@ fn pages_by_host(
     })
 }
 
-/// Allocates to pages whose columns are first sorted by host, if hosts have limits and the pages are in
-/// another order.
+/// Allocates to pages whose columns are first sorted by host, if hosts have limits and the
+/// pages are in another order.
 fn by_host<T: Copy + Send + Sync>(
     changes: &[T],
     importance: Option<&[f64]>,
@@ -265,8 +265,8 @@ fn fit<R: Response>(market: &Market<'_, R>, budget: f64, frequencies: &mut [Visi
 /// If the demand differs from the budget by more than this fraction, no price was found.
 const FIT_TOLERANCE: f64 = 1e-9;
 
-/// A starting price for the search: the one that clears a sample of the pages, itself found from a smaller
-/// sample.
+/// A starting price for the search: the one that clears a sample of the pages, itself
+/// found from a smaller sample.
 pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {
     SAMPLES.iter().fold(1.0, |start, size| {
         let numbers = sample(market.response.pages(), *size);

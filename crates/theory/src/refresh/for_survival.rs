@@ -11,8 +11,8 @@ use super::scaled::Units;
 use super::survival::law::Survival;
 use crate::units::{Days, VisitsPerDay};
 
-/// Pages to plan for, given by their laws of survival. All columns are in the same order and of the same
-/// length.
+/// Pages to plan for, given by their laws of survival. All columns are in the same
+/// order and of the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct LawPages<'a, L> {
     /// The law of survival of each page's copy.

@@ -1,18 +1,18 @@
 //! Hosts near their limits: the kinks of the demand under limits, and a starting price for its search.
 //!
-//! At the price at which a host takes exactly its limit the demand has a kink, as it has one at the ceiling
-//! of each page. So the *edge* that [`super::rough`] computes exactly is here the pages with ceilings near
-//! the price, of hosts that stay below their limits, and all pages of the hosts that reach their limits near
-//! the price. The other hosts take their limits and do not change. Pages matter in a wider range than hosts:
-//! just under its ceiling the demand of a page is steep, and a host's limit has no effect before it is
-//! reached.
+//! At the price at which a host takes exactly its limit the demand has a kink, as it has one at the
+//! ceiling of each page. So the *edge* that [`super::rough`] computes exactly is here the pages with
+//! ceilings near the price, of hosts that stay below their limits, and all pages of the hosts that reach
+//! their limits near the price. The other hosts take their limits and do not change. Pages matter in a
+//! wider range than hosts: just under its ceiling the demand of a page is steep, and a host's limit has no
+//! effect before it is reached.
 //!
 //! The search starts from the price at which the hosts would spend the budget, each host taken as a power of
 //! the price and cut at its limit.
 //!
 //! # Promises
-//! - At the price that it was made for, the edge and the hosts left out of it take together what all hosts
-//!   take.
+//! - At the price that it was made for, the edge and the hosts left out of it take
+//!   together what all hosts take.
 
 use rayon::prelude::*;
 
@@ -64,8 +64,8 @@ enum Standing {
 
 impl Standing {
     fn of(total: &HostTotal, limit: f64, within: f64) -> Self {
-        // When the price falls by a factor, a host takes more by at most the square of that factor, with rare
-        // exceptions.
+        // When the price falls by a factor, a host takes more by at most the square of that
+        // factor, with rare exceptions.
         let reach = within * within;
         if total.visits >= limit * reach {
             Self::Over
@@ -109,8 +109,8 @@ impl<'a, R: Response> Kinked for Limited<'a, R> {
             origin: price,
         };
         let found = clear(&mut hosts, budget, price, LEAP_TOLERANCE, &mut []).price.value;
-        // Hosts whose pages all get no visits at this price are invisible here, but may appear at a lower
-        // price.
+        // Hosts whose pages all get no visits at this price are invisible here, but
+        // may appear at a lower price.
         found.clamp(price / LEAP_FACTOR, price * LEAP_FACTOR)
     }
 }
@@ -155,8 +155,8 @@ impl<R: Response> Limited<'_, R> {
     }
 }
 
-/// Tolerance of the search in this model. It gives the price to a few thousandths; more digits would describe
-/// only the model.
+/// Tolerance of the search in this model. It gives the price to a few thousandths; more digits
+/// would describe only the model.
 const LEAP_TOLERANCE: f64 = 1e-4;
 /// Maximum factor by which the model may change the price.
 const LEAP_FACTOR: f64 = 4.0;

@@ -156,8 +156,8 @@ impl<'a, R: Response> Limited<'a, R> {
         among_worthy.unwrap_or_else(|| clear_near(&mut market, limit, start, NEAR_OWN, frequencies).price)
     }
 
-    /// [`Self::clear_host`] for the pages that still get visits well below `start`. `None` if the price turns
-    /// out to be that low.
+    /// [`Self::clear_host`] for the pages that still get visits well below `start`. `None` if the price
+    /// turns out to be that low.
     fn clear_among_worthy(&self, host: usize, start: f64, frequencies: &mut [VisitsPerDay]) -> Option<Price> {
         let (span, floor) = (self.span(host), FLOOR * start);
         let is_worthy = |page: &u32| !span.is_given_up(*page as usize, floor);
@@ -186,15 +186,15 @@ impl<'a, R: Response> Limited<'a, R> {
         if price > 0.0 { price } else { 1.0 }
     }
 
-    /// The amount a saturated host spends at the price of the plan, and the slope by which it falls as the
-    /// price rises.
+    /// The amount a saturated host spends at the price of the plan, and the slope by which it
+    /// falls as the price rises.
     fn saturated_total(&self, host: usize, price: f64) -> Total {
         let span = self.span(host);
         let mut frequencies = vec![VisitsPerDay::new(self.market.frequency_min); span.pages()];
         let own = self.clear_host(host, price, Self::host_start(price), &mut frequencies);
         let market = self.market.of_host(&span, self.host_pricing(price));
-        // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the
-        // price.
+        // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ
+        // f' per unit of the price.
         let (mut spent, mut sum, mut by_cost, mut by_cost_twice) = (0.0, 0.0, 0.0, 0.0);
         for (page, frequency) in frequencies.iter().enumerate() {
             let cost = span.cost(page);
@@ -216,8 +216,8 @@ impl<'a, R: Response> Limited<'a, R> {
 /// The price of a host is usually within this factor of the start of its search.
 const NEAR_OWN: f64 = 1.15;
 
-/// Pages that get no visits at this fraction of the starting price are at first left out of the search for
-/// the price of a host.
+/// Pages that get no visits at this fraction of the starting price are at first left out of the
+/// search for the price of a host.
 const FLOOR: f64 = 0.7;
 
 /// After the first pass over all hosts, the price is known within this factor.

@@ -7,8 +7,8 @@
 //!
 //! # Promises
 //! - Pages of one host keep their order.
-//! - Beyond the sorted columns it holds four bytes per page while they are sorted, and none while the plan is
-//!   made.
+//! - Beyond the sorted columns it holds four bytes per page while they are sorted, and
+//!   none while the plan is made.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

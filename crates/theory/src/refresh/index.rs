@@ -7,14 +7,14 @@
 //!
 //! > freshness g(x)/λ,  age t²/2 + (t/λ)e^-x − (1 − e^-x)/λ²,  harmonic λt²/(1 + x),  changes g(x)
 //!
-//! where g(x) = 1 − (1 + x)e^-x. Each is the derivative of the objective by the frequency, at the frequency
-//! 1/t, so visiting at the threshold gives the optimal allocation. The index of changes found orders pages as
-//! the probability of a change does. For other laws of survival the freshness index is in
-//! [`super::survival`].
+//! where g(x) = 1 − (1 + x)e^-x. Each is the derivative of the objective by the frequency, at the
+//! frequency 1/t, so visiting at the threshold gives the optimal allocation. The index of changes
+//! found orders pages as the probability of a change does. For other laws of survival the freshness
+//! index is in [`super::survival`].
 //!
 //! # Promises
-//! - Index and inverse keep twelve digits for λt from 1e-100 to 1e100, except for digits that an index near
-//!   its ceiling has lost.
+//! - Index and inverse keep twelve digits for λt from 1e-100 to 1e100, except for digits that an index
+//!   near its ceiling has lost.
 //! - A page that never changes is never due; neither is one at an index above its ceiling.
 
 use super::allocation::Objective;
@@ -41,8 +41,8 @@ pub fn index(objective: Objective, change_rate: ChangesPerDay, since_visit: Days
     }
 }
 
-/// Time after a visit at which the index of a page of importance one reaches this value. Infinite if it never
-/// does.
+/// Time after a visit at which the index of a page of importance one reaches this value.
+/// Infinite if it never does.
 ///
 /// Panics if the value is negative or NaN.
 pub fn due_after(objective: Objective, change_rate: ChangesPerDay, index: f64) -> Days {

@@ -1,15 +1,15 @@
-//! Inverse of the marginal gains: the changes per visit at which one more visit gains exactly its price
-//! (Poisson pages).
+//! Inverse of the marginal gains: the changes per visit at which one more visit gains exactly
+//! its price (Poisson pages).
 //!
 //! Implements the inverse of ∂F̄/∂f = μ and of ∂Ā/∂f = −μ (thesis, section 5.5.4). By the scaling property
 //! (Theorem 5.5) each is one curve for all pages; with x = λ/f the changes per visit:
 //!
 //! > freshness: g(x) = 1 − (1 + x)e^-x = μλ/w,  age: K(x) = x²/2 − g(x) = μλ²/w
 //!
-//! Near its ceiling a gain g rounds to one long before x stops to matter (x = 40 already leaves 1 − g =
-//! 2e-16). So there the freshness curve is kept as a function of the *log complement* −ln(1 − g) = x − ln(1 +
-//! x), which never runs out of digits. The curves are tables in the root of their argument in which they are
-//! analytic at zero: √(2g), √(−2 ln(1 − g)), ∛(3K).
+//! Near its ceiling a gain g rounds to one long before x stops to matter (x = 40 already leaves
+//! 1 − g = 2e-16). So there the freshness curve is kept as a function of the *log complement*
+//! −ln(1 − g) = x − ln(1 + x), which never runs out of digits. The curves are tables in the root of their
+//! argument in which they are analytic at zero: √(2g), √(−2 ln(1 − g)), ∛(3K).
 //!
 //! # Promises
 //! - Relative error below 2e-14 from the smallest argument to the largest, except for digits that the
@@ -27,8 +27,8 @@ use crate::numerics::age_gain;
 pub(super) struct FreshnessCurve {
     /// x/s over s, where s²/2 is the gain. Its singularity at s = √2 is 0.16 away from the end of the table.
     by_gain: Tabulated,
-    /// x/v over v, where v²/2 is the log complement. Its nearest singularities, at v² = ±4πi, are 2.5 away
-    /// from the axis.
+    /// x/v over v, where v²/2 is the log complement. Its nearest singularities, at v² = ±4πi,
+    /// are 2.5 away from the axis.
     by_log_complement: Tabulated,
 }
 
@@ -63,8 +63,8 @@ impl FreshnessCurve {
         block_of(|page| roots[page] * self.by_gain.at(roots[page]))
     }
 
-    /// Changes per visit `x` with x − ln(1 + x) = `log_complement`: the freshness gain of `x` is 1 −
-    /// e^-`log_complement`.
+    /// Changes per visit `x` with x − ln(1 + x) = `log_complement`: the freshness gain of `x` is
+    /// 1 − e^-`log_complement`.
     #[inline]
     pub(super) fn at_log_complement(&self, log_complement: f64) -> f64 {
         let v = (2.0 * log_complement).sqrt();
@@ -96,8 +96,8 @@ pub(super) fn log_complement_of_freshness(changes_per_visit: f64) -> f64 {
 pub(super) struct AgeCurve(Tabulated);
 
 impl AgeCurve {
-    /// Range of the curve. Gains outside use the leading power: products of their roots would leave the range
-    /// of a double.
+    /// Range of the curve. Gains outside use the leading power: products of their roots would
+    /// leave the range of a double.
     pub(super) const GAINS: Range<f64> = 1e-140..1e140;
     /// From this gain on, where x is above 37, 1 − g(x) is less than the last digit of x²/2.
     const GAIN_END: f64 = 700.0;
@@ -133,8 +133,8 @@ impl AgeCurve {
 /// The cube root of a normal number above zero, to within two units in the last place.
 #[inline(always)]
 fn cube_root(cube: f64) -> f64 {
-    // Minus a third of the exponent, with a constant that spreads the error of the mantissa evenly: 1/∛
-    // within 4 %.
+    // Minus a third of the exponent, with a constant that spreads the error of the
+    // mantissa evenly: 1/∛ within 4 %.
     let mut inverse = f64::from_bits(0x553E_F0FF_289D_D796 - cube.to_bits() / 3);
     // 1/∛ = r (1 − h)^(−1/3) with h = 1 − cube r³. Four terms of the series, twice, reduce the error from
     // 4e-2 to 2e-5 and then to rounding.
@@ -147,8 +147,8 @@ fn cube_root(cube: f64) -> f64 {
     root - (root * root * root - cube) * (inverse * inverse) / 3.0
 }
 
-/// x/v with x − ln(1 + x) = `log_complement`. v is a root of 2 `log_complement` up to higher powers, and may
-/// be negative.
+/// x/v with x − ln(1 + x) = `log_complement`. v is a root of 2 `log_complement` up to higher
+/// powers, and may be negative.
 fn over_root(v: f64, log_complement: f64) -> f64 {
     // For negative v the solution is the one between −1 and 0, and its ratio to v continues the curve.
     let root = (2.0 * log_complement).sqrt().copysign(v);
@@ -160,8 +160,8 @@ fn over_root(v: f64, log_complement: f64) -> f64 {
     if v == 0.0 { 1.0 } else { x / v }
 }
 
-/// Solves x²/2 − g(x) = s³/3 by Newton's method and returns x/s; for negative s too, where it continues the
-/// curve.
+/// Solves x²/2 − g(x) = s³/3 by Newton's method and returns x/s; for negative s too,
+/// where it continues the curve.
 fn solve_age(s: f64) -> f64 {
     let gain = s * s * s / 3.0;
     let mut x = if s < 2.0 { s * (1.0 + s / 8.0) } else { (2.0 * gain + 2.0).sqrt() };

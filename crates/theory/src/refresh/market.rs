@@ -45,8 +45,8 @@ impl<R> Clone for Market<'_, R> {
 
 impl<R> Copy for Market<'_, R> {}
 
-/// Pages per chunk: enough to hide the overhead of scheduling, few enough that all threads have work to the
-/// end.
+/// Pages per chunk: enough to hide the overhead of scheduling, few enough that all
+/// threads have work to the end.
 pub(super) const CHUNK: usize = 8192;
 
 /// Below this number of pages, computing them one by one is faster than as a block.
@@ -102,8 +102,8 @@ impl<R: Response> Market<'_, R> {
         if factor == 1.0 { own } else { own.per(factor) }
     }
 
-    /// Whether the ceiling of the page is within a factor of `within` of the price, where the demand has a
-    /// kink.
+    /// Whether the ceiling of the page is within a factor of `within` of the price,
+    /// where the demand has a kink.
     #[inline(always)]
     pub(super) fn is_edge(&self, page: usize, price: f64, within: f64) -> bool {
         let (factor, base) = self.terms(page);
@@ -130,8 +130,8 @@ impl<R: Response> Market<'_, R> {
         Answer { frequency, elasticity: elasticity * (price / (price + base)) }
     }
 
-    /// For prices above half of the ceiling: computes the distance to the ceiling from the exact difference
-    /// of the ceilings.
+    /// For prices above half of the ceiling: computes the distance to the ceiling from the exact
+    /// difference of the ceilings.
     fn near_ceiling(&self, page: usize, price: &Price, guess: f64) -> Answer {
         let Some(under) = price.under else { return self.at_price(page, price.value, guess) };
         let (factor, base) = self.terms(page);
@@ -270,8 +270,8 @@ impl<R: Response> Demand for Market<'_, R> {
         if base == 0.0 {
             return own;
         }
-        // The part of the ceiling that the base leaves keeps its digits only as the difference of the exact
-        // ceiling.
+        // The part of the ceiling that the base leaves keeps its digits only as the
+        // difference of the exact ceiling.
         own - (ceiling / self.ceiling(page).value).ln()
     }
 }

@@ -8,8 +8,8 @@
 //! - `rough`: the same for many pages, in few passes;
 //! - `scaled`: units in which no number of a plan is extreme;
 //! - `market`: the demand of many pages at one price;
-//! - `host_limits`: the price under limits per host, for pages that `host_order` has sorted, with the kinks
-//!   of `host_edge`;
+//! - `host_limits`: the price under limits per host, for pages that `host_order` has sorted, with
+//!   the kinks of `host_edge`;
 //! - `inverse`: the curves of freshness and age, kept as tables by `tabulated`;
 //! - [`survival`]: laws of survival other than the exponential, planned for by `for_survival`;
 //! - [`index`]: the same policies as a threshold: when a page is due;

@@ -31,8 +31,8 @@ pub enum AllocationPolicy {
 
 /// Visit frequency of the pages of each class.
 ///
-/// Panics if the lengths differ, if a fraction is negative or not finite, if all are zero, or if the interval
-/// is zero or infinite.
+/// Panics if the lengths differ, if a fraction is negative or not finite, if all are zero, or if the
+/// interval is zero or infinite.
 pub fn allocate_to_classes(
     fractions: &[f64],
     change_rates: &[ChangesPerDay],

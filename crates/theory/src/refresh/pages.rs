@@ -53,8 +53,8 @@ pub enum Infeasible {
     },
 }
 
-/// Panics unless the columns have the same length and their values are in range. Returns the spread of the
-/// importances.
+/// Panics unless the columns have the same length and their values are in range. Returns the
+/// spread of the importances.
 pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Option<&[f64]>) -> Spread {
     if let Some(costs) = costs {
         assert_eq!(costs.len(), pages);

@@ -12,13 +12,13 @@
 //! distance of the price below its ceiling, and the exact differences of ceilings give it for all others.
 //! Pages of equal ceiling share in proportion to their rates.
 //!
-//! One reference is not always enough. Two pages of a saturated host, one expensive and one cheap, may both
-//! be just under their ceilings. Then the price of the plan and that of the host both lack digits, and from
-//! one double to the next the limit of the host moves from the one page to the other. Every mixture of the
-//! answers at the two neighbouring prices is as good as they are, as the gain is concave and the prices are
-//! equal except for the last digit. The mixture also keeps all limits, as these are linear. So the search
-//! ends with the *jump*: both prices, and the share of the answers at the lower one with which the budget is
-//! spent.
+//! One reference is not always enough. Two pages of a saturated host, one expensive and one cheap, may
+//! both be just under their ceilings. Then the price of the plan and that of the host both lack digits,
+//! and from one double to the next the limit of the host moves from the one page to the other. Every
+//! mixture of the answers at the two neighbouring prices is as good as they are, as the gain is concave
+//! and the prices are equal except for the last digit. The mixture also keeps all limits, as these are
+//! linear. So the search ends with the *jump*: both prices, and the share of the answers at the lower one
+//! with which the budget is spent.
 //!
 //! # Promises
 //! - The demand at the price found, or in the mixture at a jump, is within 1e-12 of the budget, so that no
@@ -168,8 +168,8 @@ pub(super) trait Demand {
     }
 }
 
-/// Relative tolerance between the demand and the budget for few pages. The sum of many cannot be computed
-/// this exactly.
+/// Relative tolerance between the demand and the budget for few pages. The sum of many cannot
+/// be computed this exactly.
 pub(super) const TOLERANCE_OF_FEW: f64 = 1e-14;
 
 /// Relative tolerance between the demand and the budget.
@@ -245,8 +245,8 @@ const PATIENCE: usize = 40;
 /// Maximum number of passes. Bisection alone needs 64 once both ends are known.
 const PASSES_MAX: usize = 300;
 
-/// One pass: the price, and the logarithm of demand divided by budget with its slope in the logarithm of the
-/// price.
+/// One pass: the price, and the logarithm of demand divided by budget with its slope in
+/// the logarithm of the price.
 #[derive(Clone, Copy)]
 struct Pass {
     price: f64,
@@ -313,8 +313,8 @@ impl Pass {
         self.price * (-self.excess / self.slope).exp()
     }
 
-    /// The price at excess zero on a cubic: ln price as a function of the excess, through the values and
-    /// slopes of two passes.
+    /// The price at excess zero on a cubic: ln price as a function of the excess, through the values
+    /// and slopes of two passes.
     fn cubic(self, last: Self) -> f64 {
         let width = last.excess - self.excess;
         let t = -self.excess / width;

@@ -1,8 +1,8 @@
-//! Fast replanning from sums over classes of pages: a new price in less than a millisecond, whatever the
-//! number of pages.
+//! Fast replanning from sums over classes of pages: a new price in less than a millisecond,
+//! whatever the number of pages.
 //!
-//! By the scaling property (thesis, Theorem 5.5, with the weights of section 5.6) the visits of a page are f
-//! = (w/μ) φ(μ λ/w) with one function φ. So pages with the same ratio λ/w share like one page that has the
+//! By the scaling property (thesis, Theorem 5.5, with the weights of section 5.6) the visits of a page are
+//! f = (w/μ) φ(μ λ/w) with one function φ. So pages with the same ratio λ/w share like one page that has the
 //! sums of their rates and of their importances. Pages are counted in classes of nearly equal ratio, and each
 //! class is planned for as that one page. A page that comes, goes or changes its rate costs two additions.
 //!
@@ -46,8 +46,8 @@ struct Class {
 /// Result of planning from classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassPlan {
-    /// The gain of one more visit a day, in units of importance times freshness: the price at which a page is
-    /// due.
+    /// The gain of one more visit a day, in units of importance times freshness: the
+    /// price at which a page is due.
     pub marginal_gain: f64,
     /// Mean freshness of the pages, weighted by importance; one when no page has importance.
     pub freshness: f64,

@@ -14,8 +14,8 @@
 //! the same form: f = 1/π is uniform and f = λ/π proportional.
 //!
 //! # Promises
-//! - The frequency falls as the price rises, and has twelve digits for rates from 1e-140 to 1e140 of the
-//!   budget.
+//! - The frequency falls as the price rises, and has twelve digits for rates from
+//!   1e-140 to 1e140 of the budget.
 //! - Just under its ceiling a page is evaluated by the *log complement* −ln(1 − π/ceiling), which keeps its
 //!   digits where the price itself has none left.
 
@@ -45,8 +45,8 @@ impl Answer {
     }
 }
 
-/// A price as a sum of two doubles, so that the ceilings of two pages can be compared where they agree in all
-/// digits of one double.
+/// A price as a sum of two doubles, so that the ceilings of two pages can be compared where they agree in
+/// all digits of one double.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Ceiling {
     /// The price to double precision.
@@ -126,8 +126,8 @@ pub(super) trait Response: Sync {
     /// The price per visit from which on the page gets no visits.
     fn ceiling(&self, page: usize) -> Ceiling;
 
-    /// The visit frequency of the page at a price per visit above zero. `guess` is its frequency at a similar
-    /// price, or zero.
+    /// The visit frequency of the page at a price per visit above zero. `guess` is its frequency at
+    /// a similar price, or zero.
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer;
 
     /// The answers of a block of pages, whose numbers `page_at` returns. `frequencies` holds the guesses and
@@ -152,8 +152,8 @@ pub(super) trait Response: Sync {
         self.ceiling(page).value < price
     }
 
-    /// The visit frequency of the page, which has a ceiling, at the price ceiling · (1 −
-    /// e^-`log_complement`).
+    /// The visit frequency of the page, which has a ceiling, at the price
+    /// ceiling · (1 − e^-`log_complement`).
     fn under_ceiling(&self, _page: usize, _log_complement: f64) -> f64 {
         unreachable!("no page has a ceiling")
     }
@@ -334,8 +334,8 @@ impl Response for ForFreshness<'_> {
     }
 }
 
-/// The frequency at which one more visit gains this fraction of the ceiling. Never for a page without rate or
-/// importance.
+/// The frequency at which one more visit gains this fraction of the ceiling. Never for a page
+/// without rate or importance.
 #[inline(always)]
 fn at_gain(curve: &FreshnessCurve, rate: f64, gain: f64) -> Answer {
     let is_worth = gain < 1.0 && rate > 0.0;

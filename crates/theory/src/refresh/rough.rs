@@ -2,16 +2,16 @@
 //!
 //! The demand of many pages has a kink at the ceiling of each, and just under a ceiling its slope is
 //! unbounded. Over the steps of a search these kinks do not average out: with ten million pages a step of a
-//! thousandth leaves a tenth of itself, and the next steps leave more. So the pages are split after the first
-//! pass. The *edge*, the pages with a ceiling near the price, are few and are computed exactly at each price
-//! that is tried. The *rest* has no kink near the price. It is modelled by a power of the price through the
-//! first pass, then by a cubic through the last two. After the second pass the price is exact to twelve
-//! digits; the third confirms it and computes the frequencies. A first pass far from the price only tells
-//! where to begin.
+//! thousandth leaves a tenth of itself, and the next steps leave more. So the pages are split after the
+//! first pass. The *edge*, the pages with a ceiling near the price, are few and are computed exactly at
+//! each price that is tried. The *rest* has no kink near the price. It is modelled by a power of the price
+//! through the first pass, then by a cubic through the last two. After the second pass the price is exact
+//! to twelve digits; the third confirms it and computes the frequencies. A first pass far from the price
+//! only tells where to begin.
 //!
 //! # Promises
-//! - The price found is that of [`super::price::clear`]: when the passes do not confirm it, that search goes
-//!   on from there.
+//! - The price found is that of [`super::price::clear`]: when the passes do not confirm it, that
+//!   search goes on from there.
 
 use super::price::{Cleared, Demand, Price, Reference, TOLERANCE, Total, clear};
 use crate::units::VisitsPerDay;
@@ -58,8 +58,8 @@ pub(super) fn clear_near(
     clear(demand, budget, price, TOLERANCE, frequencies)
 }
 
-/// The price, if it is within a factor of `within` of `start`. Otherwise the error is the price to search
-/// from next.
+/// The price, if it is within a factor of `within` of `start`. Otherwise the error is the
+/// price to search from next.
 fn clear_within(
     demand: &mut impl Kinked,
     budget: f64,
@@ -162,8 +162,8 @@ impl<E: Demand> Model<'_, E> {
     }
 }
 
-/// Value and slope at `t` of the cubic with these values and slopes at 0 and 1, for an interval of width
-/// `width`.
+/// Value and slope at `t` of the cubic with these values and slopes at 0 and 1, for an
+/// interval of width `width`.
 fn cubic(t: f64, width: f64, (value, slope): (f64, f64), (end_value, end_slope): (f64, f64)) -> (f64, f64) {
     // In powers of t: value + a t + b t² + c t³.
     let (rise, a, end) = (end_value - value, width * slope, width * end_slope);

@@ -1,5 +1,5 @@
-//! Scaled units in which no number of a plan is extreme, so that nothing overflows or underflows in the price
-//! search.
+//! Scaled units in which no number of a plan is extreme, so that nothing overflows or
+//! underflows in the price search.
 //!
 //! The numbers stay as they are when all rates are within 1e40 of the budget, either way, all importances
 //! within 1e40 of the largest, and budget and largest importance within 1e40 of one. Otherwise they are

@@ -1,16 +1,16 @@
-//! Tables of smooth functions as polynomials on pieces of equal width, for the loops that run over millions
-//! of pages.
+//! Tables of smooth functions as polynomials on pieces of equal width, for the loops that
+//! run over millions of pages.
 //!
 //! On each piece the function is interpolated by a polynomial of degree 7 at Chebyshev nodes. For an analytic
 //! function whose nearest singularity is `d` away from the piece, a piece of width `h` is off by about
 //! `(4d/h)^-8` of the function's size there: with `d` = 2.5 and `h` = 1/8 by the last digit.
 //!
 //! # Promises
-//! - Within 1e-14 of the function, relative, for the functions that [`super::inverse`] keeps; a test compares
-//!   them.
+//! - Within 1e-14 of the function, relative, for the functions that [`super::inverse`]
+//!   keeps; a test compares them.
 
-/// Coefficients of one piece, from the constant up, in a variable that runs from −1/2 to 1/2. They fill one
-/// cache line.
+/// Coefficients of one piece, from the constant up, in a variable that runs from −1/2 to 1/2.
+/// They fill one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Piece([f64; COEFFICIENTS]);

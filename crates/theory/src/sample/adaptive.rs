@@ -8,8 +8,8 @@
 //! budget can download and the others. [`super::simulation`] runs whole cycles of it.
 //!
 //! # Promises
-//! - The threshold lies between the estimates of the last site that can be downloaded and of the first that
-//!   cannot.
+//! - The threshold lies between the estimates of the last site that can be downloaded and
+//!   of the first that cannot.
 //! - A site is decided only when its whole interval lies strictly on one side of the threshold.
 //!
 //! # Departures

@@ -1,7 +1,7 @@
 //! ChangeRatio: the fraction of the downloads that found a change.
 //!
-//! **sample**, section 2.2, and **neighbours**, section 6.1, equation 10. Over the downloads `R`, with
-//! weights `w`:
+//! **sample**, section 2.2, and **neighbours**, section 6.1, equation 10. Over the
+//! downloads `R`, with weights `w`:
 //!
 //! > sample: Σ w_i 1(changed) / Σ w_i, neighbours: Σ w_i 1(changed) / |R|
 //!

@@ -23,8 +23,8 @@ pub(super) struct CountDistribution {
 }
 
 impl CountDistribution {
-    /// The number of changed pages among `sample_size` drawn without replacement from `pages`, of which
-    /// `changed` changed.
+    /// The number of changed pages among `sample_size` drawn without replacement from `pages`,
+    /// of which `changed` changed.
     ///
     /// Panics if more pages changed or are drawn than there are.
     pub(super) fn hypergeometric(pages: u64, changed: u64, sample_size: u64) -> Self {

@@ -1,5 +1,5 @@
-//! Fairness: whether a policy reaches all pages that change, and visits more often those that change more
-//! often.
+//! Fairness: whether a policy reaches all pages that change, and visits more often
+//! those that change more often.
 //!
 //! **sample**, section 4.7, Figures 13 and 14. After cycle `i`:
 //!
@@ -10,8 +10,8 @@
 //! - A page counts once in a cycle, however often it is listed.
 //!
 //! # Departures
-//! The text leaves open whether a visit before the first change counts. It does: visits and changes may come
-//! in any order.
+//! The text leaves open whether a visit before the first change counts. It does: visits and
+//! changes may come in any order.
 
 use std::collections::BTreeMap;
 
@@ -29,8 +29,8 @@ pub struct Cycle {
 pub struct Fairness {
     /// After each cycle, the fraction of the pages changed so far that was visited so far.
     pub by_cycle: Vec<Option<f64>>,
-    /// For each number of cycles in which pages changed, the mean number of cycles in which these pages were
-    /// visited.
+    /// For each number of cycles in which pages changed, the mean number of cycles in which
+    /// these pages were visited.
     pub visits_by_changes: BTreeMap<usize, f64>,
 }
 
@@ -65,8 +65,8 @@ impl Tally {
         Self { cycles: vec![0; pages], last_cycle: vec![0; pages], now: 0, seen: 0 }
     }
 
-    /// Counts the pages of a cycle. Returns how many are listed here for the first time and were listed in
-    /// the `other` tally.
+    /// Counts the pages of a cycle. Returns how many are listed here for the first time and were
+    /// listed in the `other` tally.
     fn count_cycle(&mut self, pages: &[usize], other: &Self) -> usize {
         self.now += 1;
         let mut met = 0;

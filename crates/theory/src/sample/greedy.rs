@@ -1,9 +1,9 @@
-//! Greedy sampling policy: the budget left after sampling goes to the sites with the highest share of changed
-//! samples.
+//! Greedy sampling policy: the budget left after sampling goes to the sites with the highest
+//! share of changed samples.
 //!
-//! **sample**, section 3.2: download all pages of the site with the most changed samples, then of the next,
-//! until the budget is used up. Theorem 1: no other policy on the same samples is expected to find more
-//! changed pages.
+//! **sample**, section 3.2: download all pages of the site with the most changed samples, then of
+//! the next, until the budget is used up. Theorem 1: no other policy on the same samples is expected
+//! to find more changed pages.
 //!
 //! # Promises
 //! - The downloads add up to the budget, or to all pages not yet sampled when there are fewer.
@@ -11,8 +11,8 @@
 //! - Equal shares are served in the order in which the sites are given.
 //!
 //! # Departures
-//! The text samples every site equally and compares counts. Here the shares c/s are compared, which is the
-//! same then.
+//! The text samples every site equally and compares counts. Here the shares c/s are
+//! compared, which is the same then.
 
 use super::site::SampledSite;
 

@@ -1,7 +1,7 @@
 //! Confidence interval of the fraction of a site's pages that changed, from a sample.
 //!
-//! Step 6 of Algorithm 3.1 of **sample**, section 3.4. With `p = c/s` and `z` the normal quantile of (1 +
-//! α)/2:
+//! Step 6 of Algorithm 3.1 of **sample**, section 3.4. With `p = c/s` and `z` the
+//! normal quantile of (1 + α)/2:
 //!
 //! > Wald p ± z √(p(1 − p)/s), conservative p ± z/(2√s),
 //! > Wilson (p + z²/2s ± z √(p(1 − p)/s + z²/4s²)) / (1 + z²/s)

@@ -1,20 +1,20 @@
 //! Expected result of the greedy policy on many equal sites, computed instead of simulated.
 //!
-//! The model of **sample**, appendix, proof of Theorem 2, without its approximations: site `i` of `N` pages
-//! has the changed fraction ρ_i, `s` pages of each are sampled, and the rest of the budget goes to the sites
-//! with the most changed samples. A site shows `c` changed samples with probability b(c; s, ρ_i). So among
-//! many sites
+//! The model of **sample**, appendix, proof of Theorem 2, without its approximations: site `i` of `N`
+//! pages has the changed fraction ρ_i, `s` pages of each are sampled, and the rest of the budget goes to
+//! the sites with the most changed samples. A site shows `c` changed samples with probability b(c; s,
+//! ρ_i). So among many sites
 //!
 //! > P(c) = mean b(c; s, ρ_i), ρ(c) = mean ρ_i b(c; s, ρ_i) / P(c)
 //!
-//! are the fraction of the sites that show `c` and their mean changed fraction. The budget is spent from the
-//! highest `c` down.
+//! are the fraction of the sites that show `c` and their mean changed fraction. The budget is spent
+//! from the highest `c` down.
 //!
 //! # Promises
-//! - Exact in the limit of many sites with these fractions; simulations of hundreds of sites agree to three
-//!   digits.
-//! - Never below the mean fraction (round robin), never above the mean of the best sites that the budget
-//!   reaches.
+//! - Exact in the limit of many sites with these fractions; simulations of hundreds of
+//!   sites agree to three digits.
+//! - Never below the mean fraction (round robin), never above the mean of the best
+//!   sites that the budget reaches.
 //!
 //! # Departures
 //! The text replaces P(c) by a straight line of width 1/√s and finds a closed formula,
@@ -82,8 +82,8 @@ impl GreedyExpectation {
     }
 }
 
-/// Changed fractions at even steps through a normal distribution, cut to [0, 1]: the data of **sample**,
-/// section 4.8.
+/// Changed fractions at even steps through a normal distribution, cut to [0, 1]: the data
+/// of **sample**, section 4.8.
 ///
 /// Panics unless the deviation is finite and not negative.
 pub fn normal_fractions(sites: usize, mean: f64, deviation: f64) -> Vec<f64> {

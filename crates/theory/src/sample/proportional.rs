@@ -12,8 +12,8 @@
 //! - The arithmetic is exact: no share depends on rounding.
 //!
 //! # Departures
-//! The text does not say what happens when a site is full, when no sample changed, or to the fractions of a
-//! page:
+//! The text does not say what happens when a site is full, when no sample changed, or
+//! to the fractions of a page:
 //! - A site whose share reaches its limit gets its limit, and the rest is shared again among the others.
 //!   Sites without changed samples share equally what all others leave.
 //! - Shares are rounded down. The missing pages go one each to the largest fractions, compared at nine

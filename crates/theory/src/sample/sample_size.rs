@@ -30,8 +30,8 @@ pub struct FractionDistribution {
 impl FractionDistribution {
     /// Creates the parameters: density at the threshold, mean above the threshold, mean over all sites.
     ///
-    /// Panics unless all are finite, the density is not negative, and the mean above the threshold is the
-    /// larger one.
+    /// Panics unless all are finite, the density is not negative, and the mean above the
+    /// threshold is the larger one.
     pub fn new(density_at_threshold: f64, top_mean: f64, mean: f64) -> Self {
         assert!(density_at_threshold.is_finite());
         assert!(0.0 <= density_at_threshold);

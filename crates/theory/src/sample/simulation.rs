@@ -4,9 +4,9 @@
 //! ρ_i, independently. A policy spends its budget, samples included, and the ChangeRatio of the cycle is the
 //! fraction of its downloads that had changed.
 //!
-//! As the pages of a site are alike, it does not matter which of them are downloaded: the changes that `m`
-//! downloads find are binomial with `m` and ρ_i. A cycle takes time linear in the number of sites, not of
-//! pages.
+//! As the pages of a site are alike, it does not matter which of them are downloaded: the
+//! changes that `m` downloads find are binomial with `m` and ρ_i. A cycle takes time linear in
+//! the number of sites, not of pages.
 //!
 //! # Promises
 //! - A run is a function of its random source: the same source gives the same result.
@@ -16,12 +16,12 @@
 //!
 //! # Departures
 //! What the text leaves open:
-//! - Round robin spreads the budget evenly. The few pages left over rotate among the sites from cycle to
-//!   cycle.
+//! - Round robin spreads the budget evenly. The few pages left over rotate among the
+//!   sites from cycle to cycle.
 //! - A budget too small for all samples is spread evenly, and nothing is left.
-//! - The adaptive policy can download budget/pages sites, at least one and not all. Its threshold considers
-//!   the estimates of all sites, decided or not. What is left in the end goes to the sites with the highest
-//!   estimates.
+//! - The adaptive policy can download budget/pages sites, at least one and not all. Its threshold
+//!   considers the estimates of all sites, decided or not. What is left in the end goes to the sites
+//!   with the highest estimates.
 //! - Ties are broken at random.
 
 use rand::Rng;

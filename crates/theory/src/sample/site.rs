@@ -11,8 +11,8 @@
 
 use std::cmp::Ordering;
 
-/// Maximum number of pages of a site. Beyond it counts are not exact as doubles, and products of counts would
-/// overflow.
+/// Maximum number of pages of a site. Beyond it counts are not exact as doubles, and products
+/// of counts would overflow.
 pub const SITE_PAGES_MAX: u64 = 1 << 53;
 
 /// Pages sampled at random from one site, and how many of them had changed.

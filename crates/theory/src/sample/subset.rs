@@ -42,8 +42,8 @@ pub fn pages_per_group(budget: u64, high_fraction: f64) -> f64 {
 
 /// Number of sites whose samples and whose high part the budget can download: at least one, at most `sites`.
 ///
-/// Panics if there are no sites, if more is sampled than a site has, or unless the fraction lies between zero
-/// and one.
+/// Panics if there are no sites, if more is sampled than a site has, or unless the fraction
+/// lies between zero and one.
 pub fn group_size(limits: CycleLimits, high_fraction: f64, sites: usize) -> usize {
     assert!(sites > 0);
     assert!(limits.sample_size <= limits.pages_per_site);
@@ -56,8 +56,8 @@ pub fn group_size(limits: CycleLimits, high_fraction: f64, sites: usize) -> usiz
 /// Number of sites for which the greedy policy is expected to find the most changes, when the sites have
 /// these changed fractions. Of equally good sizes the larger one, so that each site's turn comes sooner.
 ///
-/// Panics if there are no sites, unless the fractions lie between zero and one, or if more is sampled than a
-/// site has.
+/// Panics if there are no sites, unless the fractions lie between zero and one, or if more
+/// is sampled than a site has.
 pub fn best_group_size(changed_fractions: &[f64], limits: CycleLimits) -> usize {
     let expectation = GreedyExpectation::new(changed_fractions, limits.pages_per_site, limits.sample_size);
     let mut best = (1, f64::NEG_INFINITY);
@@ -74,8 +74,8 @@ pub fn best_group_size(changed_fractions: &[f64], limits: CycleLimits) -> usize 
     best.0
 }
 
-/// The sites of one cycle, when `sites` are divided into groups of at most `group_size`. Cycles are counted
-/// from zero.
+/// The sites of one cycle, when `sites` are divided into groups of at most `group_size`.
+/// Cycles are counted from zero.
 ///
 /// Panics if the group size is zero.
 pub fn group_of_cycle(sites: usize, group_size: usize, cycle: u64) -> Range<usize> {

@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn what_a_full_site_cannot_take_the_other_gets() {
-        // One page of the first site is left, whatever the policy asks for. The second site gets the other
-        // nine.
+        // One page of the first site is left, whatever the policy asks for. The second
+        // site gets the other nine.
         for policy in [Policy::Greedy, Policy::Proportional] {
             let found = ratio([3, 100], [3, 0], 14, 2, policy);
             assert!(found.is_some_and(|ratio| (ratio - 3.0 / 14.0).abs() < 1e-15), "{found:?}");

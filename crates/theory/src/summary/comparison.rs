@@ -1,7 +1,7 @@
 //! Compares an old content summary with the current one: recall, precision and KL divergence.
 //!
-//! **summary**, section 3.2, with Wo and Wc the words of the old and of the current summary and W the words
-//! they share:
+//! **summary**, section 3.2, with Wo and Wc the words of the old and of the current summary
+//! and W the words they share:
 //!
 //! > ur = |W|/|Wc|,  wr = Σ over W of fc / Σ over Wc of fc
 //! >
@@ -10,8 +10,8 @@
 //! > KL = Σ over W of pc ln(pc/po), both p normalised over W
 //!
 //! # Promises
-//! - Recall and precision lie within [0, 1] and are one for equal summaries; swapping old and current
-//!   exchanges them.
+//! - Recall and precision lie within [0, 1] and are one for equal summaries; swapping old
+//!   and current exchanges them.
 //! - The divergence is never negative, not even by rounding, and zero when frequencies are proportional.
 //! - A measure with no words to divide by is undefined (`None`); so is the divergence without a common word.
 //! - [`compare_columns`] gives the same result as [`compare`], to 1e-12.
@@ -33,8 +33,8 @@ pub struct Comparison {
     pub precision: Option<f64>,
     /// wp: the same, each word weighted by its old frequency.
     pub weighted_precision: Option<f64>,
-    /// KL: the divergence of the old from the current summary over their common words, in nats. `None`
-    /// without one.
+    /// KL: the divergence of the old from the current summary over their common words, in
+    /// nats. `None` without one.
     pub divergence: Option<f64>,
 }
 

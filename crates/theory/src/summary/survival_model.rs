@@ -4,9 +4,9 @@
 //!
 //! > S(t) = exp(−λ t^γ),  λ = λ_dom |D|^β_s exp(β_κ κ1) exp(β_τ τ)
 //!
-//! with λ_dom and γ of the database's top-level domain, |D| its size, κ1 its mean divergence between
-//! summaries one week apart in training, and τ the divergence at which a summary counts as changed. Time is
-//! in weeks.
+//! with λ_dom and γ of the database's top-level domain, |D| its size, κ1 its mean divergence
+//! between summaries one week apart in training, and τ the divergence at which a summary counts as
+//! changed. Time is in weeks.
 //!
 //! # Promises
 //! - The published models are the printed ones, for every domain and set of features.

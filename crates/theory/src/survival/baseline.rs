@@ -1,7 +1,7 @@
 //! Baseline survival of a Cox model: the survival of a subject whose covariates are all zero.
 //!
-//! Breslow's estimate, per stratum (the S0(t) of **summary**, section 4.3, "defined only by a set of
-//! values"):
+//! Breslow's estimate, per stratum (the S0(t) of **summary**, section 4.3, "defined
+//! only by a set of values"):
 //!
 //! > H0(t) = Σ over times u ≤ t of d(u) / Σ over the risk set of exp(β·x),  S0(t) = exp(−H0(t))
 //!

@@ -11,14 +11,14 @@
 //!
 //! # Promises
 //! - The gradient vanishes at the coefficients, to rounding, whatever the units of the covariates.
-//! - A covariate that the likelihood does not depend on (constant in every risk set, or a combination of
-//!   others) is reported, and so is a likelihood that grows without bound; no coefficient is made up for
-//!   them.
+//! - A covariate that the likelihood does not depend on (constant in every risk set, or a
+//!   combination of others) is reported, and so is a likelihood that grows without bound; no
+//!   coefficient is made up for them.
 //! - Without covariates the likelihood is that of the null model.
 //!
 //! # Departures
-//! None. "The algorithm presented by Cox" is Newton's method on the same likelihood; the text does not say
-//! how it handles ties.
+//! None. "The algorithm presented by Cox" is Newton's method on the same likelihood; the text does
+//! not say how it handles ties.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -28,8 +28,8 @@ use super::subjects::{Column, Subjects};
 /// A fitted regression.
 #[derive(Clone, Debug)]
 pub struct CoxFit {
-    /// β, one per covariate: the logarithm of the hazard ratio of one unit. Infinite where it exceeds a
-    /// double.
+    /// β, one per covariate: the logarithm of the hazard ratio of one unit. Infinite
+    /// where it exceeds a double.
     pub coefficients: Vec<f64>,
     /// Standard error of each coefficient.
     pub standard_errors: Vec<f64>,
@@ -81,15 +81,15 @@ pub fn fit(subjects: &Subjects, ties: Ties) -> Result<CoxFit, NoMaximum> {
     })
 }
 
-/// Maximum number of Newton steps before the likelihood counts as unbounded. An ordinary fit takes five to
-/// ten.
+/// Maximum number of Newton steps before the likelihood counts as unbounded. An
+/// ordinary fit takes five to ten.
 const STEPS_MAX: usize = 100;
 
 /// Maximum halvings of a step before it is taken anyway: by then it is lost in rounding.
 const HALVINGS_MAX: usize = 40;
 
-/// Newton's decrement (the square of the distance to the maximum in standard errors) below which one more
-/// step is exact.
+/// Newton's decrement (the square of the distance to the maximum in standard errors) below
+/// which one more step is exact.
 const DECREMENT_EXACT: f64 = 1e-18;
 
 /// Maximum change of ln risk of any subject in the last step of a bounded fit. Where the likelihood is
@@ -162,8 +162,8 @@ impl Factor {
     /// `None` where the matrix is singular up to rounding.
     fn of(information: &DMatrix<f64>, ends: usize) -> Option<Self> {
         let p = information.nrows();
-        // A scaled covariate has variance one: each end gives about one unit of information, or only
-        // rounding.
+        // A scaled covariate has variance one: each end gives about one unit of
+        // information, or only rounding.
         if !information.diagonal().iter().all(|element| *element > DETERMINED_MIN * ends as f64) {
             return None;
         }
@@ -194,8 +194,8 @@ pub(super) mod tests {
     use crate::survival::lifetime::Lifetime;
     use proptest::prelude::*;
 
-    /// Remission of 42 leukaemia patients (Freireich et al., 1963): week, ended, sex, ln of white cells,
-    /// placebo.
+    /// Remission of 42 leukaemia patients (Freireich et al., 1963): week, ended, sex,
+    /// ln of white cells, placebo.
     const REMISSIONS: [(u8, bool, u32, f64, f64); 42] = [
         (35, false, 1, 1.45, 0.0),
         (34, false, 1, 1.47, 0.0),

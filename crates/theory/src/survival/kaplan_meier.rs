@@ -68,8 +68,8 @@ pub struct Step {
 pub enum IntervalScale {
     /// The survival itself, cut to [0, 1].
     Plain,
-    /// The logarithm of the cumulative hazard −ln S. It stays within [0, 1] without cutting and suits small
-    /// samples better.
+    /// The logarithm of the cumulative hazard −ln S. It stays within [0, 1] without cutting and
+    /// suits small samples better.
     LogHazard,
 }
 
@@ -84,8 +84,8 @@ impl SurvivalCurve {
         self.step_at(time).map_or(1.0, |step| step.survival)
     }
 
-    /// Greenwood's interval at `time`, as (low, high). Panics unless `confidence` lies strictly between 0 and
-    /// 1.
+    /// Greenwood's interval at `time`, as (low, high). Panics unless `confidence` lies
+    /// strictly between 0 and 1.
     pub fn interval_at(&self, time: f64, confidence: f64, scale: IntervalScale) -> (f64, f64) {
         assert!(0.0 < confidence);
         assert!(confidence < 1.0);

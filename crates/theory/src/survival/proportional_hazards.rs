@@ -4,9 +4,9 @@
 //! which is why the text stratifies by domain. The text does not name its test; this is the one of Grambsch
 //! and Therneau (1994), with the scaled Schoenfeld residuals.
 //!
-//! A Schoenfeld residual s is the covariate of a subject that ends minus the mean of its risk set (weighted
-//! by risk; Efron's ties average the means). With d ends, V the covariance of the coefficients, and g(t) a
-//! scale of time:
+//! A Schoenfeld residual s is the covariate of a subject that ends minus the mean of its risk set
+//! (weighted by risk; Efron's ties average the means). With d ends, V the covariance of the coefficients,
+//! and g(t) a scale of time:
 //!
 //! > u = Σ (g − ḡ) s,  χ²_k = d (V u)_k² / (V_kk Σ (g − ḡ)²),  χ² = d uᵀ V u / Σ (g − ḡ)²
 //!
@@ -60,8 +60,8 @@ pub struct ProportionalHazards {
     pub global: ChiSquare,
 }
 
-/// Tests whether the effects stay the same over time. `None` where all ends share one time, or without
-/// covariates.
+/// Tests whether the effects stay the same over time. `None` where all ends share one
+/// time, or without covariates.
 ///
 /// Panics unless `fit` was made from `subjects`.
 pub fn test_proportional_hazards(
@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn the_statistics_are_those_of_the_article() {
-        // lifelines gives the same first two values on the identity scale; the others are computed from the
-        // definition.
+        // lifelines gives the same first two values on the identity scale; the others are
+        // computed from the definition.
         check(TimeScale::Identity, [0.069_397_123_768_52, 0.024_726_354_060_157, 0.088_119_989_247_646]);
         check(TimeScale::Rank, [0.012_212_658_715_309, 9.077_928_061_244e-5, 0.012_213_277_036_615]);
         check(

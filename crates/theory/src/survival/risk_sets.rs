@@ -1,5 +1,5 @@
-//! Risk sets: one pass over everyone at risk computes the partial likelihood of Cox's model and its
-//! derivatives.
+//! Risk sets: one pass over everyone at risk computes the partial likelihood of Cox's
+//! model and its derivatives.
 //!
 //! For each time at which subjects end, with r = exp(β·x) the relative risk of a subject (**summary**,
 //! section 4.2), it computes
@@ -18,8 +18,8 @@
 //! weighted sum of x xᵀ over the subjects is enough, and a pass costs O(n p²), whatever the ties.
 //!
 //! # Promises
-//! - No overflow and no logarithm of zero, however large β·x: all risks are relative to the largest in the
-//!   risk set.
+//! - No overflow and no logarithm of zero, however large β·x: all risks are relative to
+//!   the largest in the risk set.
 //!
 //! # Departures
 //! None. The text leaves ties to Cox's paper.
@@ -240,8 +240,8 @@ impl TieSums {
     }
 }
 
-/// Number of factors that are multiplied before the logarithm is taken: 16 numbers of up to 2^32 are below
-/// 2^512.
+/// Number of factors that are multiplied before the logarithm is taken: 16 numbers of
+/// up to 2^32 are below 2^512.
 const FACTORS_MAX: usize = 16;
 
 /// Number of subjects whose products are summed together, few enough to stay in the first-level cache.
@@ -283,8 +283,8 @@ mod tests {
     use crate::survival::lifetime::Lifetime;
     use proptest::prelude::*;
 
-    /// The likelihood from its definition: every risk set summed from scratch, Efron's ties one after the
-    /// other.
+    /// The likelihood from its definition: every risk set summed from scratch, Efron's
+    /// ties one after the other.
     fn plainly(lifetimes: &[Lifetime], x: &[f64], strata: &[u32], beta: f64, ties: Ties) -> f64 {
         let mut times: Vec<(u32, f64)> = lifetimes.iter().zip(strata).map(|(l, s)| (*s, l.time())).collect();
         times.sort_by(|a, b| a.partial_cmp(b).expect("no time is NaN"));

@@ -31,8 +31,8 @@ pub struct Subjects {
 pub(super) struct Column {
     /// Its values: stratum after stratum, latest time first, at equal times the censored before the ended.
     pub(super) values: Vec<f64>,
-    /// Half of the deviation within strata, in units of the input; the full deviation might overflow. Zero
-    /// when constant.
+    /// Half of the deviation within strata, in units of the input; the full deviation might
+    /// overflow. Zero when constant.
     pub(super) half_deviation: f64,
     /// Sum over all subjects that end.
     pub(super) sum_of_ended: f64,
@@ -50,8 +50,8 @@ pub(super) struct Stratum {
     pub(super) centre: Vec<f64>,
 }
 
-/// Subjects that join the risk set, and then those of them who end, all at the same time. Ranges in the order
-/// of the columns.
+/// Subjects that join the risk set, and then those of them who end, all at the same time. Ranges in
+/// the order of the columns.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) time: f64,
@@ -210,8 +210,8 @@ fn latest_first(lifetimes: &[Lifetime], strata: &[u32]) -> Vec<Place> {
     sorted
 }
 
-/// Sorts by one digit, stably, in time O(n). The content of `spare` does not matter; its length must be the
-/// same.
+/// Sorts by one digit, stably, in time O(n). The content of `spare` does not matter;
+/// its length must be the same.
 fn sort_by_digit(places: &mut Vec<Place>, spare: &mut Vec<Place>, digit: impl Fn(&Place) -> u8) {
     let mut starts = [0; 256];
     places.iter().for_each(|place| starts[usize::from(digit(place))] += 1);
@@ -239,8 +239,8 @@ fn power_of_two(number: f64) -> f64 {
     if number == 0.0 { 1.0 } else { f64::from_bits(number.to_bits() & EXPONENT).max(f64::MIN_POSITIVE) }
 }
 
-/// The sum of a function of the values in four interleaved partial sums, which the processor can add in
-/// parallel.
+/// The sum of a function of the values in four interleaved partial sums, which the
+/// processor can add in parallel.
 pub(super) fn sum(values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     let (chunks, rest) = values.as_chunks::<4>();
     let mut parts = [0.0; 4];

@@ -166,8 +166,8 @@ impl CentredPoints {
     fn slope(&self, at: Candidate) -> Slope {
         let mut slope = Slope { gradient: Vector2::zeros(), full: Matrix2::zeros(), safe: Matrix2::zeros() };
         for (log_time, survival) in self.log_times.iter().zip(&self.survivals) {
-            // With h = a + γx and H = e^h: S = e^-H, S' = −H e^-H and S'' = S'(1 − H) in h; h' = (1, v), v =
-            // γx.
+            // With h = a + γx and H = e^h: S = e^-H, S' = −H e^-H and S'' = S'(1 − H)
+            // in h; h' = (1, v), v = γx.
             let v = at.shape * log_time;
             let hazard = (at.log_hazard + v).exp();
             let modelled = (-hazard).exp();
@@ -216,8 +216,8 @@ fn starts(data: &CentredPoints) -> Vec<Candidate> {
     let mut grid: Vec<(usize, usize, Candidate)> = Vec::with_capacity(GRID * GRID);
     for row in 0..GRID {
         let shape = STEEPNESS.0 * (STEEPNESS.1 / STEEPNESS.0).powf(share(row)) / spread;
-        // Positions where the hazard is one: from well before the first time to well after the last, farther
-        // for gentle falls.
+        // Positions where the hazard is one: from well before the first time to well after the last,
+        // farther for gentle falls.
         let margin = 0.1 * spread + 5.0 / shape;
         for column in 0..GRID {
             let place = low - margin + share(column) * (spread + 2.0 * margin);

@@ -85,8 +85,8 @@ mod tests {
         let pages = Graph::from_links(5, &[(0, 1), (0, 2), (1, 3), (3, 2), (4, 0), (4, 2)]);
         let sites = pages.of_sites(&[0, 0, 1, 1, 2], 3);
         let ranks = approximate(&sites, Damping::THESIS, Dangling::LinksToAll, 1e-9);
-        // Site 1 has no links to other sites: x0 = a + 0.9 x2/2, x1 = a + 0.9 (x0 + x2/2), x2 = a, scaled to
-        // add up to 3.
+        // Site 1 has no links to other sites: x0 = a + 0.9 x2/2, x1 = a + 0.9 (x0 + x2/2),
+        // x2 = a, scaled to add up to 3.
         let (x0, x1, x2) = (1.45, 1.0 + 0.9 * (1.45 + 0.5), 1.0);
         for (rank, expected) in ranks.iter().zip([x0, x1, x2]) {
             let expected = expected * 3.0 / (x0 + x1 + x2);

@@ -6,15 +6,15 @@
 //! the page to the paths out of it. It adds, multiplies and divides positive numbers only, so every rank
 //! keeps nearly all its digits, even where the matrix is singular to the last digit.
 //!
-//! The page with the fewest paths through it is removed first. Chains, trees, rings and clusters are
-//! eliminated this way without ever growing. What remains of a densely linked web is finished as a full
-//! table.
+//! The page with the fewest paths through it is removed first. Chains, trees, rings and clusters
+//! are eliminated this way without ever growing. What remains of a densely linked web is
+//! finished as a full table.
 //!
 //! # Promises
-//! - The relative error of every rank is a few units in the last place times the number of pages, for any
-//!   damping.
-//! - At most [`WAYS_MAX`] joined paths and a table of [`TABLE_PAGES_MAX`] pages; `None` when they do not
-//!   suffice.
+//! - The relative error of every rank is a few units in the last place times the number
+//!   of pages, for any damping.
+//! - At most [`WAYS_MAX`] joined paths and a table of [`TABLE_PAGES_MAX`] pages; `None`
+//!   when they do not suffice.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -28,8 +28,8 @@ const TABLE_PAGES_MAX: usize = 2_000;
 /// Maximum number of paths to join before giving up: one to two seconds.
 const WAYS_MAX: usize = 10_000_000;
 
-/// The rank of every page, without a rule for pages without links. `None` when there are too many paths to
-/// join.
+/// The rank of every page, without a rule for pages without links. `None` when there
+/// are too many paths to join.
 pub(super) fn eliminate(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
     let mut ways = Ways::new(graph, damping);
     let mut ranks = vec![0.0; graph.pages()];
@@ -103,8 +103,8 @@ impl Ways {
         self.is_taken.iter().filter(|is_taken| !**is_taken).count()
     }
 
-    /// Removes pages, those with the fewest paths through them first, until the remaining graph is nearly
-    /// full.
+    /// Removes pages, those with the fewest paths through them first, until the
+    /// remaining graph is nearly full.
     fn take_out_pages_with_few_ways(&mut self) -> Vec<Taken> {
         let mut remaining = self.is_taken.len();
         let mut queue: BinaryHeap<_> =
@@ -119,8 +119,8 @@ impl Ways {
                 queue.push((Reverse(now), page));
                 continue;
             }
-            // When even the best page has a fourth of all possible paths through it, a table is faster than
-            // lists.
+            // When even the best page has a fourth of all possible paths through it, a
+            // table is faster than lists.
             let is_full = 4 * now > remaining * remaining && remaining <= TABLE_PAGES_MAX;
             if is_full || self.joined + now > WAYS_MAX {
                 break;
@@ -184,8 +184,8 @@ impl Ways {
     }
 }
 
-/// Removes the states of a full table from the last to the first. Returns the visits to all but the state
-/// outside.
+/// Removes the states of a full table from the last to the first. Returns the visits to
+/// all but the state outside.
 fn solve_table(mut table: Vec<f64>, size: usize, outside: f64) -> Vec<f64> {
     for k in (1..size).rev() {
         let (before, row) = table.split_at_mut(k * size);

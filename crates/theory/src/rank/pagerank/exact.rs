@@ -1,9 +1,9 @@
 //! Exact PageRank, for any damping below one.
 //!
-//! Near a damping of one an iteration converges slowly, and rounding errors are multiplied by 1/(1 − d). So
-//! small webs are solved by an elimination that never subtracts. Larger ones are solved by an iteration whose
-//! answer is returned only with a proof of its error, and by elimination again where the iteration does not
-//! converge.
+//! Near a damping of one an iteration converges slowly, and rounding errors are multiplied by 1/(1 − d).
+//! So small webs are solved by an elimination that never subtracts. Larger ones are solved by an
+//! iteration whose answer is returned only with a proof of its error, and by elimination again where the
+//! iteration does not converge.
 //!
 //! # Promises
 //! - Every rank has a relative error below 1e-10, whatever the damping and however small the rank.

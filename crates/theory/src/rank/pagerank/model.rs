@@ -1,7 +1,7 @@
 //! The PageRank equations, one per page.
 //!
-//! Implements the thesis, section 2.2, item 3: a page p with backlinks from t1, ..., tn, which have c1, ...,
-//! cn links, has
+//! Implements the thesis, section 2.2, item 3: a page p with backlinks from t1, ..., tn, which
+//! have c1, ..., cn links, has
 //!
 //! > IR(p) = (1 − d) + d \[IR(t1)/c1 + … + IR(tn)/cn\]
 //!
@@ -16,8 +16,8 @@
 //! The text says that with probability d the next page is random; in its formula that probability is 1 − d,
 //! as here. Section 4.2.2 prints the same formula with d and 1 − d exchanged; it is used as in section 2.2.
 
-/// The damping d: the probability that a surfer follows a link instead of jumping to a random page. At least
-/// 0, below 1.
+/// The damping d: the probability that a surfer follows a link instead of jumping to a random
+/// page. At least 0, below 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Damping(f64);
 
@@ -54,9 +54,9 @@ pub enum Dangling {
 
 /// Converts the ranks without a rule for pages without links into those under `dangling`.
 ///
-/// With the rule every page receives the same additional amount. So each equation has the same larger
-/// constant, and the solution is the same up to a factor. The factor makes the ranks add up to the number of
-/// pages.
+/// With the rule every page receives the same additional amount. So each equation has the same
+/// larger constant, and the solution is the same up to a factor. The factor makes the ranks add
+/// up to the number of pages.
 pub(super) fn apply_rule(mut ranks: Vec<f64>, dangling: Dangling) -> Vec<f64> {
     match dangling {
         Dangling::Drop => ranks,

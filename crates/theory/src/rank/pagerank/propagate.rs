@@ -114,8 +114,8 @@ impl Block {
         }
     }
 
-    /// First pass: computes the share of the links of each page, and writes it down for each link to another
-    /// block.
+    /// First pass: computes the share of the links of each page, and writes it down for
+    /// each link to another block.
     fn send(&mut self, ranks: &[f64]) {
         for ((share, rank), links) in self.shares.iter_mut().zip(ranks).zip(&self.link_counts) {
             // A page without links has no share; any number will do.

@@ -75,8 +75,8 @@ impl Equations {
         for (place, page) in order.iter().enumerate() {
             place_of[*page as usize] = place as u32;
         }
-        // Positions are processed in rising order, so that the backlinks of each position are in rising
-        // order.
+        // Positions are processed in rising order, so that the backlinks of each
+        // position are in rising order.
         let links_between = |place: usize| {
             let targets = graph.links_from(order[place]).iter().map(|target| place_of[*target as usize]);
             targets.map(move |target| (target, place as u32)).filter(|(target, source)| target != source)
@@ -85,8 +85,8 @@ impl Equations {
         let links: Vec<f64> = order.iter().map(|page| graph.links_from(*page).len() as f64).collect();
         let self_count = |page: &u32| graph.links_from(*page).iter().filter(|target| *target == page).count();
         let self_links: Vec<f64> = order.iter().map(|page| self_count(page) as f64).collect();
-        // (links − self-links) + self-links (1 − d), which does not cancel for a page that links only to
-        // itself.
+        // (links − self-links) + self-links (1 − d), which does not cancel for a page
+        // that links only to itself.
         let diagonal = links.iter().zip(&self_links).map(|(links, self_links)| {
             if *links == 0.0 { 1.0 } else { (links - self_links + self_links * damping.jump()) / links }
         });
@@ -167,8 +167,8 @@ impl Equations {
             let squared = dot(&t, &t);
             let omega = if squared == 0.0 { 0.0 } else { dot(&t, &s) / squared };
             let next = add(&add(&x, alpha, &p_swept), omega, &s_swept);
-            // A breakdown: the residual will judge the result so far, and the next correction starts from
-            // scratch.
+            // A breakdown: the residual will judge the result so far, and the next
+            // correction starts from scratch.
             if !next.iter().all(|x| x.is_finite()) {
                 break;
             }
@@ -186,8 +186,8 @@ impl Equations {
     }
 }
 
-/// Orders the pages so that links lead forward wherever there is no cycle: depth-first, each page before the
-/// pages it led to.
+/// Orders the pages so that links lead forward wherever there is no cycle: depth-first, each page
+/// before the pages it led to.
 fn forward_order(graph: &Graph) -> Vec<u32> {
     let mut finished = Vec::with_capacity(graph.pages());
     let mut is_seen = vec![false; graph.pages()];

@@ -5,8 +5,8 @@
 //! ceiling is Σ pⱼ/λⱼ over the classes that change at all.
 //!
 //! # Promises
-//! - Those of [`super::law`]. One class is the Poisson law; a class that never changes adds nothing to the
-//!   index.
+//! - Those of [`super::law`]. One class is the Poisson law; a class that never changes
+//!   adds nothing to the index.
 
 use super::law::{Survival, solve};
 use super::poisson::PoissonSurvival;
@@ -23,8 +23,8 @@ pub struct ClassMixture<'a> {
 }
 
 impl<'a> ClassMixture<'a> {
-    /// Creates the mixture from the rate of each class and its probability. The probabilities need not add up
-    /// to one.
+    /// Creates the mixture from the rate of each class and its probability. The
+    /// probabilities need not add up to one.
     ///
     /// Panics if the lengths differ, if a probability is negative or not finite, or if all are zero.
     pub fn new(change_rates: &'a [ChangesPerDay], probabilities: &'a [f64]) -> Self {
@@ -53,8 +53,8 @@ impl<'a> ClassMixture<'a> {
         self.classes().map(|(probability, law)| probability * of(&law)).sum()
     }
 
-    /// Sums over the classes that change: the distance of the index to the ceiling and its rate of decrease,
-    /// both times e^`scale`.
+    /// Sums over the classes that change: the distance of the index to the ceiling and its rate of
+    /// decrease, both times e^`scale`.
     fn tail(&self, time: Days) -> Tail {
         let changing = || self.classes().filter(|(_, law)| law.change_rate > ChangesPerDay::ZERO);
         let scale = changing().map(|(_, law)| law.log_complement(time)).fold(f64::INFINITY, f64::min);

@@ -62,8 +62,8 @@ impl GammaPosterior {
         }
     }
 
-    /// a Σ ((1 − a)^n − (−a)^n) y^(n+1)/(n + 1)! over n ≥ 1, for a ≤ 1: each term is below a third of the
-    /// last.
+    /// a Σ ((1 − a)^n − (−a)^n) y^(n+1)/(n + 1)! over n ≥ 1, for a ≤ 1: each term is
+    /// below a third of the last.
     fn index_series(&self, y: f64) -> f64 {
         let a = self.shape;
         let (mut difference, mut power, mut term, mut sum) = (1.0, -a, y * y / 2.0, 0.0);

@@ -2,13 +2,13 @@
 //!
 //! > P(a, z) = γ(a, z)/Γ(a),  Q(a, z) = 1 − P(a, z)
 //!
-//! P is computed by Kummer's series below z = a + 1 and Q by Legendre's continued fraction above, both times
-//! the common factor z^a e^-z/Γ(a). The other one is one minus it, where that loses nothing. The inverse uses
-//! Halley's method.
+//! P is computed by Kummer's series below z = a + 1 and Q by Legendre's continued fraction above, both
+//! times the common factor z^a e^-z/Γ(a). The other one is one minus it, where that loses nothing. The
+//! inverse uses Halley's method.
 //!
 //! # Promises
-//! - Ten digits of P, of −ln Q and of the inverse for `a` from 1 to 200; four digits less at a = 1e6, where
-//!   lnΓ has lost them.
+//! - Ten digits of P, of −ln Q and of the inverse for `a` from 1 to 200; four digits less at
+//!   a = 1e6, where lnΓ has lost them.
 
 use std::sync::LazyLock;
 
@@ -186,8 +186,8 @@ struct Solving {
     bend: f64,
 }
 
-/// Solves by Halley's method in ln z, within brackets that it finds itself; returns the root and the slope
-/// there.
+/// Solves by Halley's method in ln z, within brackets that it finds itself; returns the
+/// root and the slope there.
 #[inline]
 fn solve(log_start: f64, function: impl Fn(f64, f64) -> Solving) -> (f64, f64) {
     let mut log_z = log_start.clamp(-LOG_MAX, LOG_MAX);

@@ -13,8 +13,8 @@
 //!
 //! # Promises
 //! - The index keeps nine digits for all ages of a copy, and its inverse too.
-//! - Near the ceiling the inverse works on the log complement −ln(1 − V/ceiling), which keeps digits where V
-//!   has none left.
+//! - Near the ceiling the inverse works on the log complement −ln(1 − V/ceiling), which keeps
+//!   digits where V has none left.
 
 use crate::units::Days;
 
@@ -60,8 +60,8 @@ pub trait Survival: Copy + Send + Sync {
     fn in_units_of(&self, unit: f64) -> Self;
 }
 
-/// Solves an increasing function of a positive number by Newton's method in logarithms, within brackets that
-/// it finds itself.
+/// Solves an increasing function of a positive number by Newton's method in logarithms, within
+/// brackets that it finds itself.
 ///
 /// `value_and_growth` gives ln h(t) − ln target, and d ln h/d ln t. The function must reach the target.
 pub(super) fn solve(start: f64, value_and_growth: impl Fn(f64) -> (f64, f64)) -> f64 {
@@ -110,8 +110,8 @@ fn middle(low: f64, high: f64) -> f64 {
 pub(super) mod checks {
     use super::*;
 
-    /// Checks a law against itself: the index grows, its inverse inverts it, and it is the integral it claims
-    /// to be.
+    /// Checks a law against itself: the index grows, its inverse inverts it, and it is the
+    /// integral it claims to be.
     #[track_caller]
     pub(in super::super) fn check_law(law: &impl Survival, times: impl Iterator<Item = f64>) {
         let ceiling = law.index_ceiling();

@@ -1,21 +1,21 @@
 //! Survival of a copy by the Weibull law: S(t) = exp(−λ t^γ).
 //!
-//! Implements Problem 1 of **summary**, section 5.1, whose content summaries survive by this law (Definition
-//! 4). With z = λ t^γ and a = 1/γ, the integral of the law is an incomplete gamma function, and the index is
-//! another:
+//! Implements Problem 1 of **summary**, section 5.1, whose content summaries survive by this law
+//! (Definition 4). With z = λ t^γ and a = 1/γ, the integral of the law is an incomplete gamma function,
+//! and the index is another:
 //!
 //! > ∫₀ᵗ S = λ^-a Γ(1 + a) P(a, z),  V(t) = ∫₀ᵗ S − t S(t) = λ^-a Γ(1 + a) P(1 + a, z)
 //!
-//! by the recurrence P(1 + a, z) = P(a, z) − z^a e^-z/Γ(1 + a). So the inverse of the index is a quantile of
-//! the gamma distribution, the ceiling is λ^-a Γ(1 + a), and the mean freshness is V(t)/t + S(t), in which
-//! nothing cancels.
+//! by the recurrence P(1 + a, z) = P(a, z) − z^a e^-z/Γ(1 + a). So the inverse of the index is a
+//! quantile of the gamma distribution, the ceiling is λ^-a Γ(1 + a), and the mean freshness is
+//! V(t)/t + S(t), in which nothing cancels.
 //!
 //! # Promises
 //! - Those of [`super::law`], for γ from 0.01 to 100. γ = 1 is the Poisson law.
 //!
 //! # Departures
-//! None. (The table of the text for two databases belongs to a plan for 152; it is not an optimum for the two
-//! alone.)
+//! None. (The table of the text for two databases belongs to a plan for 152; it is not an
+//! optimum for the two alone.)
 
 use std::ops::RangeInclusive;
 
