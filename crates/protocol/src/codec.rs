@@ -1,41 +1,43 @@
-//! How records become bytes: fields one after the other, each small, without names.
+//! Binary encoding of records: fields in order, compact, without field names.
 //!
-//! - A **number** is a varint: seven bits a byte, the lowest first, the eighth bit set on all bytes but the last.
+//! - A **number** is a varint: seven bits per byte, lowest first. The eighth bit is set
+//!   on all bytes but the last.
 //! - A **moment** or another signed number is zigzag-coded (0, -1, 1, -2, ...) and then a varint.
-//! - A **text** is the number of its bytes, and its bytes in UTF-8; **bytes** likewise without that condition.
-//! - A **decimal** is the four bytes of an IEEE 754 single, the lowest first.
-//! - A **flag** is a byte 0 or 1. An **optional** field is a flag, and the field if it is 1.
-//! - A **list** is the number of its members, and the members.
+//! - A **text** is its length in bytes, then its bytes in UTF-8. **Bytes** are the same
+//!   without the UTF-8 condition.
+//! - A **decimal** is the four bytes of an IEEE 754 single, lowest first.
+//! - A **flag** is a byte 0 or 1. An **optional** field is a flag, followed by the field if the flag is 1.
+//! - A **list** is the number of its members, then the members.
 //! - A **word** is one byte that stands for one of a closed set of words.
 //!
-//! A whole record begins with one byte, the version of its form. The macro `record!` makes the coding of a struct from its
-//! fields, so that the code cannot disagree with the struct, and keeps their names and comments, from which a test makes the tables of
-//! `docs/FORMAT.md`.
+//! A whole record begins with one byte, the version of its form. The macro `record!` generates the encoding
+//! of a struct from its fields, so the code cannot disagree with the struct. It also keeps the names and
+//! comments of the fields, from which a test makes the tables of `docs/FORMAT.md`.
 //!
 //! # Promises
-//! - What is written is read back the same.
-//! - No bytes make the reading panic or allocate more than a few times their own length.
-//! - A record is read only if all of its bytes were read: what is left over is an error.
+//! - Decoding an encoded record gives back the same record.
+//! - No input bytes make decoding panic or allocate more than a few times their own length.
+//! - A record is accepted only if all of its bytes were read. Bytes left over are an error.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::time::Timestamp;
 
-/// Why bytes are not a record.
+/// Why decoding a record failed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum Malformed {
-    /// The bytes end inside of a field.
+    /// The input ends inside a field.
     #[error("it ends in the middle of a field")]
     Short,
-    /// Bytes are left over after the last field.
+    /// Bytes are left over after the last field. Holds how many.
     #[error("{0} bytes are left over after the last field")]
     Long(usize),
-    /// The version is not one that this program knows.
+    /// This program does not know the version.
     #[error("its version is {found}, this program knows {known}")]
     Version {
         /// The version in the record.
         found: u8,
-        /// The version that is known.
+        /// The version that this program knows.
         known: u8,
     },
     /// A number is too large for its field.
@@ -44,76 +46,76 @@ pub enum Malformed {
     /// A text is not UTF-8.
     #[error("a text is not UTF-8")]
     NotText,
-    /// A byte stands for no word of its set.
+    /// The byte stands for no word of its set.
     #[error("{0} stands for nothing")]
     UnknownWord(u8),
 }
 
-/// What is left to read of a record.
+/// Reader over the bytes of a record; holds the bytes not read yet.
 #[derive(Debug)]
 pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
-    /// The bytes of a record.
+    /// Starts at the first of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// The next `count` bytes.
+    /// Reads the next `count` bytes.
     pub fn take_bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or(Malformed::Short)?;
         self.0 = rest;
         Ok(taken)
     }
 
-    /// The next byte.
+    /// Reads the next byte.
     pub fn take_byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.0.split_first().ok_or(Malformed::Short)?;
         self.0 = rest;
         Ok(*first)
     }
 
-    /// Bytes not read yet.
+    /// The number of bytes not read yet.
     pub fn left(&self) -> usize {
         self.0.len()
     }
 
-    /// Checks that nothing is left.
+    /// Checks that all bytes were read.
     pub fn end(&self) -> Result<(), Malformed> {
         if self.0.is_empty() { Ok(()) } else { Err(Malformed::Long(self.0.len())) }
     }
 }
 
-/// A part of a record.
+/// A type that can be encoded as a part of a record.
 pub trait Field: Sized {
     /// The type as `docs/FORMAT.md` names it.
     fn describe() -> String;
     /// Appends the bytes of this field.
     fn put(&self, output: &mut Vec<u8>);
-    /// Reads the field back.
+    /// Reads a field of this type.
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed>;
 }
 
-/// One field of a record, as the document shows it.
+/// Describes one field of a record for `docs/FORMAT.md`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct FieldNote {
-    /// Its name.
+    /// The field's name.
     pub name: &'static str,
-    /// Its type.
+    /// The field's type.
     pub form: String,
-    /// What it means.
+    /// What the field means.
     pub meaning: String,
 }
 
-/// A value that stands alone under a key.
+/// A value that is stored under a key of its own.
 pub trait Record: Field {
-    /// The version of its form, the first byte of every record.
+    /// The version of this form, the first byte of every record.
     const VERSION: u8;
 
-    /// Its fields in the order of the bytes.
+    /// The fields in the order of their bytes.
     fn fields() -> Vec<FieldNote>;
 
-    /// The record as bytes.
+    /// Encodes the record.
     fn encode(&self) -> Vec<u8> {
         let mut output = Vec::with_capacity(128);
         output.push(Self::VERSION);
@@ -121,7 +123,7 @@ pub trait Record: Field {
         output
     }
 
-    /// The record that these bytes are.
+    /// Decodes a record.
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
         let found = input.take_byte()?;
@@ -133,12 +135,12 @@ pub trait Record: Field {
         Ok(record)
     }
 
-    /// Reads a record of this version back: the fields that came later are empty.
+    /// Decodes a record of this version. Fields that were added in later versions are empty.
     fn take_form(version: u8, input: &mut Input<'_>) -> Result<Self, Malformed>;
 }
 
-/// A struct whose bytes are those of its fields in the order they are written here. Fields that came later stand at the end, under
-/// `since` and the version that has them.
+/// Defines a struct that is encoded as its fields, in the order they are written here. Fields added later
+/// stand at the end, under `since` and the version that added them.
 #[macro_export]
 macro_rules! record {
     (
@@ -213,7 +215,7 @@ macro_rules! record {
 }
 pub use crate::record;
 
-/// A closed set of words, each one byte on disk and one lower-case word in tables.
+/// Defines a closed set of words: each is one byte on disk and one lower-case word in tables.
 #[macro_export]
 macro_rules! words {
     (
@@ -229,20 +231,20 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All of them, in the order of their bytes.
+            /// All words, in the order of their bytes.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
-            /// The word for it in tables and reports.
+            /// The word shown in tables and reports.
             pub const fn word(self) -> &'static str {
                 match self { $(Self::$variant => $word,)+ }
             }
 
-            /// The one that this word stands for.
+            /// Parses a word; `None` if it is not in the set.
             pub fn from_word(word: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|one| one.word() == word)
             }
 
-            /// Each byte, its word and its meaning, as the document shows them.
+            /// Each byte with its word and its meaning, for `docs/FORMAT.md`.
             pub fn notes() -> Vec<(u8, &'static str, String)> {
                 vec![$(($byte, $word, concat!($($word_doc),+).trim().to_owned()),)+]
             }
@@ -393,7 +395,7 @@ impl Field for String {
     }
 }
 
-/// Bytes that mean something to somebody else.
+/// Bytes whose meaning is known only to their owner.
 #[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
 pub struct Opaque(pub Vec<u8>);
 
@@ -471,7 +473,8 @@ impl<T: Field> Field for Vec<T> {
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let count = take_number(input)?;
-        // Every member has at least one byte: a count beyond that is not believed, so that nothing large is allocated for it.
+        // Every member takes at least one byte, so a larger count is wrong. Refusing it here
+        // avoids a large allocation.
         if count > input.left() as u64 {
             return Err(Malformed::Short);
         }

@@ -1,10 +1,10 @@
-//! The dense numbers of URLs, pages and sites, and the place of a record in the Collection.
+//! Identifiers: dense numbers for URLs, pages and sites, and the place of a record in the Collection.
 //!
-//! A number is given once, in the order of arrival from zero, and never to anything else: arrays can be indexed by it.
+//! Numbers are given in the order of arrival, from zero, and never reused. Arrays can be indexed by them.
 
 use crate::codec::record;
 
-/// A number of its own type, written as four bytes that sort as the number does.
+/// Defines a newtype of `u32` that is stored as four bytes whose order is the order of the numbers.
 macro_rules! dense_number {
     ($(#[doc = $doc:literal])+ $name:ident) => {
         $(#[doc = $doc])+
@@ -17,12 +17,12 @@ macro_rules! dense_number {
                 self.0 as usize
             }
 
-            /// The key under which things of this number are kept.
+            /// The number as a storage key.
             pub const fn key(self) -> [u8; 4] {
                 self.0.to_be_bytes()
             }
 
-            /// The number of which this is the key, if it is one.
+            /// Reads the number from a storage key; `None` if the bytes are not one.
             pub fn from_key(key: &[u8]) -> Option<Self> {
                 Some(Self(u32::from_be_bytes(key.try_into().ok()?)))
             }

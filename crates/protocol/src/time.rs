@@ -1,6 +1,6 @@
-//! Moments, as every file of ours writes them: milliseconds since 1970 began (UTC).
+//! Timestamps in milliseconds since 1970-01-01 UTC, as every file of the crawler stores them.
 //!
-//! A crawl may run faster than the clock on the wall, for the lab: then these are moments of its own time.
+//! In the lab a crawl may run faster than the wall clock. Its timestamps then count its own simulated time.
 
 use freshet_theory::units::Days;
 use jiff::civil::DateTime;
@@ -9,18 +9,18 @@ use jiff::tz::Offset;
 /// Milliseconds of one day.
 const DAY: f64 = 86_400_000.0;
 
-/// When the year 1 begins, in milliseconds.
+/// The start of year 1, in milliseconds.
 const YEAR_1: i64 = -62_135_596_800_000;
 
-/// When the year 9999 ends.
+/// The latest moment that the date library represents, 26 hours before the end of year 9999, in milliseconds.
 const YEAR_9999: i64 = 253_402_207_200_000;
 
-/// A moment, to the millisecond.
+/// A moment, in milliseconds since 1970 began (UTC).
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// The moment so many milliseconds after 1970 began (UTC).
+    /// The moment `millis` milliseconds after 1970 began (UTC).
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
@@ -30,7 +30,7 @@ impl Timestamp {
         self.0
     }
 
-    /// The moment `millis` later, or as late as can be told.
+    /// The moment `millis` later, limited to what fits an `i64`.
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
@@ -40,8 +40,8 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The moment as text to the millisecond, such as `2026-11-16T01:30:18.123Z`. Moments outside of the years 1 to 9999 are given as the
-    /// nearest inside.
+    /// The moment as ISO 8601 text in milliseconds, such as `2026-11-16T01:30:18.123Z`. Moments outside of
+    /// the years 1 to 9999 are shown as the nearest one inside.
     pub fn iso(self) -> String {
         let civil = self.civil();
         let mut text = day(civil, "-");
@@ -51,7 +51,7 @@ impl Timestamp {
         text
     }
 
-    /// The moment as 14 digits to the second, such as `20261116013018`.
+    /// The moment as 14 digits, in seconds, such as `20261116013018`.
     pub fn digits(self) -> String {
         let civil = self.civil();
         let mut text = day(civil, "");
@@ -64,7 +64,7 @@ impl Timestamp {
         day(self.civil(), "-")
     }
 
-    /// The moment that such a text names.
+    /// Parses a moment in ISO 8601; `None` if the text is not one.
     pub fn from_iso(text: &str) -> Option<Self> {
         Some(Self(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()))
     }
@@ -81,7 +81,8 @@ impl Timestamp {
     }
 }
 
-/// The day with a separator. By hand, for each page that is stored states its time in several places.
+/// The date, with `separator` between its parts. Formatted by hand because every stored page
+/// writes several timestamps.
 fn day(civil: DateTime, separator: &str) -> String {
     let mut text = String::with_capacity("2026-11-16T01:30:18.123Z".len());
     push_digits(&mut text, i64::from(civil.year()), 4);
@@ -92,7 +93,7 @@ fn day(civil: DateTime, separator: &str) -> String {
     text
 }
 
-/// Adds hour, minute and second, each after its separator, and the last separator.
+/// Appends hour, minute and second, each after its separator, and then the last separator.
 fn push_time(text: &mut String, separators: [&str; 4], civil: DateTime) {
     let parts = [civil.hour(), civil.minute(), civil.second()];
     for (separator, part) in separators.iter().zip(parts) {

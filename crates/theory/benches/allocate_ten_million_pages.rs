@@ -1,9 +1,11 @@
-//! What the exact allocation of ten million pages costs beside one exp per page.
+//! Benchmark: the exact allocation of visits to ten million pages, compared with one `exp` per page.
 //!
-//! Rates of change are spread evenly in their logarithm over eight orders of magnitude, importance over two. The yardstick
-//! is one parallel pass over the same rates that computes one `exp` per page. It would worry us if the freshness allocation
-//! took more than 25 such passes or more than 24 bytes per page beyond the input, age more than 60 passes, Weibull more than
-//! 120, or limits for 100,000 hosts more than 3 times the solve without limits.
+//! Rates of change are spread evenly in their logarithm over eight orders of magnitude, importance over two.
+//! The yardstick is one parallel pass over the same rates that computes one `exp` per page.
+//!
+//! It would worry us if the freshness allocation took more than 25 such passes or more than 24 bytes per page
+//! beyond the input, age more than 60 passes, Weibull more than 120, or limits for 100,000 hosts more than 3
+//! times the solve without limits.
 //!
 //! The number of pages may be given as an argument.
 
@@ -73,7 +75,8 @@ fn main() {
         let limits: Vec<_> = (0..HOSTS).map(|_| limit).collect();
         let limited = Constraints { host_limits: Some(HostLimits { host_of, limits: &limits }), ..budget };
         let (memory, _) = peak_memory(|| allocate(&weighted, Objective::Freshness, &limited));
-        // Beside it once more without limits, so that both have the same neighbours on the machine.
+        // The solve without limits is timed again next to it, so that both run under the
+        // same load of the machine.
         let (alone, _) = best_of(RUNS, || allocate(&weighted, Objective::Freshness, &budget));
         let (time, allocation) = best_of(RUNS, || allocate(&weighted, Objective::Freshness, &limited));
         let what =
@@ -83,7 +86,7 @@ fn main() {
     }
 }
 
-/// The Weibull law with shapes as text databases have them, another one for each page.
+/// Weibull laws with the shapes of text databases, a different one for each page.
 fn weibull(
     random: &mut impl Rng,
     rates: &[ChangesPerDay],
@@ -103,21 +106,23 @@ fn spread(random: &mut impl Rng, low: f64, high: f64) -> f64 {
     10f64.powf(random.random_range(low..high))
 }
 
-/// The yardstick: the chance that a page is unchanged after a thousandth of a day, summed over the pages.
+/// The yardstick: the probability that a page is unchanged after a thousandth of a
+/// day, summed over the pages.
 fn one_exp_per_page(rates: &[ChangesPerDay]) -> f64 {
     rates.par_chunks(8192).map(|rates| rates.iter().map(|rate| (-1e-3 * rate.get()).exp()).sum::<f64>()).sum()
 }
 
-/// Peak memory in bytes that `run` adds to what is there, as the system counts it.
+/// Peak memory in bytes that `run` adds, as the system counts it.
 fn peak_memory<T>(run: impl FnOnce() -> T) -> (u64, T) {
-    // Writing 5 there resets the peak; where that is refused the figure is the growth of the peak so far.
+    // Writing 5 to this file resets the peak. Where that is refused, the result is the
+    // growth of the peak so far.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
     let before = memory_high();
     let value = run();
     (memory_high().saturating_sub(before), value)
 }
 
-/// The most memory that the process has held, in bytes; zero where the system does not tell.
+/// Peak memory of the process in bytes; zero where the system does not report it.
 fn memory_high() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,10 +1,12 @@
-//! What a Cox fit of 100,000 subjects costs beside lifelines.
+//! Benchmark: a Cox fit of 100,000 subjects, compared with the Python package lifelines.
 //!
-//! Five covariates, five strata and Efron's ties, with times in weeks (many ties) and in hours (few). Both fit the same
-//! file; lifelines runs in its own Python, with its precision tightened so that both find the same maximum. It would
-//! worry us if we were less than 30 times as fast, or if a coefficient differed by more than 1e-6.
+//! Five covariates, five strata and Efron's ties, with times in weeks (many ties) and in hours (few ties).
+//! Both programs fit the same file. lifelines runs in its own Python, with its precision tightened so that
+//! both find the same maximum.
 //!
-//! Run it with `./bench cox_regression`, which prepares the Python that it is compared with.
+//! It would worry us if we were less than 30 times as fast, or if a coefficient differed by more than 1e-6.
+//!
+//! Run it with `./bench cox_regression`, which prepares the Python environment of lifelines.
 
 mod table;
 
@@ -66,7 +68,7 @@ struct Cohort {
 }
 
 impl Cohort {
-    /// Weibull lifetimes of about a year, watched for up to two, rounded up to a part of a week.
+    /// Weibull lifetimes of about a year, observed for up to two years, rounded up to a part of a week.
     fn draw(per_week: f64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(7);
         let mut cohort = Self { lifetimes: Vec::new(), covariates: vec![Vec::new(); 5], strata: Vec::new() };
@@ -89,7 +91,7 @@ impl Cohort {
         cohort
     }
 
-    /// The cohort as the companion script reads it; numbers read back unchanged.
+    /// The cohort as CSV for the Python script. Every number parses back to the same value.
     fn as_csv(&self) -> String {
         let mut text = String::from("time,event,stratum,x0,x1,x2,x3,x4\n");
         for (i, lifetime) in self.lifetimes.iter().enumerate() {
@@ -103,7 +105,7 @@ impl Cohort {
     }
 }
 
-/// Fits the cohort with lifelines: the best time of its runs, and the coefficients.
+/// Fits the cohort with lifelines. Returns the best time of its runs and the coefficients.
 fn lifelines(cohort: &Cohort) -> (Duration, Vec<f64>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let python = root.join("target/bench-python/bin/python");

@@ -1,12 +1,14 @@
-//! How many observations a second each running estimator observes on one core.
+//! Benchmark: observations per second of each running estimator on one core.
 //!
-//! The same visits in three orders: all to *one page*, where only the arithmetic counts; to a million pages *in order*, as
-//! at the end of a cycle; and to pages *at random*, as they come in, where the memory counts and a larger state costs
-//! more. *Read ahead* is the last order with the states of 64 visits read before they are updated, so that the waits for
-//! memory overlap. Each row stands beside a plain pass in the same order: the sum of the intervals of each page.
+//! The same visits come in three orders: all to *one page*, where only the arithmetic counts; to a million
+//! pages *in order*, as at the end of a cycle; and to pages *at random*, as in a running crawl, where memory
+//! counts and a larger state costs more. *Read ahead* is the random order with the states of 64 visits read
+//! before they are updated, so that the memory waits overlap. Each row is compared with a plain pass in the
+//! same order, which sums the intervals of each page.
 //!
-//! It would worry us if even visits fell below 100 million a second, or the gamma posterior with discount below 15 million,
-//! for one page or in order; and at random if they took much longer than the plain pass and their own arithmetic together.
+//! It would worry us if even visits fell below 100 million per second, or the gamma posterior with discount
+//! below 15 million, for one page or in order. At random, it would worry us if they took much longer than the
+//! plain pass and their own arithmetic together.
 
 mod table;
 
@@ -29,10 +31,10 @@ const PAGES: usize = 1_000_000;
 const RUNS: usize = 7;
 const CLASSES: usize = 14;
 
-/// Visits whose states are read before the first of them is updated.
+/// Number of visits whose states are read before the first of them is updated.
 const READ_AHEAD_VISITS: usize = 64;
 
-/// A larger state is more than a line of the cache; reading all of it ahead does not pay.
+/// Largest state, in bytes, that is read ahead: one cache line. Reading larger ones ahead does not pay.
 const READ_AHEAD_BYTES_MAX: usize = 64;
 
 /// One visit of the stream.
@@ -88,7 +90,7 @@ fn main() {
     });
 }
 
-/// Random visits: intervals over four orders of magnitude, a third of them with a change.
+/// Random visits: intervals over four orders of magnitude, and a change at a third of them.
 fn visits() -> Vec<Observation> {
     let mut random = ChaCha8Rng::seed_from_u64(6);
     let visit = |random: &mut ChaCha8Rng| {
@@ -103,12 +105,12 @@ fn visits() -> Vec<Observation> {
 struct Bench<'a> {
     orders: &'a [(&'static str, Vec<Observation>); 3],
     table: &'a Table,
-    /// Time of the plain pass in each order.
+    /// Time of the plain pass in each of the three orders.
     plain: [Duration; 3],
 }
 
 impl Bench<'_> {
-    /// Times one estimator in every order.
+    /// Times one estimator in every order and prints its row.
     fn row<S: Copy>(&self, name: &str, wanted: &str, none: S, observe: impl Fn(&mut S, &Observation)) {
         let mut states: Vec<S> = std::iter::repeat_n(none, PAGES).collect();
         for ((order, visits), plain) in self.orders.iter().zip(self.plain) {

@@ -1,8 +1,11 @@
-//! How many instructions the small steps take that a crawler repeats for every page: the same on a busy machine.
+//! Benchmark: instruction counts of the small steps that a crawler repeats for every page.
 //!
-//! Each row does its step ten thousand times; *times exp* is beside as many calls of `exp`. It would worry us if an estimator
-//! took more than a few `exp` for an observation, if the inverse of g (thesis, section 5.5.4) or the answer of one page of an
-//! allocation took more than ten, or if a new plan from classes took as many instructions as a millisecond has (about five million).
+//! Instruction counts do not depend on the load of the machine. Each row runs its step ten thousand times;
+//! the column *times exp* compares it with as many calls of `exp`.
+//!
+//! It would worry us if an estimator took more than a few `exp` for an observation, if the inverse of g
+//! (thesis, section 5.5.4) or the answer of one page of an allocation took more than ten, or if a new plan
+//! from classes took as many instructions as a millisecond has (about five million).
 //!
 //! Counted by Callgrind; `./bench` installs what is missing and makes the table.
 
@@ -20,16 +23,16 @@ use freshet_theory::refresh::{Constraints, Objective, Pages, allocate};
 use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use gungraun::{library_benchmark, library_benchmark_group, main};
 
-/// Steps of each row but the plan, which is one.
+/// Number of steps of each row. The row of the plan has one.
 const STEPS: u32 = 10_000;
 
-/// Numbers spread evenly in their logarithm over six orders of magnitude, in no order.
+/// Numbers spread evenly in their logarithm over six orders of magnitude, shuffled.
 fn spread() -> Vec<f64> {
     let golden = 0.618_033_988_749_894_9;
     (0..STEPS).map(|step| 10f64.powf(6.0 * (f64::from(step) * golden).fract() - 4.0)).collect()
 }
 
-/// Whether the visit of a step found a change: at a third of them.
+/// Whether the visit of a step found a change; true for a third of the steps.
 fn changed(step: usize) -> bool {
     step.is_multiple_of(3)
 }

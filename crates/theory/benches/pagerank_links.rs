@@ -1,14 +1,14 @@
-//! How many links a second one iteration of PageRank follows, beside a plain loop and SciPy.
+//! Benchmark: links per second of one PageRank iteration, compared with a plain loop and with SciPy.
 //!
-//! Wanted: at least 250 million links a second and core on a web of 10 million pages and 160 million links, and on a
-//! real one. Less would worry us, and so would a plain loop or SciPy that comes near.
+//! Wanted: at least 250 million links per second and core, on a web of 10 million pages and 160 million links
+//! and on a real one. Less would worry us, and so would a plain loop or SciPy that comes near.
 //!
-//! The generated web is like real ones: most links lead to pages nearby (of the same site), the others to pages whose
-//! popularity falls off as a power. The same number of links to pages chosen at random, which no web has, is the
-//! worst case for memory, and is shown as such.
+//! The generated web resembles real ones: most links lead to pages nearby (of the same site), the others to
+//! pages whose popularity follows a power law. A second web has the same number of links to pages chosen at
+//! random. No real web looks like that; it is the worst case for memory, and is labelled so.
 //!
-//! Options: `--graph FILE` a real web too, as a Parquet file with the integer columns `src` and `dst`; `--nodes N` and
-//! `--links N` the size of the generated webs; `--runs N`.
+//! Options: `--graph FILE` adds a real web, a Parquet file with the integer columns `src` and `dst`; `--nodes
+//! N` and `--links N` set the size of the generated webs; `--runs N`.
 #![expect(clippy::print_stderr, reason = "progress of a benchmark that runs for minutes")]
 
 mod table;
@@ -31,7 +31,7 @@ use table::{Table, best_of};
 
 type Failure = Box<dyn Error>;
 
-/// Links a second and core that we want, in millions.
+/// Wanted speed, in millions of links per second and core.
 const WANTED: f64 = 250.0;
 
 fn main() -> Result<(), Failure> {
@@ -53,7 +53,7 @@ fn title(name: &str, graph: &Graph) -> String {
     format!("{name}: {} pages, {} links (wanted: {WANTED} M links/s per core)", graph.pages(), graph.links())
 }
 
-/// What the command line asks for.
+/// The command-line options.
 struct Options {
     graph: Option<PathBuf>,
     nodes: usize,
@@ -66,7 +66,7 @@ impl Options {
         let mut options = Self { graph: None, nodes: 10_000_000, links: 160_000_000, runs: 5 };
         let mut words = std::env::args().skip(1);
         while let Some(word) = words.next() {
-            // Cargo says that this is a benchmark.
+            // Cargo passes this option to every benchmark.
             if word == "--bench" {
                 continue;
             }
@@ -83,7 +83,7 @@ impl Options {
     }
 }
 
-/// Times one iteration in every way and prints a table. The graph goes away as soon as it is laid out.
+/// Times one iteration in every way and prints a table. The graph is dropped once its links are laid out.
 fn compare(title: &str, columns: &[&str], graph: Graph, runs: usize) -> Result<(), Failure> {
     let links = graph.links();
     let table = Table::new(title, columns);
@@ -129,7 +129,7 @@ fn compare(title: &str, columns: &[&str], graph: Graph, runs: usize) -> Result<(
     Ok(())
 }
 
-/// The straight loop: each page adds its share to the pages it links to.
+/// The plain push loop: each page adds its share to the pages it links to.
 fn push(graph: &Graph, ranks: &[f64], received: &mut [f64]) {
     received.fill(0.0);
     for (page, rank) in (0..).zip(ranks) {
@@ -141,7 +141,7 @@ fn push(graph: &Graph, ranks: &[f64], received: &mut [f64]) {
     }
 }
 
-/// The other straight loop: each page adds up the shares of the pages that link to it.
+/// The plain pull loop: each page sums the shares of the pages that link to it.
 fn pull(backlinks: &Graph, link_counts: &[u32], ranks: &[f64], received: &mut [f64]) {
     let shares: Vec<f64> =
         ranks.iter().zip(link_counts).map(|(rank, links)| rank / f64::from(*links)).collect();
@@ -156,7 +156,7 @@ fn error(received: &[f64], expected: &[f64]) -> f64 {
     errors.map(|(received, expected)| (received / expected - 1.0).abs()).fold(0.0, f64::max)
 }
 
-/// The same iteration as a sparse matrix product in Python: its time and the sum of its result.
+/// The same iteration as a sparse matrix product in Python. Returns its time and the sum of its result.
 fn in_scipy(backlinks: &Graph, link_counts: &[u32], runs: usize) -> Result<Option<(Duration, f64)>, Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let python = root.join("target/bench-python/bin/python");
@@ -213,14 +213,15 @@ fn read_graph(file: &Path) -> Result<Graph, Failure> {
     Ok(Graph::from_links(pages as usize, &links))
 }
 
-/// A web in which a part `nearby` of the links leads to pages at most 5,000 away, near ones more often than far ones,
-/// and the others to pages whose popularity falls off as a power. With none nearby, all links are spread evenly.
+/// Generates a web in which a fraction `nearby` of the links leads to pages at most 5,000 away, near ones
+/// more often than far ones. The other links lead to pages whose popularity follows a power law. If `nearby`
+/// is zero, all links are spread evenly.
 ///
-/// A fifth of the pages has no links; the number of links of the others falls off as a power too.
+/// A fifth of the pages has no links. The number of links of the others follows a power law too.
 fn generate(pages: usize, links: usize, nearby: f64) -> Graph {
     const DISTANCE_MAX: f64 = 5_000.0;
     const WITHOUT_LINKS: f64 = 0.2;
-    // Scatters the popular pages over the web. Prime, so that all pages are hit.
+    // Scatters the popular pages over the web. A prime, so that every page is reached.
     const SCATTER: u64 = 2_654_435_761;
     let weight = |page: usize| {
         let place = uniform(page as u64, 1);
@@ -263,7 +264,7 @@ fn generate(pages: usize, links: usize, nearby: f64) -> Graph {
     Graph::from_rows(starts, targets)
 }
 
-/// A number from 0 to 1 that depends on nothing but its arguments (SplitMix64).
+/// A number from 0 to 1 that depends only on its arguments (SplitMix64).
 fn uniform(index: u64, stream: u64) -> f64 {
     let mut x = (index * 4 + stream).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,7 +1,7 @@
-//! What a new plan from class histograms costs, and how far it is from the exact one.
+//! Benchmark: time and accuracy of a new plan computed from class histograms.
 //!
-//! It would worry us if a plan took a millisecond, or longer for more pages, or if the freshness it promises were off by a
-//! thousandth.
+//! It would worry us if a plan took a millisecond, took longer for more pages, or if the freshness it
+//! promises differed from the exact one by a thousandth.
 
 mod table;
 

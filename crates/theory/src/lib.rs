@@ -1,8 +1,8 @@
 //! The mathematics of keeping a copy of the Web fresh.
 //!
-//! Every function here is pure: it reads no clock, no file and no random source that it was not given, and it cannot
-//! fail. What an input must satisfy is a type ([`units`]) or an assertion at the function's border; callers check what
-//! comes from outside before they call.
+//! Every function here is pure and cannot fail: it reads no clock, no file and no random source that it was
+//! not given. Requirements on the input are a type ([`units`]) or an assertion at the start of the function.
+//! Callers check outside data before they call.
 //!
 //! The texts are cited by these names:
 //! - **thesis**: J. Cho, *Crawling the Web: discovery and maintenance of large-scale Web data*, 2001.
@@ -11,10 +11,13 @@
 //! - **neighbours**: Q. Tan et al., change detection by link, directory and cluster neighbourhoods.
 //! - **summary**: P. Ipeirotis et al., *Modeling and managing content changes in text databases*.
 //!
-//! Reading order: [`units`] and [`numerics`] are the ground; [`process`] says how pages change, [`freshness`] what that
-//! does to a copy; [`estimate`] learns the rate, [`refresh`] spends the visits; [`sample`] and [`neighbourhood`] decide
-//! by samples; [`rank`] says what is important, [`partition`] and [`parallel`] who crawls it; [`summary`] and
-//! [`survival`] are about text databases.
+//! Reading order:
+//! - [`units`] and [`numerics`] are the basis;
+//! - [`process`] says how pages change, [`freshness`] what that does to a copy;
+//! - [`estimate`] learns the rate, [`refresh`] allocates the visits;
+//! - [`sample`] and [`neighbourhood`] decide by samples;
+//! - [`rank`] says what is important, [`partition`] and [`parallel`] who crawls it;
+//! - [`summary`] and [`survival`] are about text databases.
 
 pub mod estimate;
 pub mod freshness;

@@ -1,18 +1,19 @@
-//! The few functions on which all freshness and age formulas rest, exact where the printed formulas cancel.
+//! Functions on which all freshness and age formulas rest, accurate where the printed formulas cancel.
 //!
-//! All take `x`, the expected number of changes between two visits (the r = λ/f = λI of the thesis, chapter 5). With
-//! S = e^-x the chance that nothing changed:
+//! All take `x`, the expected number of changes between two visits (the r = λ/f = λI of the thesis, chapter
+//! 5). With S = e^-x the probability that nothing changed:
 //!
 //! > mean survival (1 − e^-x)/x, its complement, mean age 1/2 − 1/x + (1 − e^-x)/x²,
 //! > freshness gain g(x) = 1 − (1 + x)e^-x, age gain G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²
 //!
-//! As printed they are differences of large terms for small x. Below a switch point each is summed as its Taylor series
-//! (`Σ ± x^k / k!` with small integer factors), above it as printed.
+//! As printed they are differences of large terms for small x. Below a switch point each is summed as its
+//! Taylor series (`Σ ± x^k / k!` with small integer factors), above it as printed.
 //!
 //! # Promises
-//! - Relative error below 1e-13 for `x` from 1e-150 (below it x² underflows) to infinity; no NaN for any `x ≥ 0`.
-//! - [`freshness_gain_inverse`] undoes [`freshness_gain`] to 1e-12 for gains up to 1 − 1e-6; for gains nearer to one the
-//!   complement decides, and [`freshness_gain_inverse_of_complement`] takes it directly.
+//! - Relative error below 1e-13 for `x` from 1e-150 (below it x² underflows) to
+//!   infinity; no NaN for any `x ≥ 0`.
+//! - [`freshness_gain_inverse`] inverts [`freshness_gain`] to 1e-12 for gains up to 1 − 1e-6. For gains
+//!   nearer to one the complement decides, and [`freshness_gain_inverse_of_complement`] takes it directly.
 
 /// Mean of e^-s over s in `[0, x]`: the time-averaged freshness of a page visited at even intervals.
 #[inline]
@@ -21,21 +22,22 @@ pub fn mean_survival(x: f64) -> f64 {
     if x < 1e-5 { 1.0 - x * (0.5 - x / 6.0) } else { -(-x).exp_m1() / x }
 }
 
-/// One minus [`mean_survival`], without the cancellation: x/2 − x²/6 + …
+/// One minus [`mean_survival`], without cancellation: x/2 − x²/6 + …
 #[inline]
 pub fn mean_change_probability(x: f64) -> f64 {
     debug_assert!(0.0 <= x);
     if x < SWITCH { x * horner(x, &MEAN_CHANGE) } else { 1.0 + (-x).exp_m1() / x }
 }
 
-/// Age of a page visited at even intervals, averaged over time, as a fraction of the interval: x/6 − x²/24 + …
+/// Age of a page visited at even intervals, averaged over time, as a fraction of the
+/// interval: x/6 − x²/24 + …
 #[inline]
 pub fn mean_age_fraction(x: f64) -> f64 {
     debug_assert!(0.0 <= x);
     if x < SWITCH { x * horner(x, &MEAN_AGE) } else { 0.5 - mean_change_probability(x) / x }
 }
 
-/// g(x) = 1 − (1 + x)e^-x: the gain of freshness of one more visit, in units of 1/λ. Grows from 0 to 1.
+/// g(x) = 1 − (1 + x)e^-x: the freshness gained by one more visit, in units of 1/λ. Grows from 0 to 1.
 #[inline]
 pub fn freshness_gain(x: f64) -> f64 {
     debug_assert!(0.0 <= x);
@@ -48,15 +50,15 @@ pub fn freshness_gain(x: f64) -> f64 {
     }
 }
 
-/// G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²: the gain of age of one more visit, in units of the interval squared. Grows
-/// from 0 to 1/2.
+/// G(x) = 1/2 + e^-x/x − (1 − e^-x)/x²: the age gained by one more visit, in units of the interval
+/// squared. Grows from 0 to 1/2.
 #[inline]
 pub fn age_gain(x: f64) -> f64 {
     debug_assert!(0.0 <= x);
     if x < SWITCH { x * horner(x, &AGE_GAIN) } else { 0.5 - (freshness_gain(x) / x) / x }
 }
 
-/// The `x` whose [`freshness_gain`] is `gain`; infinite from a gain of one on.
+/// The `x` whose [`freshness_gain`] is `gain`. Infinite for gains of one and more.
 #[inline]
 pub fn freshness_gain_inverse(gain: f64) -> f64 {
     debug_assert!(0.0 <= gain);
@@ -66,7 +68,7 @@ pub fn freshness_gain_inverse(gain: f64) -> f64 {
     if gain > 0.5 {
         return freshness_gain_inverse_of_complement(1.0 - gain);
     }
-    // Below 1e-16 the two-term inverse is exact to the last digit, and the squares below stay clear of underflow.
+    // Below 1e-16 the two-term inverse is exact to the last digit, and the squares below do not underflow.
     let s = (2.0 * gain).sqrt();
     if gain < 1e-22 {
         return s * (1.0 + s / 3.0);
@@ -79,7 +81,8 @@ pub fn freshness_gain_inverse(gain: f64) -> f64 {
     x
 }
 
-/// The `x` with (1 + x)e^-x = `complement`, for complements in (0, 1]: exact even where 1 − complement rounds to one.
+/// The `x` with (1 + x)e^-x = `complement`, for complements in (0, 1]. Exact even where
+/// 1 − complement rounds to one.
 #[inline]
 pub fn freshness_gain_inverse_of_complement(complement: f64) -> f64 {
     debug_assert!(0.0 <= complement);
@@ -110,7 +113,7 @@ pub fn changes_given_changed(expected_changes: f64) -> f64 {
     if expected_changes == 0.0 { 1.0 } else { expected_changes / -(-expected_changes).exp_m1() }
 }
 
-/// Below this `x` the series are used; with the coefficients below they are exact to the last digit there.
+/// Below this `x` the series are used. There they are exact to the last digit.
 const SWITCH: f64 = 0.5;
 
 /// Σ over k ≥ 0 of `coefficients[k]` (−x)^k.
@@ -153,7 +156,8 @@ const fn series(offset: usize, times_degree: bool) -> [f64; TERMS] {
 mod tests {
     use super::*;
 
-    /// Computed with 400 digits from the printed formulas: x, then the five functions in the order of this file.
+    /// Computed with 400 digits from the printed formulas: x, then the five functions
+    /// in the order of this file.
     const EXACT: [(f64, [f64; 5]); 12] = [
         (1e-100, [1.0, 5e-101, 1.6666666666666668e-101, 5e-201, 3.3333333333333336e-101]),
         (

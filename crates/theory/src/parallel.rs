@@ -1,23 +1,24 @@
-//! Crawling by several processes, each of which owns a part of the Web.
+//! Parallel crawling: several processes, each of which owns a part of the Web.
 //!
-//! Implements the thesis, sections 3.3 and 3.4: the modes of static assignment, firewall, cross-over and exchange,
-//! with batch communication and replication, and the measures
+//! Implements the thesis, sections 3.3 and 3.4: the modes of static assignment (firewall, cross-over and
+//! exchange), with batch communication and replication, and the measures
 //!
 //! > coverage I/U, overlap (N − I)/I, communication: URLs sent per page downloaded
 //!
-//! where N pages were downloaded, I of them unique, of U to download. The processes take turns in rising number, one
-//! page per turn, until none has work; each serves its queue in the order in which URLs entered it.
+//! where N pages were downloaded, I of them unique, of U to download. The processes take turns
+//! in rising order, one page per turn, until none has work. Each serves its queue in the order
+//! in which URLs entered it.
 //!
 //! # Promises
 //! - Firewall and exchange modes have no overlap; firewall and cross-over modes no communication.
 //! - Exchange mode downloads every page that can be reached from the seeds, whatever the batches.
-//! - A URL enters the queues of a process once. A URL that is sent can be used by its receiver at the next turn.
-//! - The time is in proportion to downloads and links read, however many processes wait.
+//! - A URL enters the queues of a process once. The receiver of a URL can use it at its next turn.
+//! - The time is proportional to downloads and links read, however many processes wait.
 //!
 //! # Departures
-//! The text leaves the timing of the processes open; here they take turns. A seed that belongs to another process is
-//! used in cross-over mode only: the other modes download no foreign pages, and seeds are not sent. Quality, the
-//! fourth measure, is the business of [`crate::rank::quality`].
+//! The text leaves the timing of the processes open; here they take turns. A seed that belongs to another
+//! process is used in cross-over mode only: the other modes download no foreign pages, and seeds are not
+//! sent. Quality, the fourth measure, is in [`crate::rank::quality`].
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::num::NonZeroUsize;
@@ -30,16 +31,17 @@ use crate::rank::Graph;
 pub enum Mode {
     /// It ignores them.
     Firewall,
-    /// It follows them itself when it has no page of its own left.
+    /// It follows them itself when it has no own page left.
     CrossOver,
     /// It sends them to their owner.
     Exchange {
-        /// After how many downloads it sends what it collected; without a batch it sends after each, repeats included.
+        /// Number of downloads after which it sends the URLs it collected. `None`: it sends after each
+        /// download, repeats included.
         batch: Option<NonZeroUsize>,
     },
 }
 
-/// A Web divided among processes, and where they begin.
+/// A Web divided among processes, with the seeds of each.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan<'a> {
     /// The pages and their links.
@@ -48,38 +50,38 @@ pub struct Plan<'a> {
     pub owners: &'a [u32],
     /// The seeds of each process.
     pub seeds: &'a [Vec<u32>],
-    /// Popular pages that every process knows: they are never sent, and their owner adds them to its seeds.
+    /// Popular pages that every process knows. They are never sent, and their owner adds them to its seeds.
     pub replicated: &'a [u32],
-    /// What happens to links between parts.
+    /// What happens to links between the parts.
     pub mode: Mode,
 }
 
-/// What a parallel crawl did.
+/// Result of a parallel crawl.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParallelCrawl {
     /// The pages that each process downloaded, in order.
     pub downloads: Vec<Vec<u32>>,
-    /// How many URLs were sent from one process to another.
+    /// Number of URLs sent from one process to another.
     pub urls_sent: usize,
 }
 
 impl ParallelCrawl {
-    /// N: how many pages were downloaded.
+    /// N: number of pages downloaded.
     pub fn downloaded(&self) -> usize {
         self.downloads.iter().map(Vec::len).sum()
     }
 
-    /// I: how many different pages were downloaded.
+    /// I: number of different pages downloaded.
     pub fn unique(&self) -> usize {
         self.downloads.iter().flatten().collect::<HashSet<_>>().len()
     }
 
-    /// I/U: the part of `wanted` pages that was downloaded. `None` when none was wanted.
+    /// I/U: the fraction of `wanted` pages that was downloaded. `None` when none was wanted.
     pub fn coverage(&self, wanted: usize) -> Option<f64> {
         ratio(self.unique(), wanted)
     }
 
-    /// (N − I)/I: how many downloads were repeats, per page. `None` when nothing was downloaded.
+    /// (N − I)/I: repeated downloads per unique page. `None` when nothing was downloaded.
     pub fn overlap(&self) -> Option<f64> {
         ratio(self.downloaded() - self.unique(), self.unique())
     }
@@ -96,7 +98,8 @@ fn ratio(part: usize, whole: usize) -> Option<f64> {
 
 /// Crawls until no process has work.
 ///
-/// Panics unless every page has an owner that has a list of seeds, and every seed and replicated page is a page.
+/// Panics unless every page has an owner that has a list of seeds, and every seed and
+/// replicated page is a page.
 pub fn parallel_crawl(plan: &Plan<'_>) -> ParallelCrawl {
     let mut processes = Processes::new(plan);
     let mut last = None;
@@ -110,29 +113,29 @@ pub fn parallel_crawl(plan: &Plan<'_>) -> ParallelCrawl {
     }
 }
 
-/// All processes in the middle of a crawl.
+/// State of all processes during a crawl.
 struct Processes<'a> {
     plan: &'a Plan<'a>,
     each: Vec<Process>,
-    /// The processes that have a page to download or a URL to send.
+    /// The processes that have a page to download or URLs to send.
     with_work: BTreeSet<usize>,
     is_replicated: Vec<bool>,
     urls_sent: usize,
 }
 
-/// One process in the middle of a crawl.
+/// State of one process during a crawl.
 #[derive(Default)]
 struct Process {
     downloads: Vec<u32>,
-    /// Pages of its own to download. Filled by its own links and by those sent to it.
+    /// Own pages to download. Filled by its own links and by the other processes.
     own: VecDeque<u32>,
-    /// Pages of others to download; in cross-over mode only.
+    /// Foreign pages to download; in cross-over mode only.
     foreign: VecDeque<u32>,
     /// Every URL that ever entered one of the queues.
     entered: HashSet<u32>,
-    /// URLs to send, each once, in the order in which they were found. Emptied at each sending.
+    /// URLs to send, each once, in the order in which they were found. Emptied when sent.
     outbox: Vec<u32>,
-    /// The same URLs, to know them again.
+    /// The same URLs, to detect repeats.
     in_outbox: HashSet<u32>,
     downloads_since_sending: usize,
 }
@@ -162,14 +165,14 @@ impl<'a> Processes<'a> {
         processes
     }
 
-    /// The process with work whose turn comes first after that of `last`.
+    /// The next process with work in the order of turns, after `last`.
     fn next_after(&self, last: Option<usize>) -> Option<usize> {
         let later =
             last.and_then(|last| self.with_work.range((Bound::Excluded(last), Bound::Unbounded)).next());
         later.or_else(|| self.with_work.first()).copied()
     }
 
-    /// Downloads one page, or sends what was collected when there is none.
+    /// Downloads one page, or sends the collected URLs when there is none.
     fn take_turn(&mut self, process: usize) {
         let state = &mut self.each[process];
         match state.own.pop_front().or_else(|| state.foreign.pop_front()) {
@@ -196,7 +199,7 @@ impl<'a> Processes<'a> {
         }
     }
 
-    /// Does with a link what the mode says.
+    /// Handles a link as the mode requires.
     fn follow(&mut self, process: usize, target: u32) {
         let is_own = self.plan.owners[target as usize] as usize == process;
         match self.plan.mode {
@@ -228,7 +231,8 @@ impl<'a> Processes<'a> {
         self.enter(self.plan.owners[target as usize] as usize, target);
     }
 
-    /// Puts a URL into the queue of a process in which it belongs, if there is one, unless it was there before.
+    /// Puts a URL into the queue of the process where it belongs, if there is one,
+    /// unless it was entered before.
     fn enter(&mut self, process: usize, page: u32) {
         let is_own = self.plan.owners[page as usize] as usize == process;
         if !is_own && self.plan.mode != Mode::CrossOver {
@@ -314,22 +318,23 @@ mod tests {
 
     #[test]
     fn a_url_is_used_at_the_receivers_next_turn() {
-        // Process 1 has 3 and 4 waiting. It gets 2 from process 0 before its first turn, and serves it after them.
+        // Process 1 has 3 and 4 waiting. It gets 2 from process 0 before its first turn,
+        // and downloads it after them.
         let links = [(0, 2), (2, 1)];
         check(&links, &[0, 0, 1, 1, 1], &[vec![0], vec![3, 4]], EXCHANGE, &[&[0, 1], &[3, 4, 2]], 2);
     }
 
     #[test]
     fn what_was_collected_is_sent_when_no_page_is_left() {
-        // Process 0 sends 3 after its second download, and 4 when it has nothing to do.
+        // Process 0 sends 3 after its second download, and 4 when it has no work.
         let links = [(0, 3), (0, 1), (1, 2), (2, 4), (4, 3)];
         check(&links, &[0, 0, 0, 1, 1], &[vec![0], vec![]], batches_of(2), &[&[0, 1, 2], &[3, 4]], 2);
     }
 
     #[test]
     fn an_idle_turn_without_anything_to_send_does_not_restart_the_count() {
-        // Process 0 downloads 0, waits, gets 1 from process 1, and sends 3 with this second download: before process
-        // 1 is through with 4 and 5.
+        // Process 0 downloads 0, waits, and gets 1 from process 1. It sends 3 with this second download,
+        // before process 1 has finished 4 and 5.
         let links = [(2, 1), (1, 3)];
         let seeds = [vec![0], vec![4, 2, 5, 6]];
         check(&links, &[0, 0, 1, 1, 1, 1, 1], &seeds, batches_of(2), &[&[0, 1], &[4, 2, 5, 6, 3]], 2);
@@ -368,7 +373,8 @@ mod tests {
                 let (owners, seeds, replicated) = (&owners, &own_seeds, &replicated);
                 parallel_crawl(&Plan { graph: &graph, owners, seeds, replicated, mode })
             };
-            let (firewall, cross_over, exchange) = (crawl(FIREWALL), crawl(CROSS_OVER), crawl(batches_of(batch)));
+            let (firewall, cross_over, exchange) =
+                (crawl(FIREWALL), crawl(CROSS_OVER), crawl(batches_of(batch)));
             prop_assert_eq!(firewall.downloaded(), firewall.unique());
             prop_assert_eq!(exchange.downloaded(), exchange.unique());
             prop_assert_eq!(firewall.urls_sent + cross_over.urls_sent, 0);

@@ -1,15 +1,15 @@
-//! Which crawl process owns a URL.
+//! Partitioning functions: which crawl process owns a URL.
 //!
 //! Implements the thesis, section 3.3, the three partitioning functions of static assignment:
 //!
 //! > URL-hash based, site-hash based, hierarchical
 //!
-//! Site hash is the one to use: pages of a site stay together, so only links between sites can lead to another
-//! process. URL hash spreads a site over all processes. Hierarchical gives whole domains to a process ("the pages in
-//! the .com domain, the .net domain and all other pages").
+//! Use site hash: pages of a site stay together, so only links between sites can lead to another process. URL
+//! hash spreads a site over all processes. Hierarchical gives whole domains to a process ("the pages in the
+//! .com domain, the .net domain and all other pages").
 //!
 //! # Promises
-//! - The owner is below the number of processes and depends on nothing but the URL: it is the same in every process,
+//! - The owner is below the number of processes and depends only on the URL. It is the same in every process,
 //!   run and release, because the hash (FNV-1a of 64 bits, with a final mix) is part of the contract.
 //! - By site hash, all pages of a host have one owner, whatever their scheme, port and path.
 //! - With a power of two of processes, doubling it splits each part in two.
@@ -22,23 +22,24 @@
 pub enum Partition {
     /// By the hash of the whole URL.
     UrlHash {
-        /// How many processes there are; at least one.
+        /// Number of processes; at least one.
         processes: u32,
     },
     /// By the hash of the host name.
     SiteHash {
-        /// How many processes there are; at least one.
+        /// Number of processes; at least one.
         processes: u32,
     },
-    /// By the ending of the host name: one process for each list of endings, such as `.com`, and one more for the rest.
+    /// By the suffix of the host name: one process for each list of suffixes, such as `.com`,
+    /// and one more for the rest.
     Hierarchical {
-        /// The endings that each process owns, in lower case; the first match decides.
+        /// The suffixes that each process owns, in lower case. The first match decides.
         endings: Vec<Vec<String>>,
     },
 }
 
 impl Partition {
-    /// How many processes the Web is divided among.
+    /// Number of processes that the Web is divided among.
     pub fn processes(&self) -> u32 {
         match self {
             Self::UrlHash { processes } | Self::SiteHash { processes } => *processes,
@@ -59,13 +60,14 @@ impl Partition {
     }
 }
 
-/// The host name of a URL: what stands between `scheme://`, with a user name if there is one, and the port or the path.
+/// The host name of a URL: the part between `scheme://`, or the user name if there is one,
+/// and the port or the path.
 pub fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or(rest);
     let host_and_port = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     match host_and_port.rsplit_once(':') {
-        // The colons of an IPv6 address stand inside its brackets.
+        // The colons of an IPv6 address are inside its brackets.
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => host_and_port,
     }

@@ -1,11 +1,13 @@
-//! Quantities that must not be swapped, each a type with its unit.
+//! Units as types: change rates, visit frequencies and time spans that must not be mixed up.
 //!
-//! The texts write λ, f and I; here they are [`ChangesPerDay`], [`VisitsPerDay`] and [`Days`]. The formulas hold in any
-//! unit of time as long as all quantities use the same one: the types say *day* because a crawl is planned in days.
+//! The texts write λ, f and I; here they are [`ChangesPerDay`], [`VisitsPerDay`] and [`Days`]. The
+//! formulas hold in any unit of time as long as all quantities use the same one: the types say *day*
+//! because a crawl is planned in days.
 //!
 //! # Promises
 //! - A rate or a frequency is finite and never negative.
-//! - A time span is never negative and never NaN; it may be infinite (the age of a copy that is never refreshed).
+//! - A time span is never negative and never NaN; it may be infinite (the age of a copy
+//!   that is never refreshed).
 
 /// How often a page changes: the λ of its process, in changes per day. Finite and never negative.
 ///
@@ -59,16 +61,17 @@ impl VisitsPerDay {
     }
 }
 
-/// A span of time in days: an interval between visits, or an age. Never negative, never NaN, possibly infinite.
+/// A span of time in days: an interval between visits, or an age. Never negative,
+/// never NaN, possibly infinite.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 #[repr(transparent)]
 pub struct Days(f64);
 
 impl Days {
-    /// No time at all.
+    /// A span of length zero.
     pub const ZERO: Self = Self(0.0);
 
-    /// Longer than any crawl: the age of a copy that is never refreshed.
+    /// Infinite: the age of a copy that is never refreshed.
     pub const FOREVER: Self = Self(f64::INFINITY);
 
     /// Panics if the span is negative or NaN.

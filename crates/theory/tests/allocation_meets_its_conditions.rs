@@ -1,6 +1,8 @@
-//! Each allocation is held against the conditions that only the optimum meets (Karush, Kuhn and Tucker), whatever way found it:
-//! one more visit to a page gains its cost times the marginal gain, plus what the limit of its host adds; a page that is at the
-//! minimum would gain no more; and the budget and the limits are kept.
+//! Checks allocations against the conditions that only the optimum meets (Karush, Kuhn and Tucker).
+//!
+//! The check does not depend on how an allocation was found. One more visit to a page gains its cost times
+//! the marginal gain, plus the surcharge of its host's limit. A page at the minimum would gain no more. The
+//! budget and the limits are kept.
 
 use freshet_theory::numerics::{age_gain, freshness_gain};
 use freshet_theory::refresh::{
@@ -27,7 +29,8 @@ struct Table {
 }
 
 impl Table {
-    /// Pages with rates over eight orders of magnitude and importance over two, on `hosts` hosts of equal limits.
+    /// Pages with rates over eight orders of magnitude and importance over two, on
+    /// `hosts` hosts of equal limits.
     fn spread(pages: usize, hosts: u32, limit_over_mean: f64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(11);
         let mut powers = |low: f64, high: f64| -> Vec<f64> {
@@ -40,7 +43,7 @@ impl Table {
         Self { rates, importance, host_of, limits, budget, ..Self::default() }
     }
 
-    /// Pages by rate, importance, cost and host, of which there are three with one limit.
+    /// Pages by rate, importance, cost and host. There are three hosts with one limit.
     fn of(pages: &[(f64, f64, f64, u32)], budget: f64, limit: f64) -> Self {
         Self {
             rates: pages.iter().map(|page| page.0).collect(),
@@ -95,7 +98,7 @@ impl Table {
         visits
     }
 
-    /// What one more visit to a page gains when it is visited this often.
+    /// The gain of one more visit to a page when it is visited this often.
     fn gain(&self, objective: Objective, page: usize, frequency: f64) -> f64 {
         let (rate, importance) = (self.rates[page], self.importance[page]);
         let x = rate / frequency;
@@ -109,7 +112,8 @@ impl Table {
         }
     }
 
-    /// Panics unless the plan is the optimum; `is_all_spent` when the budget can be spent within the limits.
+    /// Panics unless the plan is the optimum. `is_all_spent` says that the budget can
+    /// be spent within the limits.
     #[track_caller]
     fn check(&self, objective: Objective, is_all_spent: bool) {
         let plan = self.plan(objective);
@@ -131,7 +135,8 @@ impl Table {
         }
     }
 
-    /// What each saturated host adds to the price of a visit; checks limits and who is saturated.
+    /// The surcharge of each saturated host on the price of a visit. Checks the limits and
+    /// which hosts are saturated.
     #[track_caller]
     fn surcharges(&self, objective: Objective, plan: &Allocation) -> Vec<f64> {
         let mut surcharges = vec![0.0; self.limits.len()];
@@ -266,14 +271,16 @@ fn uniform_and_proportional_are_what_they_say() {
     }
 }
 
-/// Two pages of one host with far costs, both just under their ceilings: no price of a double's digits shares the limit between them.
+/// Two pages of one host with far apart costs, both just under their ceilings: no price in double precision
+/// shares the limit between them.
 #[test]
 fn far_costs_under_a_limit_do_not_overspend() {
     // (change rate, importance, cost, host) of each page, the budget and the limit of every host.
     check_far_costs(&[(1.0, 1.0, 1.0, 0), (1.0, 6.55e7, 3.09e9, 0)], 1.0, 0.00859);
     let three = [(1.0, 1.0, 1.0, 0), (15583.6, 8.07e8, 8.1e-8, 1), (4.94e7, 6.67e13, 1.0, 1)];
     check_far_costs(&three, 1.0, 43.47);
-    // What the price of the plan leaves of the ceiling of the dear page is less than the last digit of the ceiling.
+    // The part of the expensive page's ceiling that the price of the plan leaves is below the
+    // last digit of the ceiling.
     let two = [(1.0628e8, 3.1847e-9, 2.159e-12, 0), (2.4359e7, 1.8107e13, 9.6668e12, 0)];
     check_far_costs(&two, 14298.5, 1.0);
 }
@@ -294,7 +301,7 @@ fn check_within(table: &Table, objective: Objective) {
     for (visits, limit) in table.visits_by_host(&plan).iter().zip(&table.limits) {
         assert!(*visits <= limit * (1.0 + 1e-9), "{objective:?} visits {visits} of {limit}");
     }
-    // What is left of the budget is left because every host with a page worth a visit is at its limit.
+    // Budget is left only because every host with a page worth a visit is at its limit.
     let is_left = spent < table.budget * (1.0 - 1e-9);
     let is_worth = |page: &usize| table.rates[*page] > 0.0 && table.importance[*page] > 0.0;
     for page in (0..table.rates.len()).filter(is_worth).filter(|_| is_left) {
@@ -310,7 +317,8 @@ fn check_within(table: &Table, objective: Objective) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Whatever the numbers, neither the budget nor a limit is exceeded, and nothing is left that could be spent.
+    /// Whatever the numbers, neither the budget nor a limit is exceeded, and nothing is
+    /// left that could be spent.
     #[test]
     fn no_plan_exceeds_its_limits(
         pages in prop::collection::vec((extreme_or_zero(), extreme_or_zero(), extreme(), 0..3u32), 1..8),

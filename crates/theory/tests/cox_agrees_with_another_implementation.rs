@@ -1,7 +1,9 @@
-//! Our regression beside the crate `survival`, an independent implementation after R's package of the same name.
+//! Compares our Cox regression with the crate `survival`, an independent implementation modelled on
+//! R's package of that name.
 //!
-//! We do not build on it: it has no least-squares Weibull fit, answers NaN for what it cannot determine and a large number
-//! for what has no end, and has only the newer variant of the test of proportional hazards. What both have must agree.
+//! We do not build on it: it has no least-squares Weibull fit, returns NaN for coefficients it cannot
+//! determine and a large number for unbounded ones, and has only the newer variant of the test of
+//! proportional hazards. The results must agree where both have them.
 
 use freshet_theory::survival::cox::fit;
 use freshet_theory::survival::kaplan_meier::kaplan_meier;
@@ -20,7 +22,7 @@ struct Cohort {
 }
 
 impl Cohort {
-    /// Times with many ties, covariates of different sizes.
+    /// Times with many ties, and covariates of different magnitudes.
     fn draw(seed: u64, count: usize) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut cohort = Self { lifetimes: Vec::new(), rows: Vec::new(), strata: Vec::new() };

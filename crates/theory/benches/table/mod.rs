@@ -1,5 +1,5 @@
-//! What every benchmark shares: the best of several timed runs, and a table in which each row stands beside what it is
-//! compared with, as a ratio of the same run.
+//! Shared by all benchmarks: the best of several timed runs, and a table that compares each row with a
+//! baseline of the same run, as a ratio.
 #![allow(
     dead_code,
     clippy::print_stdout,
@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The shortest of `runs` runs, and what the last one returned.
+/// Runs `run` this many times. Returns the shortest time and the last result.
 pub(crate) fn best_of<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, T) {
     assert!(runs > 0);
     let mut best: Option<(Duration, T)> = None;
@@ -22,13 +22,13 @@ pub(crate) fn best_of<T>(runs: usize, mut run: impl FnMut() -> T) -> (Duration, 
     best.expect("at least one run")
 }
 
-/// A table that is printed row by row, so that a long benchmark shows what it has.
+/// A table that prints row by row, so that a long benchmark shows results as they come.
 pub(crate) struct Table {
     widths: Vec<usize>,
 }
 
 impl Table {
-    /// Prints the title and the heads of the columns.
+    /// Prints the title and the column heads.
     pub(crate) fn new(title: &str, columns: &[&str]) -> Self {
         println!("\n{title}\n");
         let widths =

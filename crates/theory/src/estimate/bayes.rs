@@ -1,15 +1,18 @@
-//! The probability that a page belongs to each of several classes of rates.
+//! Bayesian estimator: the probability that a page belongs to each of several classes of change rates.
 //!
-//! Thesis, section 6.6, equation 6.7 (**estimate**, section 6): a page of class j changes with the rate λ_j, so a visit after
-//! the time t multiplies the probability of the class by 1 − e^(−λ_j t) if the page had changed, and by e^(−λ_j t) if not;
-//! then all are divided by their sum. Here the products are sums of logarithms, and the unchanged visits are kept as
-//! their total time, which is all that matters of them.
+//! Thesis, section 6.6, equation 6.7 (**estimate**, section 6). A page of class j changes with the rate λ_j.
+//! A visit after the time t multiplies the probability of the class by 1 − e^(−λ_j t) if the page had
+//! changed, and by e^(−λ_j t) if not. Then all probabilities are divided by their sum.
+//!
+//! Here the products are sums of logarithms. Of the unchanged visits only the total time is kept, because the
+//! posterior depends on nothing else of them.
 //!
 //! # Promises
 //! - However long the history, nothing underflows and nothing becomes NaN.
-//! - Two histories merge into what one of both would be: the evidence is kept apart from the prior.
-//! - Probabilities add up to one. With nothing seen they are the prior.
-//! - Of classes that are equally probable, to 1e-12 of the logarithm, the later one is the most probable.
+//! - Merging two histories gives the same evidence as observing all visits in one. The evidence is
+//!   kept apart from the prior.
+//! - Probabilities add up to one. With no visits they are the prior.
+//! - Of equally probable classes (to 1e-12 of the logarithm) the last one is the most probable.
 //!
 //! # Departures
 //! None.
@@ -19,7 +22,7 @@ use super::irregular::Visit;
 use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::units::{ChangesPerDay, Days};
 
-/// Classes of pages, each with its rate of change and how many pages are expected to belong to it.
+/// Classes of pages, each with its rate of change and a prior weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RateClasses {
     rates: Vec<ChangesPerDay>,
@@ -27,7 +30,7 @@ pub struct RateClasses {
 }
 
 impl RateClasses {
-    /// Classes with these rates and prior weights; the weights need not add up to one.
+    /// Creates classes with these rates and prior weights. The weights need not add up to one.
     ///
     /// Panics if the lengths differ, a weight is negative or not finite, or none is above zero.
     pub fn new(rates: &[ChangesPerDay], priors: &[f64]) -> Self {
@@ -43,12 +46,13 @@ impl RateClasses {
         &self.rates
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn count(&self) -> usize {
         self.rates.len()
     }
 
-    /// The probability of each class after these visits, summed without loss of digits; none if no class explains them.
+    /// The probability of each class after these visits, summed without loss of digits. `None` if no
+    /// class explains the visits.
     pub fn posterior(&self, visits: &[Visit]) -> Option<Vec<f64>> {
         let mut unchanged = PreciseSum::default();
         let mut evidence = vec![PreciseSum::default(); self.count()];
@@ -65,8 +69,9 @@ impl RateClasses {
         probabilities(&self.log_posteriors(&evidence, unchanged.get()))
     }
 
-    /// ln of the posterior of each class, up to a constant: prior, changed visits, and unchanged ones relative to the
-    /// slowest class that is possible, so that the greatest is finite even where λt overflows.
+    /// ln of the posterior of each class, up to a constant: prior, changed visits and unchanged visits. The
+    /// unchanged ones are taken relative to the slowest possible class, so that the greatest result is finite
+    /// even where λt overflows.
     pub(super) fn log_posteriors(&self, changed_evidence: &[f64], unchanged_days: f64) -> Vec<f64> {
         let so_far = self.log_priors.iter().zip(changed_evidence).map(|(prior, evidence)| prior + evidence);
         let possible = so_far.clone().zip(&self.rates).filter(|(log, _)| *log > f64::NEG_INFINITY);
@@ -79,10 +84,11 @@ impl RateClasses {
     }
 }
 
-/// What visits said about each class: ln of the likelihood of the changed ones, and the time of the unchanged ones.
+/// Evidence for each class: ln of the likelihood of the changed visits, and the total
+/// time of the unchanged ones.
 ///
-/// `L` holds a number per class: an array for states that are kept by the million, a vector where the number of classes is
-/// not known before.
+/// `L` holds a number per class: an array for states that are stored by the million, a vector where the
+/// number of classes is not known at compile time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassEvidence<L> {
     unchanged_days: f64,
@@ -90,7 +96,7 @@ pub struct ClassEvidence<L> {
 }
 
 impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
-    /// The evidence with these parts; no visit yet is zero days and zero for every class.
+    /// Evidence with these parts. Zero days and zero for every class mean that no visit was made yet.
     ///
     /// Panics if the time is negative or not finite, or the logarithm of a likelihood is above zero.
     pub fn from_parts(unchanged: Days, log_likelihoods: L) -> Self {
@@ -99,17 +105,17 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
         Self { unchanged_days: unchanged.get(), log_likelihoods }
     }
 
-    /// The time of the visits that found no change.
+    /// The total time of the visits that found no change.
     pub fn unchanged(&self) -> Days {
         Days::new(self.unchanged_days)
     }
 
-    /// ln of the likelihood, under each class, of the visits that found a change.
+    /// ln of the likelihood, for each class, of the visits that found a change.
     pub fn log_likelihoods(&self) -> &L {
         &self.log_likelihoods
     }
 
-    /// Takes in one more visit, `interval` after the one before.
+    /// Adds one visit, `interval` after the one before.
     ///
     /// Panics if the number of classes differs.
     #[inline]
@@ -125,7 +131,7 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
         }
     }
 
-    /// Takes in the visits of another history with the same classes.
+    /// Adds the visits of another history with the same classes.
     ///
     /// Panics if the number of classes differs.
     pub fn merge(&mut self, other: &Self) {
@@ -135,21 +141,22 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
         self.unchanged_days += other.unchanged_days;
     }
 
-    /// The probability of each class; none if no class explains the visits (a change in classes that never change).
+    /// The probability of each class. `None` if no class explains the visits (a change, but
+    /// all classes never change).
     ///
     /// Panics if the number of classes differs.
     pub fn posterior(&self, classes: &RateClasses) -> Option<Vec<f64>> {
         probabilities(&self.log_posteriors(classes))
     }
 
-    /// The number of the most probable class; of equally probable ones the last.
+    /// The index of the most probable class. Of equally probable ones, the last.
     ///
     /// Panics if the number of classes differs.
     pub fn most_probable_class(&self, classes: &RateClasses) -> usize {
         most_probable(&self.log_posteriors(classes))
     }
 
-    /// The mean of the rate; none if no class explains the visits.
+    /// The posterior mean of the rate. `None` if no class explains the visits.
     ///
     /// Panics if the number of classes differs.
     pub fn mean_rate(&self, classes: &RateClasses) -> Option<ChangesPerDay> {
@@ -159,8 +166,8 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
         Some(ChangesPerDay::new(mean))
     }
 
-    /// The quantiles of the rate: no more than (1 − confidence)/2 lies below the interval, and no more above it. Any rate
-    /// if no class explains the visits.
+    /// The interval between the posterior quantiles of the rate: no more than (1 − confidence)/2 of the
+    /// probability lies below it, and no more above it. Contains every rate if no class explains the visits.
     ///
     /// Panics if the number of classes differs.
     pub fn interval(&self, classes: &RateClasses, confidence: Confidence) -> RateInterval {
@@ -178,7 +185,7 @@ impl<L: AsRef<[f64]> + AsMut<[f64]>> ClassEvidence<L> {
     }
 }
 
-/// Logarithms of probabilities nearer to each other than this count as equal.
+/// Logarithms of probabilities that differ by less than this count as equal.
 const TIE: f64 = 1e-12;
 
 /// The last of the classes with the greatest log-posterior.
@@ -187,14 +194,14 @@ pub(super) fn most_probable(log_posteriors: &[f64]) -> usize {
     log_posteriors.iter().rposition(|log| *log >= greatest - TIE).unwrap_or(0)
 }
 
-/// ln(1 − e^(−λt)), also where λt underflows.
+/// ln(1 − e^(−λt)), finite also where λt underflows.
 #[inline]
 pub(super) fn log_probability_of_change(rate: ChangesPerDay, interval: Days) -> f64 {
     let x = rate.get() * interval.get();
     if x < 1e-290 { rate.get().ln() + interval.get().ln() } else { log_change_probability(x) }
 }
 
-/// The probabilities with these logarithms, up to a constant.
+/// Normalises probabilities that are given as logarithms up to a constant. `None` if all are zero.
 fn probabilities(logs: &[f64]) -> Option<Vec<f64>> {
     let greatest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if greatest == f64::NEG_INFINITY {
@@ -205,18 +212,18 @@ fn probabilities(logs: &[f64]) -> Option<Vec<f64>> {
     Some(weights.iter().map(|weight| weight / sum).collect())
 }
 
-/// The first value at which the summed probability exceeds `tail`.
+/// The first value at which the cumulative probability exceeds `tail`.
 fn quantile<'a>(mut ordered: impl Iterator<Item = &'a (f64, f64)>, tail: f64) -> f64 {
     let mut sum = 0.0;
     let reached = ordered.find(|(_, probability)| {
         sum += probability;
         sum > tail
     });
-    // The probabilities add up to one, and the tail is at most a half.
+    // Always found: the probabilities add up to one, and the tail is at most a half.
     reached.map_or(0.0, |(value, _)| *value)
 }
 
-/// A sum that keeps what rounding takes from it (Neumaier).
+/// A sum that compensates for rounding (Neumaier).
 #[derive(Clone, Copy, Default)]
 struct PreciseSum {
     sum: f64,
@@ -289,7 +296,8 @@ mod tests {
 
     #[test]
     fn a_balanced_history_keeps_its_digits() {
-        // Changed and unchanged visits in the proportion that leaves the two classes nearly even; from 40 digits.
+        // Changed and unchanged visits in the proportion that makes the two classes nearly
+        // equal; computed with 40 digits.
         let visits: Vec<_> = (0..100_000).map(|i| visit(10.0, i % 2 == 0)).collect();
         let classes =
             RateClasses::new(&[ChangesPerDay::new(0.06), ChangesPerDay::new(0.0795758)], &[0.5, 0.5]);
@@ -357,7 +365,9 @@ mod tests {
             let whole = observe::<5>(&classes, &visits).posterior(&classes).expect("explained");
             let at_once = classes.posterior(&visits).expect("explained");
             prop_assert!((whole.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-            for ((one, other), at_once) in merged.posterior(&classes).expect("explained").iter().zip(whole).zip(at_once) {
+            for ((one, other), at_once) in
+                merged.posterior(&classes).expect("explained").iter().zip(whole).zip(at_once)
+            {
                 prop_assert!((one - other).abs() < 1e-10);
                 prop_assert!((other - at_once).abs() < 1e-10);
             }

@@ -1,23 +1,27 @@
-//! How often the most probable class of rates is the right one.
+//! How often the Bayesian estimator picks the right class of rates.
 //!
-//! Thesis, section 6.6, Figures 6.16 and 6.17: a page of rate λ is visited `n` times, once every interval. The posterior of
-//! each class depends on the number of changed visits only, which is binomial; so the probability that a class comes out
-//! as the most probable one is the sum of the binomial probabilities of the numbers for which it does.
+//! Thesis, section 6.6, Figures 6.16 and 6.17: a page of rate λ is visited `n` times at even intervals. The
+//! posterior of each class depends only on the number of changed visits, which is binomial. So the
+//! probability that a class comes out as the most probable one is the sum of the binomial probabilities of
+//! the counts for which it does.
 //!
 //! # Promises
 //! - The probabilities add up to one, and are exact to nine digits for up to 10^9 visits.
-//! - Of equally probable classes the later one comes out, as in [`super::bayes`].
+//! - Of equally probable classes the last one comes out, as in [`super::bayes`].
 //!
 //! # Departures
-//! None. The thesis prints more than 95 % for ten visits; it is 93.3 % for its weekly pages and 96.4 % for monthly ones.
+//! None. The thesis prints more than 95 % for ten visits; we compute 93.3 % for its weekly pages
+//! and 96.4 % for monthly ones.
 
 use super::bayes::{RateClasses, log_probability_of_change, most_probable};
 use super::binomial::ChangeCount;
 use crate::units::{ChangesPerDay, Days};
 
-/// The probability, for each class, that it is the most probable one after `visits` visits to a page of this rate.
+/// The probability, for each class, that it is the most probable one after `visits`
+/// visits to a page of this rate.
 ///
-/// Takes time with the square root of `visits`, times the number of classes. Panics if the interval has no end.
+/// Takes time proportional to the square root of `visits` times the number of classes. Panics if
+/// the interval is infinite.
 pub fn class_probabilities(
     classes: &RateClasses,
     visit_interval: Days,
@@ -41,10 +45,11 @@ pub fn class_probabilities(
     probabilities.iter().map(|probability| probability / total).collect()
 }
 
-/// Numbers of changes less likely than the most likely one by e^-720 are next to zero as doubles.
+/// Counts less likely than the most likely one by a factor e^-720 are left out: they
+/// are next to zero as doubles.
 const DEPTH: f64 = 720.0;
 
-/// A multiple of a logarithm; no times minus infinity is nothing.
+/// `count · log`, where zero times minus infinity is zero.
 fn times(count: u64, log: f64) -> f64 {
     if count == 0 { 0.0 } else { count as f64 * log }
 }

@@ -1,18 +1,21 @@
-//! How many of `n` even visits find a change: the binomial distribution, in logarithms and without cancellation.
+//! Binomial distribution in logarithms: how many of `n` even visits find a change.
 //!
-//! Loader's saddle-point form ("Fast and accurate computation of binomial probabilities", 2000): the logarithm of
-//! C(n, k) p^k q^(n−k) as deviances and Stirling errors, none of which is a difference of large terms.
+//! Loader's saddle-point form ("Fast and accurate computation of binomial probabilities", 2000): the
+//! logarithm of C(n, k) p^k q^(n−k) as deviances and Stirling errors. None of them is a difference of large
+//! terms, so nothing cancels.
 //!
 //! # Promises
 //! - [`ChangeCount::log_probability`] has an absolute error below 1e-12 for `n` up to 10^12, whatever `r`.
-//! - [`ChangeCount::within`] leaves out only counts that are less likely than the most likely one by the stated factor.
+//! - [`ChangeCount::within`] leaves out only counts that are less likely than the most likely
+//!   one by the stated factor.
 
 use std::f64::consts::PI;
 use std::ops::RangeInclusive;
 
 use statrs::function::gamma::ln_gamma;
 
-/// The number of visits, of `n`, that find a change, when each expects r changes: X of the thesis, 6.4.1.
+/// The number of `n` visits that find a change, when r changes are expected per visit: X of the thesis,
+/// 6.4.1.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChangeCount {
     visits: u64,
@@ -24,7 +27,7 @@ pub(super) struct ChangeCount {
 }
 
 impl ChangeCount {
-    /// Counts changes in `visits` visits. `changes_per_visit` may be zero or infinite.
+    /// The count for `visits` visits. `changes_per_visit` may be zero or infinite.
     pub(super) fn new(visits: u64, changes_per_visit: f64) -> Self {
         assert!(0.0 <= changes_per_visit);
         Self {
@@ -36,7 +39,7 @@ impl ChangeCount {
         }
     }
 
-    /// ln P{X = k}; minus infinity for what cannot happen.
+    /// ln P{X = k}; minus infinity for impossible counts.
     pub(super) fn log_probability(&self, changes_found: u64) -> f64 {
         assert!(changes_found <= self.visits);
         let (n, k) = (self.visits as f64, changes_found as f64);
@@ -54,13 +57,14 @@ impl ChangeCount {
         }
     }
 
-    /// The counts, from `least` on, whose probability is at least e^-depth of the most likely of them.
+    /// The counts, from `least` up, whose probability is at least e^-depth times that
+    /// of the most likely of them.
     pub(super) fn within(&self, depth: f64, least: u64) -> RangeInclusive<u64> {
         let mode = ((self.visits as f64 + 1.0) * self.changed).floor() as u64;
         let mode = mode.min(self.visits).max(least.min(self.visits));
         let floor = self.log_probability(mode) - depth;
         let likely = |count: u64| self.log_probability(count) >= floor;
-        // The probability falls on both sides of the mode, so each end is found by halving.
+        // The probability falls on both sides of the mode, so each end is found by bisection.
         let low = partition(least.min(mode), mode, likely);
         let high = self.visits - partition(0, self.visits - mode, |missing| likely(self.visits - missing));
         low..=high
@@ -76,7 +80,8 @@ pub(super) fn log_change_probability(expected_changes: f64) -> f64 {
     }
 }
 
-/// The smallest number of `low..=high` that is likely, when all above it are; `high` is.
+/// The smallest number in `low..=high` for which `likely` holds. It must hold for `high` and,
+/// once it holds, for all above.
 fn partition(low: u64, high: u64, likely: impl Fn(u64) -> bool) -> u64 {
     let (mut low, mut high) = (low, high);
     while low < high {
@@ -116,7 +121,7 @@ pub(super) fn deviance(x: f64, mean: f64) -> f64 {
     sum
 }
 
-/// With |v| below 0.1 every term gains two digits; the series is done long before.
+/// Limit of the series. With |v| below 0.1 every term gains two digits, so it converges long before.
 const DEVIANCE_TERMS_MAX: u32 = 100;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
-//! Which estimator fits the information at hand.
+//! Chooses the estimator of a change rate that fits the available information.
 //!
-//! Thesis, section 6.2: what is known of each change, whether visits are regular, and what the rate is for.
+//! Thesis, section 6.2: the choice depends on what is known of each change, whether visits are
+//! regular, and the use of the rate.
 //!
 //! | known | visits | purpose | estimator |
 //! |---|---|---|---|
@@ -12,14 +13,15 @@
 //! | any | any | rate that drifts | [`super::gamma`] (6.7) |
 //!
 //! # Promises
-//! - There is an estimator for every combination, and never the naive one: it stays biased however many visits are made.
+//! - Every combination has an estimator, and never the naive one: it stays biased
+//!   however many visits are made.
 
-/// What a visit tells of the changes since the visit before.
+/// What a visit shows of the changes since the visit before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Information {
-    /// Each change, and when it was.
+    /// Each change and its time.
     CompleteHistory,
-    /// When the last change was.
+    /// The time of the last change.
     LastDateOfChange,
     /// Whether there was a change.
     ExistenceOfChange,
@@ -34,18 +36,18 @@ pub enum Spacing {
     Irregular,
 }
 
-/// What the rate is wanted for.
+/// What the rate is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// The rate itself, of a page whose rate stays as it is.
+    /// The rate itself, of a page whose rate is constant.
     Estimation,
-    /// To put the page in one of a few classes.
+    /// Sorting the page into one of a few classes.
     Categorisation,
     /// The rate of a page whose rate may drift, from the first visit on.
     Tracking,
 }
 
-/// An estimator, as running state.
+/// The kinds of estimators, by the type that holds their running state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimator {
     /// [`super::complete::CompleteHistory`].
@@ -62,7 +64,7 @@ pub enum Estimator {
     Gamma,
 }
 
-/// The estimator that makes the most of this information.
+/// The estimator that makes the best use of this information.
 pub fn choose(information: Information, spacing: Spacing, purpose: Purpose) -> Estimator {
     match (purpose, information, spacing) {
         (Purpose::Categorisation, _, _) => Estimator::Bayes,

@@ -4,19 +4,20 @@
 //!
 //! > λ̂ = X / T
 //!
-//! X is Poisson with mean λT, so the exact interval (Garwood 1936) ends at the gamma quantiles of shape X and X + 1,
-//! over T.
+//! X is Poisson with mean λT. So the exact interval (Garwood 1936) ends at the gamma quantiles of shape
+//! X and X + 1, divided by T.
 //!
 //! # Promises
-//! - Time without a change counts as much as time with one; two histories merge into what one of both would be.
-//! - Nothing watched: no rate, any interval. No change: zero, with an upper end. The interval holds the true rate with at
-//!   least the stated confidence.
+//! - Time without a change counts as much as time with one. Merging two histories gives the same
+//!   result as one history of both.
+//! - No observed time: no rate, and the interval contains every rate. No change: zero, with an upper end. The
+//!   interval contains the true rate with at least the stated confidence.
 
 use super::quantile::{gamma_high, gamma_low};
 use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::units::Days;
 
-/// How long a page was watched, and how often it changed in that time.
+/// How long a page was observed, and how often it changed in that time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CompleteHistory {
     changes: u64,
@@ -24,49 +25,50 @@ pub struct CompleteHistory {
 }
 
 impl CompleteHistory {
-    /// Not watched yet.
+    /// Not observed yet.
     pub const NONE: Self = Self { changes: 0, watched: Days::ZERO };
 
-    /// Panics if the page was watched without end.
+    /// Panics if the observed time is infinite.
     pub fn new(changes: u64, watched: Days) -> Self {
         assert!(watched.get().is_finite());
         Self { changes, watched }
     }
 
-    /// Takes in a further span of time and the changes in it.
+    /// Adds a span of time and the changes in it.
     #[inline]
     pub fn observe(&mut self, changes: u64, watched: Days) {
         self.changes += changes;
         self.watched = Days::new(self.watched.get() + watched.get());
     }
 
-    /// Takes in the history of another time.
+    /// Adds the history of another time.
     pub fn merge(&mut self, other: &Self) {
         self.observe(other.changes, other.watched);
     }
 
-    /// All changes so far.
+    /// The number of changes so far.
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// All time so far.
+    /// The total observed time.
     pub fn watched(&self) -> Days {
         self.watched
     }
 
-    /// Changes over time; none before any time has passed.
+    /// Changes divided by time; `None` before any time has passed.
     pub fn rate(&self) -> Option<RateEstimate> {
         (self.watched > Days::ZERO).then(|| RateEstimate::new(self.changes as f64 / self.watched.get()))
     }
 
-    /// The exact interval of the rate.
+    /// The exact confidence interval of the rate.
     pub fn interval(&self, confidence: Confidence) -> RateInterval {
         poisson_interval(self.changes, self.watched, confidence)
     }
 }
 
-/// The exact interval of the rate of a Poisson process that had `changes` events in the time `exposure`.
+/// The exact confidence interval of the rate of a Poisson process that had `changes`
+/// events in the time `exposure`.
 pub(super) fn poisson_interval(changes: u64, exposure: Days, confidence: Confidence) -> RateInterval {
     let (x, t, tail) = (changes as f64, exposure.get(), confidence.tail());
     let low = if changes == 0 { 0.0 } else { gamma_low(x, tail) / t };
@@ -119,11 +121,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn merging_is_the_same_as_going_on(spans in prop::collection::vec((0u64..5, 0u32..1000), 0..20), cut in 0usize..20) {
-            // Whole days add without rounding.
+        fn merging_is_the_same_as_going_on(
+            spans in prop::collection::vec((0u64..5, 0u32..1000), 0..20),
+            cut in 0usize..20,
+        ) {
+            // Sums of whole days have no rounding error.
             let observe = |spans: &[(u64, u32)]| {
                 let mut history = CompleteHistory::NONE;
-                spans.iter().for_each(|(changes, days)| history.observe(*changes, Days::new(f64::from(*days))));
+                spans
+                    .iter()
+                    .for_each(|(changes, days)| history.observe(*changes, Days::new(f64::from(*days))));
                 history
             };
             let cut = cut.min(spans.len());

@@ -1,16 +1,19 @@
-//! Visits at even intervals as two running counts.
+//! Visits at even intervals, kept as two running counts.
 //!
-//! Thesis, section 6.4.1: of `n` visits, one every interval I, `X` found a change. With a Poisson process each visit finds
-//! one with probability 1 − e^(−λI), so X is binomial and the two counts are all there is to know. The interval around
-//! the rate is the exact binomial one (Clopper and Pearson 1934) of that probability p, as λ = −ln(1 − p)/I.
+//! Thesis, section 6.4.1: of `n` visits, one every interval I, `X` found a change. With a Poisson process
+//! each visit finds one with probability p = 1 − e^(−λI), so X is binomial and the two counts hold all the
+//! information. The confidence interval of the rate is the exact binomial one of p (Clopper and Pearson
+//! 1934), converted by λ = −ln(1 − p)/I.
 //!
 //! # Promises
-//! - One visit costs two additions; two histories merge into what one history of all visits would be.
-//! - The interval holds the true rate with at least the stated confidence, whatever the rate.
-//! - Nothing seen: any rate. No change found: from zero. A change at every visit: without upper end.
+//! - One visit costs two additions. Merging two histories gives the same result as one history of all visits.
+//! - The interval contains the true rate with at least the stated confidence, whatever the rate.
+//! - No visit: any rate. No change found: the interval starts at zero. A change at every
+//!   visit: it has no upper end.
 //!
 //! # Departures
-//! The thesis uses the interval of two standard deviations of a normal distribution; the exact one needs no large `n`.
+//! The thesis uses the interval of two standard deviations of a normal distribution. The
+//! exact one needs no large `n`.
 
 use super::quantile::{changes_per_visit_at_least, changes_per_visit_at_most};
 use super::rate::{Confidence, RateEstimate, RateInterval};
@@ -33,30 +36,30 @@ impl EvenVisits {
         Self { visits, changes_found }
     }
 
-    /// Takes in one more visit.
+    /// Adds one visit.
     #[inline]
     pub fn observe(&mut self, changed: bool) {
         self.visits += 1;
         self.changes_found += u64::from(changed);
     }
 
-    /// Takes in the visits of another history at the same interval.
+    /// Adds the visits of another history at the same interval.
     pub fn merge(&mut self, other: &Self) {
         self.visits += other.visits;
         self.changes_found += other.changes_found;
     }
 
-    /// Visits made: the n of the texts.
+    /// Number of visits: the n of the thesis.
     pub fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// Visits that found a change: the X of the texts.
+    /// Number of visits that found a change: the X of the thesis.
     pub fn changes_found(&self) -> u64 {
         self.changes_found
     }
 
-    /// The exact interval of the rate of a page visited once every `visit_interval`.
+    /// The exact confidence interval of the rate of a page visited once every `visit_interval`.
     pub fn interval(&self, visit_interval: Days, confidence: Confidence) -> RateInterval {
         if self.visits == 0 {
             return RateInterval::ANY;

@@ -1,27 +1,32 @@
-//! A posterior of the rate that starts from what similar pages do, follows a rate that drifts, and fits in two numbers.
+//! Gamma posterior of a page's change rate, with a shared prior and discounted evidence.
 //!
-//! The page posterior of our own policy, which completes the Bayesian estimator of thesis, section 6.6, and answers its
-//! section 6.7 on rates that change. A page's rate is Gamma(a₀, a₀/m) before it was seen, with m the mean rate of its
-//! group. A page has a discounted number of changes n and a discounted exposure e, and the posterior Gamma(a, b):
+//! It starts from what similar pages do, follows a rate that drifts, and fits in two numbers. It is this
+//! project's own estimator: it completes the Bayesian estimator of thesis, section 6.6, and answers its
+//! section 6.7 on rates that change. Before the first visit a page's rate is Gamma(a₀, a₀/m), with m the mean
+//! rate of its group. A page has a discounted number of changes n and a discounted exposure e, and the
+//! posterior Gamma(a, b):
 //!
 //! > a = a₀ + n, b = a₀/m + e, mean θ = a/b
 //! > visit: n ← ρ^t n + c L/(1 − e^-L), e ← ρ^t e + x, with L = θx
 //!
-//! where t is the time since the visit before, x the exposure in that time (t itself, or the time of a clock that runs
-//! faster when similar pages change), c whether the page had changed, and ρ what a day leaves of the evidence. L/(1 − e^-L)
-//! is the expected number of changes given that there was one: a step of online expectation maximisation.
-//! The mean of a group follows from its pages, drawn to the mean m' of the group above with a strength k:
+//! Here t is the time since the visit before, and x the exposure in that time: t itself, or the time of a
+//! clock that runs faster when similar pages change. c says whether the page had changed, and ρ is the
+//! fraction of the evidence that is left after a day. L/(1 − e^-L) is the expected number of changes given
+//! that there was one: a step of online expectation maximisation. The mean of a group follows from its pages,
+//! drawn to the mean m' of the group above with a strength k:
 //!
 //! > m = (k + Σ n) / (k/m' + Σ e)
 //!
 //! # Promises
-//! - The prior is kept apart: a better prior moves every page at once, and an unseen page has exactly the prior.
-//! - A change never lowers the mean (it says nothing new where one was sure), and a visit without change lowers it. It stays above zero, so that a page that was never seen
-//!   to change is still visited, and below infinity when each visit finds a change.
+//! - The prior is kept apart: a better prior changes every page's posterior at once, and an unvisited page
+//!   has exactly the prior.
+//! - A change never lowers the mean (it adds nothing when a change was certain), and a visit without change
+//!   lowers it. The mean stays above zero, so that a page never seen to change is still visited, and stays
+//!   finite when each visit finds a change.
 //! - Without discount, visits that found no change enter exactly: as their exposure.
 //!
 //! # Departures
-//! The step for a changed visit uses the mean of that moment, so the order of visits matters a little and merged
+//! The step for a changed visit uses the mean of that moment, so the order of visits matters a little. Merged
 //! histories ([`DiscountedHistory::pool`]) are those of a group, not of one page visited at both times.
 
 use super::quantile::{gamma_high, gamma_low};
@@ -29,20 +34,20 @@ use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::numerics::changes_given_changed;
 use crate::units::{ChangesPerDay, Days};
 
-/// What is believed of a page's rate before its first visit: a gamma distribution.
+/// Prior distribution of a page's rate before its first visit: a gamma distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GammaPrior {
-    /// a₀: how many changes the belief is worth.
+    /// a₀: the weight of the prior, in changes.
     shape: f64,
     /// a₀/m, in days.
     exposure: f64,
 }
 
 impl GammaPrior {
-    /// The prior of a page in a group of this mean rate; `shape` says how many changes it takes to outweigh it.
+    /// The prior of a page in a group of this mean rate. `shape` is the number of changes that outweigh it.
     ///
-    /// A shape of one suits pages that share a directory: with a fitted one small groups lose their individuality.
-    /// Panics unless both are finite and above zero.
+    /// A shape of one suits pages that share a directory; with a fitted one small groups lose their
+    /// individuality. Panics unless both are finite and above zero.
     pub fn new(shape: f64, mean_rate: ChangesPerDay) -> Self {
         assert!(0.0 < shape);
         assert!(shape.is_finite());
@@ -51,8 +56,8 @@ impl GammaPrior {
     }
 }
 
-/// The mean rate of a group whose pages have this pooled history, drawn to the mean of the group above with a strength
-/// in changes: 0.5 for all pages, 2 for a site and for a directory.
+/// The mean rate of a group whose pages have this pooled history. It is drawn to the mean of the group above
+/// with a strength in changes: 0.5 for all pages, 2 for a site and for a directory.
 ///
 /// Panics unless `strength` and the mean above are above zero.
 pub fn group_mean(pooled: &DiscountedHistory, mean_above: ChangesPerDay, strength: f64) -> ChangesPerDay {
@@ -61,24 +66,24 @@ pub fn group_mean(pooled: &DiscountedHistory, mean_above: ChangesPerDay, strengt
     ChangesPerDay::new((strength + pooled.changes) / (strength / mean_above.get() + pooled.exposure))
 }
 
-/// How fast evidence grows old: the part ρ of it that a day leaves.
+/// Discount of old evidence: the fraction ρ of it that is left after a day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Discount {
     log_kept_per_day: f64,
 }
 
 impl Discount {
-    /// Evidence never grows old.
+    /// Evidence never loses weight.
     pub const NONE: Self = Self { log_kept_per_day: 0.0 };
 
-    /// Panics unless the part kept is above zero and at most one.
+    /// Panics unless the fraction is above zero and at most one.
     pub fn new(kept_per_day: f64) -> Self {
         assert!(0.0 < kept_per_day);
         assert!(kept_per_day <= 1.0);
         Self { log_kept_per_day: kept_per_day.ln() }
     }
 
-    /// ρ^t: what is left of evidence after some time.
+    /// ρ^t: the fraction of evidence left after some time.
     #[inline]
     pub fn kept_after(self, elapsed: Days) -> f64 {
         (self.log_kept_per_day * elapsed.get()).exp()
@@ -88,15 +93,15 @@ impl Discount {
 /// One visit, for a posterior with discount.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExposedVisit {
-    /// Time since the visit before: what evidence grows old by. Finite.
+    /// Time since the visit before, by which old evidence is discounted. Finite.
     pub elapsed: Days,
-    /// Exposure to change in that time: the same, or the time of a clock of the group. Finite.
+    /// Exposure to change in that time: the same time, or the time of a clock of the group. Finite.
     pub exposure: Days,
     /// Whether the page had changed.
     pub changed: bool,
 }
 
-/// What visits said about a page, discounted: changes n and exposure e.
+/// Discounted evidence of a page's visits: changes n and exposure e.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DiscountedHistory {
     changes: f64,
@@ -125,7 +130,7 @@ impl DiscountedHistory {
         Days::new(self.exposure)
     }
 
-    /// Takes in one more visit.
+    /// Adds one visit.
     #[inline]
     pub fn observe(&mut self, prior: &GammaPrior, discount: Discount, visit: &ExposedVisit) {
         let exposure = visit.exposure.get();
@@ -142,13 +147,13 @@ impl DiscountedHistory {
         self.exposure += other.exposure;
     }
 
-    /// What is believed of the rate after these visits.
+    /// The posterior of the rate after these visits.
     pub fn posterior(&self, prior: &GammaPrior) -> GammaPosterior {
         GammaPosterior { shape: prior.shape + self.changes, exposure: prior.exposure + self.exposure }
     }
 }
 
-/// What is believed of a page's rate: Gamma(a, b), with `shape` a changes in `exposure` b days.
+/// Posterior of a page's rate: Gamma(a, b), with `shape` a changes in `exposure` b days.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GammaPosterior {
     shape: f64,
@@ -156,12 +161,12 @@ pub struct GammaPosterior {
 }
 
 impl GammaPosterior {
-    /// a: changes, seen and believed.
+    /// a: number of changes, evidence and prior together.
     pub fn shape(&self) -> f64 {
         self.shape
     }
 
-    /// b: exposure, seen and believed.
+    /// b: exposure, evidence and prior together.
     pub fn exposure(&self) -> Days {
         Days::new(self.exposure)
     }
@@ -171,12 +176,12 @@ impl GammaPosterior {
         ChangesPerDay::new(self.shape / self.exposure)
     }
 
-    /// The chance (1 + t/b)^-a that the page does not change in an exposure t.
+    /// The probability (1 + t/b)^-a that the page does not change in an exposure t.
     pub fn survival(&self, exposure: Days) -> f64 {
         (-self.shape * (exposure.get() / self.exposure).ln_1p()).exp()
     }
 
-    /// The rates between the quantiles that leave (1 − confidence)/2 at either side.
+    /// The interval between the quantiles that leave (1 − confidence)/2 on either side.
     pub fn interval(&self, confidence: Confidence) -> RateInterval {
         let rate = |quantile: f64| RateEstimate::new(quantile / self.exposure);
         RateInterval::new(

@@ -1,11 +1,11 @@
-//! Rate of change of a page visited at even intervals.
+//! Improved estimator: rate of change of a page visited at even intervals, with little bias.
 //!
-//! The improved estimator of thesis, section 6.4.2 (**estimate**, section 4.2):
+//! Thesis, section 6.4.2 (**estimate**, section 4.2):
 //!
 //! > λ̂ = −ln((n − X + 0.5) / (n + 0.5)) / I
 //!
-//! where `X` of `n` visits, one every interval I, found a change. The 0.5 stands for the `a` that removes the bias of
-//! rare changes,
+//! where `X` of `n` visits, one every interval I, found a change. The 0.5 stands for the `a` that removes
+//! the bias of rare changes,
 //!
 //! > n ln((n + a) / (n − 1 + a)) = 1, that is a = 1/(e^(1/n) − 1) − n + 1 = 1/2 + 1/(12 n) − 1/(720 n³) + …
 //!
@@ -21,7 +21,7 @@ use super::even::EvenVisits;
 use super::rate::RateEstimate;
 use crate::units::Days;
 
-/// The rate of a page visited once every `visit_interval`; none before the first visit.
+/// The rate of a page visited once every `visit_interval`; `None` before the first visit.
 pub fn improved(history: &EvenVisits, visit_interval: Days) -> Option<RateEstimate> {
     if history.visits() == 0 {
         return None;
@@ -29,12 +29,12 @@ pub fn improved(history: &EvenVisits, visit_interval: Days) -> Option<RateEstima
     Some(RateEstimate::from_changes_per_visit(changes_per_visit(history), visit_interval))
 }
 
-/// −ln((n − X + 0.5) / (n + 0.5)), exact for few changes among many visits.
+/// −ln((n − X + 0.5) / (n + 0.5)), accurate for few changes among many visits.
 pub(super) fn changes_per_visit(history: &EvenVisits) -> f64 {
     let (n, x) = (history.visits() as f64, history.changes_found() as f64);
     let unchanged = (history.visits() - history.changes_found()) as f64;
     if x < unchanged {
-        // Zero minus, so that no change gives a plain zero.
+        // Subtracted from zero, so that no change gives 0.0 and not −0.0.
         0.0 - (-x / (n + 0.5)).ln_1p()
     } else {
         // The half keeps the logarithm finite when every visit found a change.
@@ -42,7 +42,8 @@ pub(super) fn changes_per_visit(history: &EvenVisits) -> f64 {
     }
 }
 
-/// The constant `a` with n ln((n + a)/(n − 1 + a)) = 1 for which rare changes are estimated without bias. Tends to 1/2.
+/// The constant `a` with n ln((n + a)/(n − 1 + a)) = 1, with which the estimate of rare changes
+/// has no bias. Tends to 1/2.
 ///
 /// Panics if there are no visits.
 pub fn singularity_constant(visits: u64) -> f64 {

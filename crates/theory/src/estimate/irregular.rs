@@ -1,22 +1,24 @@
-//! The most likely rate of change of a page visited at any intervals.
+//! Maximum-likelihood rate of change of a page visited at any intervals.
 //!
-//! Thesis, section 6.4.3, equation 6.3 (**estimate**, section 4.3): with changed intervals c_i and unchanged ones u_j, the
-//! likelihood is the product of 1 − e^(−λ c_i) and e^(−λ u_j), and is greatest where
+//! Thesis, section 6.4.3, equation 6.3 (**estimate**, section 4.3): with changed intervals c_i and unchanged
+//! ones u_j, the likelihood is the product of 1 − e^(−λ c_i) and e^(−λ u_j), and is greatest where
 //!
 //! > Σ c_i / (e^(λ c_i) − 1) = Σ u_j
 //!
-//! Both sides times λ, with x = λc: Σ x/(e^x − 1) = λU. This is solved for ln λ, inside the bracket
-//! `ln(1 + C/U)/c_max ≤ λ ≤ ln(1 + C/U)/c_min` with C and U the sums of the two kinds. The unchanged visits enter by
-//! their sum alone. The interval holds the rates whose log-likelihood is within half the χ² quantile of the greatest.
+//! Multiplied by λ, with x = λc and U = Σ u_j: Σ x/(e^x − 1) = λU. This is solved for ln λ, inside the
+//! bracket `ln(1 + C/U)/c_max ≤ λ ≤ ln(1 + C/U)/c_min` with C and U the sums of the two kinds. Of the
+//! unchanged visits only the sum matters. The confidence interval holds the rates whose log-likelihood is
+//! within half the χ² quantile of the greatest.
 //!
 //! # Promises
 //! - The rate solves the equation to 1e-12 for intervals from 1e-300 to 1e300 days, mixed in any way.
-//! - Nothing seen: no rate, any interval. No change: zero. A change at every visit: infinite, with a lower end.
+//! - No visits: no rate, and an interval of all rates. No change: zero. A change at every visit:
+//!   infinite, with a lower end.
 //! - The rate lies in its interval.
 //!
 //! # Departures
-//! For even visits this is −ln((n − X)/n)/I, without the 0.5 of [`super::improved`]: the thesis says that it reduces to
-//! that estimator, which holds only up to that constant.
+//! For even visits this is −ln((n − X)/n)/I, without the 0.5 of [`super::improved`]. The thesis says that it
+//! reduces to that estimator, which is true only up to that constant.
 
 use super::binomial::log_change_probability;
 use super::rate::{Confidence, RateEstimate, RateInterval};
@@ -24,43 +26,43 @@ use super::root::root;
 use crate::numerics::changes_given_changed;
 use crate::units::Days;
 
-/// One visit: how long after the one before, and whether the page had changed.
+/// One visit: the time since the one before, and whether the page had changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Visit {
     /// Time since the visit before; above zero and finite.
     pub interval: Days,
-    /// Whether the page differed from the copy taken then.
+    /// Whether the page differed from the copy of the visit before.
     pub changed: bool,
 }
 
-/// The rate under which these visits are most likely; none without visits, infinite if each found a change.
+/// The rate with the greatest likelihood. `None` without visits; infinite if each visit found a change.
 ///
 /// Panics unless every interval is above zero and finite.
 pub fn most_likely_rate(visits: &[Visit]) -> Option<RateEstimate> {
     Likelihood::of(visits).most_likely_rate()
 }
 
-/// The rates whose likelihood is not much below the greatest (profile likelihood).
+/// The confidence interval of the rate, by profile likelihood.
 ///
 /// Panics unless every interval is above zero and finite.
 pub fn likely_rates(visits: &[Visit], confidence: Confidence) -> RateInterval {
     Likelihood::of(visits).interval(confidence)
 }
 
-/// A changed interval in days, and how many there are of it.
+/// Length of a changed interval in days, and how often it occurred.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ChangedInterval {
     pub(super) days: f64,
     pub(super) count: f64,
 }
 
-/// The likelihood of a rate, as a function of its logarithm.
+/// The likelihood as a function of ln λ.
 #[derive(Clone, Debug)]
 pub(super) struct Likelihood {
     changed: Vec<ChangedInterval>,
     shortest: f64,
     longest: f64,
-    /// ln of the sum of the unchanged intervals; minus infinity without any.
+    /// ln of the sum of the unchanged intervals; minus infinity if there are none.
     log_unchanged: f64,
 }
 
@@ -81,7 +83,7 @@ impl Likelihood {
         Self::new(changed.collect(), log_sum(of_kind(false).map(|visit| (visit.interval.get(), 1.0))))
     }
 
-    /// The rate at which the likelihood is greatest.
+    /// The rate with the greatest likelihood.
     pub(super) fn most_likely_rate(&self) -> Option<RateEstimate> {
         match (self.changed.is_empty(), self.log_unchanged == f64::NEG_INFINITY) {
             (true, true) => None,
@@ -91,7 +93,7 @@ impl Likelihood {
         }
     }
 
-    /// The rates within half the χ² quantile of the greatest log-likelihood.
+    /// The rates whose log-likelihood is within half the χ² quantile of the greatest.
     pub(super) fn interval(&self, confidence: Confidence) -> RateInterval {
         let drop = 0.5 * confidence.chi_square();
         match self.most_likely_rate() {
@@ -100,7 +102,7 @@ impl Likelihood {
                 RateInterval::new(RateEstimate::ZERO, RateEstimate::new(drop / self.log_unchanged.exp()))
             }
             Some(RateEstimate::UNBOUNDED) if self.log_unchanged == f64::NEG_INFINITY => {
-                // The greatest log-likelihood, of an infinite rate, is zero.
+                // The greatest log-likelihood is zero, at an infinite rate.
                 let low = self.rate_below(-self.shortest.ln(), -drop);
                 RateInterval::new(RateEstimate::new(low), RateEstimate::UNBOUNDED)
             }
@@ -115,7 +117,7 @@ impl Likelihood {
         }
     }
 
-    /// ln λ at the root of equation 6.3, when there are intervals of both kinds.
+    /// ln λ at the root of equation 6.3. There must be intervals of both kinds.
     fn log_rate(&self) -> f64 {
         let log_changed = log_sum(self.changed.iter().map(|interval| (interval.days, interval.count)));
         let log_count = self.changed.iter().map(|interval| interval.count).sum::<f64>().ln();
@@ -123,14 +125,15 @@ impl Likelihood {
         let low = log_exposure - self.longest.ln();
         let high = (log_exposure - self.shortest.ln()).min(log_count - self.log_unchanged);
         let start = log_exposure - (log_changed - log_count);
-        // The margin lets Newton's last step correct the rounding of the bracket itself.
+        // The margin lets the last Newton step correct the rounding of the bracket itself.
         root(low - 1e-9, high.max(low) + 1e-9, start, |y| {
             let (log_sum, slope) = self.log_expected(y);
             (y + self.log_unchanged - log_sum, slope)
         })
     }
 
-    /// ln Σ x/(e^x − 1), and the mean of x/(1 − e^-x) under these terms: the slope of equation 6.3 in ln λ.
+    /// ln Σ x/(e^x − 1), and the mean of x/(1 − e^-x) weighted by these terms: the
+    /// slope of equation 6.3 in ln λ.
     fn log_expected(&self, y: f64) -> (f64, f64) {
         let rate = y.exp();
         let least = rate * self.shortest;
@@ -138,7 +141,7 @@ impl Likelihood {
         for interval in &self.changed {
             let beyond = rate * interval.days - least;
             if beyond < NO_CONTRIBUTION {
-                // x/(e^x − 1) = x/(1 − e^-x) e^-x; the least x is taken out of the exponentials.
+                // x/(e^x − 1) = x/(1 − e^-x) e^-x. The smallest x is factored out of the exponentials.
                 let given_changed = changes_given_changed(rate * interval.days);
                 let term = interval.count * given_changed * (-beyond).exp();
                 sum += term;
@@ -154,7 +157,7 @@ impl Likelihood {
         changed.sum::<f64>() - (y + self.log_unchanged).exp()
     }
 
-    /// Slope of the log-likelihood in ln λ.
+    /// The slope of the log-likelihood in ln λ.
     fn slope(&self, y: f64) -> f64 {
         self.log_expected(y).0.exp() - (y + self.log_unchanged).exp()
     }
@@ -173,16 +176,16 @@ impl Likelihood {
     }
 }
 
-/// e^-750 is zero.
+/// Exponent from which on a term is dropped: e^-750 is zero as a double.
 const NO_CONTRIBUTION: f64 = 750.0;
 
-/// ln(1 − e^(−λt)), also where λt underflows.
+/// ln(1 − e^(−λt)), finite also where λt underflows.
 fn log_probability_of_change(rate: f64, days: f64, log_rate: f64) -> f64 {
     let x = rate * days;
     if x < 1e-290 { log_rate + days.ln() } else { log_change_probability(x) }
 }
 
-/// The first of y, y ± 1, y ± 3, y ± 7, … that is far enough.
+/// The first of y, y ± 1, y ± 3, y ± 7, … for which `far_enough` holds.
 fn expand(y: f64, direction: f64, far_enough: impl Fn(f64) -> bool) -> f64 {
     let (mut end, mut step) = (y, direction);
     for _ in 0..EXPANSIONS_MAX {
@@ -195,7 +198,7 @@ fn expand(y: f64, direction: f64, far_enough: impl Fn(f64) -> bool) -> f64 {
     end
 }
 
-/// Doublings of the distance: 2^12 nats are more than the exponents of a double.
+/// Maximum number of doublings of the distance: 2^12 nats exceed the exponent range of a double.
 const EXPANSIONS_MAX: usize = 12;
 
 /// ln Σ count · value, without overflow.
@@ -300,7 +303,13 @@ mod tests {
                 visits
                     .iter()
                     .map(|visit| (rate * visit.interval.get(), visit))
-                    .map(|(x, visit)| if !visit.changed { -x } else if x > 700.0 { 0.0 } else { x / x.exp_m1() })
+                    .map(|(x, visit)| if !visit.changed {
+                        -x
+                    } else if x > 700.0 {
+                        0.0
+                    } else {
+                        x / x.exp_m1()
+                    })
                     .sum()
             };
             prop_assert!(side(1.0 - 1e-11) > 0.0);

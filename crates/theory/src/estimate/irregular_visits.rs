@@ -1,18 +1,22 @@
-//! Visits at any intervals as running state of fixed size, for the most likely rate.
+//! Running state of fixed size for the maximum-likelihood rate from visits at any intervals.
 //!
-//! Equation 6.3 of the thesis needs every changed interval, so a history of visits cannot be summed up exactly. The
-//! unchanged visits can: by their total. The changed ones are kept in [`BUCKETS`] octaves of the interval's length, each
-//! with the count and the first three sums of powers. When the rate is asked for, an octave stands for the two intervals
-//! that have the same sums (Gauss's rule with two nodes), and [`super::irregular`] does the rest.
+//! Equation 6.3 of the thesis needs every changed interval, so a history of fixed size can only approximate
+//! it. The unchanged visits are exact: only their total matters. The changed ones are kept in [`BUCKETS`]
+//! octaves of the interval's length, each with the count and the first three sums of powers. To compute the
+//! rate, each octave is replaced by the two intervals that have the same sums (Gauss's rule with two nodes),
+//! and [`super::irregular`] does the rest.
 //!
 //! # Promises
-//! - One visit costs a few additions, whatever was seen before; two histories merge into what one of both would be.
-//! - Exact, up to rounding, when no octave holds more than two different intervals: even visits, for one.
-//! - Otherwise the rate differs from the exact one by less than 0.2 % while no changed interval expects more than four
-//!   changes, and by less than 3 % up to twelve, for intervals from 2^-13 days (11 seconds) to 2^11 days (5.6 years). An octave
-//!   in which x changes are expected enters the equation with an error of at most about x⁴/10⁴ of its terms. Intervals
-//!   outside that range are kept in the first and the last octave, with a larger error.
-//! - Nothing seen, no change and a change at every visit are answered as in [`super::irregular`].
+//! - One visit costs a few additions, whatever the history. Merging two histories gives the same
+//!   result as one history of both.
+//! - Exact, up to rounding, when no octave holds more than two different intervals, for
+//!   example with even visits.
+//! - Otherwise the rate differs from the exact one by less than 0.2 % while no changed interval expects more
+//!   than four changes, and by less than 3 % up to twelve, for intervals from 2^-13 days (11 seconds) to
+//!   2^11 days (5.6 years). An octave in which x changes are expected enters the equation with an error of
+//!   at most about x⁴/10⁴ of its terms. Intervals outside that range are kept in the first and the last
+//!   octave, with a larger error.
+//! - No visits, no change and a change at every visit give the same answers as in [`super::irregular`].
 //!
 //! # Departures
 //! The thesis keeps every interval.
@@ -21,35 +25,36 @@ use super::irregular::{ChangedInterval, Likelihood};
 use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::units::Days;
 
-/// Octaves of interval lengths that are told apart.
+/// Number of octaves of interval lengths.
 pub const BUCKETS: usize = 24;
 
 /// The first octave begins at two to this power, in days.
 const FIRST_EXPONENT: i32 = -13;
 
-/// Longer intervals, in days, count as this one: more than two million years.
+/// Longer intervals, in days, are cut to this one: more than two million years.
 const DAYS_MAX: f64 = (1u64 << 30) as f64;
 
-/// Visits of a page at any intervals, summed up.
+/// Summary of a page's visits at any intervals.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct IrregularVisits {
     unchanged: Unchanged,
     octaves: [Octave; BUCKETS],
 }
 
-/// The visits that found no change.
+/// Sums over the visits that found no change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Unchanged {
-    /// How many there were: a whole number.
+    /// Number of these visits: a whole number.
     pub count: f64,
     /// The sum of their intervals, in days.
     pub days: f64,
 }
 
-/// The changed intervals of one octave, from 2^k to 2^(k+1) days: sums over v = t/2^k − 1.5, from −0.5 to 0.5.
+/// The changed intervals of one octave, from 2^k to 2^(k+1) days: sums over
+/// v = t/2^k − 1.5, from −0.5 to 0.5.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Octave {
-    /// How many there were: a whole number.
+    /// Number of these intervals: a whole number.
     pub count: f64,
     /// Σ v.
     pub first: f64,
@@ -66,9 +71,9 @@ impl IrregularVisits {
         octaves: [Octave { count: 0.0, first: 0.0, second: 0.0, third: 0.0 }; BUCKETS],
     };
 
-    /// The state with these parts, as [`Self::unchanged`] and [`Self::octaves`] gave them.
+    /// The state with these parts, as [`Self::unchanged`] and [`Self::octaves`] return them.
     ///
-    /// Panics if the parts are not finite, if a count is negative, or if sums contradict each other.
+    /// Panics if the parts are not finite, if a count is negative, or if the sums contradict each other.
     pub fn from_parts(unchanged: Unchanged, octaves: [Octave; BUCKETS]) -> Self {
         assert!(is_amount(unchanged.count));
         assert!(is_amount(unchanged.days));
@@ -77,7 +82,7 @@ impl IrregularVisits {
             assert!(is_amount(octave.second));
             assert!(octave.first.is_finite());
             assert!(octave.third.is_finite());
-            // Cauchy and Schwarz, with room for rounding.
+            // Cauchy-Schwarz inequality, with room for rounding.
             assert!(octave.first * octave.first <= octave.count * octave.second * (1.0 + 1e-6));
         }
         Self { unchanged, octaves }
@@ -88,19 +93,19 @@ impl IrregularVisits {
         &self.unchanged
     }
 
-    /// The visits that found one, by octave of their interval.
+    /// The visits that found a change, by octave of their interval.
     pub fn octaves(&self) -> &[Octave; BUCKETS] {
         &self.octaves
     }
 
-    /// Takes in one more visit, `interval` after the one before.
+    /// Adds one visit, `interval` after the one before.
     ///
     /// Panics unless the interval is above zero.
     #[inline]
     pub fn observe(&mut self, interval: Days, changed: bool) {
         assert!(Days::ZERO < interval);
         let days = interval.get().min(DAYS_MAX);
-        // Both kinds of visits do the same additions, one kind with zeros: which one it is cannot be predicted.
+        // Both kinds of visits do the same additions, one kind with zeros: the branch would be unpredictable.
         let found = f64::from(u8::from(changed));
         let (octave, v) = place(days);
         let octave = &mut self.octaves[octave];
@@ -112,7 +117,7 @@ impl IrregularVisits {
         self.unchanged.days += (1.0 - found) * days;
     }
 
-    /// Takes in the visits of another history.
+    /// Adds the visits of another history.
     pub fn merge(&mut self, other: &Self) {
         for (octave, other) in self.octaves.iter_mut().zip(&other.octaves) {
             octave.count += other.count;
@@ -124,12 +129,12 @@ impl IrregularVisits {
         self.unchanged.days += other.unchanged.days;
     }
 
-    /// The most likely rate; none without visits, infinite if each found a change.
+    /// The rate with the greatest likelihood. `None` without visits; infinite if each visit found a change.
     pub fn rate(&self) -> Option<RateEstimate> {
         self.likelihood().most_likely_rate()
     }
 
-    /// The rates whose likelihood is not much below the greatest (profile likelihood).
+    /// The confidence interval of the rate, by profile likelihood.
     pub fn interval(&self, confidence: Confidence) -> RateInterval {
         self.likelihood().interval(confidence)
     }
@@ -139,7 +144,7 @@ impl IrregularVisits {
         for (index, octave) in self.octaves.iter().enumerate().filter(|(_, octave)| octave.count > 0.0) {
             let length = 2f64.powi(FIRST_EXPONENT + index as i32);
             changed.extend(representatives(octave).into_iter().filter(|node| node.count > 0.0).map(|node| {
-                // Gauss's nodes lie among the intervals; rounding must not carry one to zero.
+                // Gauss's nodes lie within the range of the intervals; rounding must not move one to zero.
                 ChangedInterval { days: (node.v + 1.5).max(f64::EPSILON) * length, count: node.count }
             }));
         }
@@ -151,7 +156,7 @@ fn is_amount(number: f64) -> bool {
     number.is_finite() && 0.0 <= number
 }
 
-/// The octave of an interval, and its place in it: v = t/2^k − 1.5.
+/// The octave of an interval, and its position in it: v = t/2^k − 1.5.
 #[inline]
 fn place(days: f64) -> (usize, f64) {
     const BIAS: i32 = 1023;
@@ -167,7 +172,8 @@ struct Node {
     count: f64,
 }
 
-/// The two places, with their counts, that have the sums of the octave: Gauss's rule for its distribution.
+/// The two positions, with their counts, that have the same sums as the octave: Gauss's
+/// rule for its distribution.
 fn representatives(octave: &Octave) -> [Node; 2] {
     let n = octave.count;
     let mean = octave.first / n;
@@ -179,14 +185,15 @@ fn representatives(octave: &Octave) -> [Node; 2] {
     // The nodes are the roots of z² − s z − variance, s = third/variance, around the mean.
     let half = 0.5 * third / variance;
     let spread = (half * half + variance).sqrt();
-    // The root of larger size is a sum; the other follows from the product of both.
+    // The root of larger magnitude is computed as a sum; the other follows from the product of both.
     let larger = half + spread.copysign(half);
     let smaller = -variance / larger;
     let count = n * -smaller / (larger - smaller);
     [Node { v: mean + larger, count }, Node { v: mean + smaller, count: n - count }]
 }
 
-/// Below this variance, relative to the octave, the intervals count as equal: rounding, or jitter of 0.01 %.
+/// Below this variance, relative to the octave, the intervals count as equal. It covers
+/// rounding and a jitter of 0.01 %.
 const VARIANCE_MIN: f64 = 1e-9;
 
 #[cfg(test)]
@@ -203,7 +210,7 @@ mod tests {
         state
     }
 
-    /// Relative difference of the running rate from the exact one.
+    /// Relative difference of the rate of the running state from the exact one.
     fn error(visits: &[Visit]) -> f64 {
         let exact = most_likely_rate(visits).map_or(f64::NAN, RateEstimate::get);
         let running = observe(visits).rate().map_or(f64::NAN, RateEstimate::get);
@@ -246,7 +253,8 @@ mod tests {
         }
     }
 
-    /// The worst relative error over random histories in which the longest changed interval expects `changes`.
+    /// The worst relative error over random histories in which the longest changed
+    /// interval expects `changes`.
     fn worst_error(changes: f64, seed: u64) -> f64 {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let one_history = |random: &mut ChaCha8Rng| {
@@ -255,7 +263,7 @@ mod tests {
             let mut visits: Vec<_> = (0..random.random_range(3..200))
                 .map(|_| visit(64.0 * (-octaves * random.random::<f64>().powf(shape)).exp2(), true))
                 .collect();
-            // Add the unchanged time that makes the wished rate the most likely one.
+            // Add the unchanged time that makes the wanted rate the most likely one.
             let longest = visits.iter().map(|visit| visit.interval.get()).fold(0.0, f64::max);
             let rate = changes / longest;
             let unchanged: f64 =
@@ -295,7 +303,8 @@ mod tests {
             history in prop::collection::vec((-20.0..14.0f64, any::<bool>()), 0..60),
             cut in 0usize..60,
         ) {
-            let visits: Vec<_> = history.iter().map(|(exponent, changed)| visit(exponent.exp2(), *changed)).collect();
+            let visits: Vec<_> =
+                history.iter().map(|(exponent, changed)| visit(exponent.exp2(), *changed)).collect();
             let cut = cut.min(visits.len());
             let mut merged = observe(&visits[..cut]);
             merged.merge(&observe(&visits[cut..]));

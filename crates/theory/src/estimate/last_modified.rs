@@ -1,28 +1,30 @@
-//! Rate of change of a page that tells when it last changed.
+//! Rate of change of a page that reports when it last changed (Last-Modified).
 //!
-//! Thesis, section 6.5 (**estimate**, section 5): the algorithm of Figure 6.11 keeps the number N of visits, the number X
-//! that found a change, and the time T, to which a visit adds the time since the last change if that was after the
-//! visit before, and the whole interval if not. The rate is X/T, and with the correction of Figure 6.14
+//! Thesis, section 6.5 (**estimate**, section 5): the algorithm of Figure 6.11 keeps the number N of
+//! visits, the number X that found a change, and a time T. A visit adds to T the time since the last change
+//! if that was after the visit before, and the whole interval if not. The rate is X/T, and with the
+//! correction of Figure 6.14
 //!
 //! > X'/T with X' = (X − 1) − X / (N ln(1 − X/N)), X' = 0 for X = 0 and N − 1 for X = N
 //!
-//! Each visit looks back until it meets a change or the visit before, so the likelihood of a rate is λ^X e^(−λT): that of
-//! X events in the time T. The interval is the one of [`super::complete`] for these.
+//! Each visit looks back until it reaches a change or the visit before. So the likelihood of a rate is
+//! λ^X e^(−λT), that of X events in the time T, and the confidence interval is the one of
+//! [`super::complete`] for these.
 //!
 //! # Promises
-//! - One visit costs three additions; two histories merge into what one of both would be.
-//! - A change dated at or before the visit before is none: the comparison is strict.
-//! - Where T is zero the rate is infinite if there were changes to count, else zero; nothing seen is no rate.
+//! - One visit costs three additions. Merging two histories gives the same result as one history of both.
+//! - A change dated at or before the visit before is not counted: the comparison is strict.
+//! - Where T is zero the rate is infinite if changes were counted, else zero. No visits give no rate.
 //!
 //! # Departures
-//! The text has no interval; the time T is random, so ours is exact in the limit of many visits only (its test shows the
-//! coverage). **estimate**, section 5.1, prints the time since the change with the wrong sign.
+//! The thesis has no interval. The time T is random, so ours is exact only in the limit of many visits (its
+//! test shows the coverage). **estimate**, section 5.1, prints the time since the change with the wrong sign.
 
 use super::complete::poisson_interval;
 use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::units::Days;
 
-/// Visits to a page that tells when it last changed, summed up as in Figure 6.11.
+/// Summary of visits to a page that reports its last change, as in Figure 6.11.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DatedVisits {
     visits: u64,
@@ -40,7 +42,7 @@ impl DatedVisits {
         Self { visits, changes_found, looked_back }
     }
 
-    /// Takes in one more visit, `interval` after the one before, to a page that last changed `since_change` ago.
+    /// Adds one visit, `interval` after the one before, to a page that last changed `since_change` ago.
     #[inline]
     pub fn observe(&mut self, since_change: Days, interval: Days) {
         let (since_change, interval) = (since_change.get(), interval.get());
@@ -49,41 +51,41 @@ impl DatedVisits {
         self.looked_back = Days::new(self.looked_back.get() + since_change.min(interval));
     }
 
-    /// Takes in the visits of another history.
+    /// Adds the visits of another history.
     pub fn merge(&mut self, other: &Self) {
         self.visits += other.visits;
         self.changes_found += other.changes_found;
         self.looked_back = Days::new(self.looked_back.get() + other.looked_back.get());
     }
 
-    /// Visits made: the N of the figures.
+    /// Number of visits: the N of the figures.
     pub fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// Visits that found a change: the X of the figures.
+    /// Number of visits that found a change: the X of the figures.
     pub fn changes_found(&self) -> u64 {
         self.changes_found
     }
 
-    /// Time from each visit back to a change or to the visit before, summed: the T of the figures.
+    /// Sum of the times from each visit back to a change or to the visit before: the T of the figures.
     pub fn looked_back(&self) -> Days {
         self.looked_back
     }
 
-    /// X/T of Figure 6.11; none before the first visit.
+    /// X/T of Figure 6.11; `None` before the first visit.
     pub fn plain_rate(&self) -> Option<RateEstimate> {
         self.rate_of(self.changes_found as f64)
     }
 
-    /// X'/T of Figure 6.14, nearly without bias; none before the first visit.
+    /// X'/T of Figure 6.14, nearly without bias; `None` before the first visit.
     pub fn rate(&self) -> Option<RateEstimate> {
         (self.visits > 0)
             .then(|| corrected_changes(self.visits, self.changes_found))
             .and_then(|x| self.rate_of(x))
     }
 
-    /// The interval of the rate, as that of as many changes in as much time.
+    /// The confidence interval of the rate, computed as that of X events in the time T.
     pub fn interval(&self, confidence: Confidence) -> RateInterval {
         poisson_interval(self.changes_found, self.looked_back, confidence)
     }
@@ -93,7 +95,7 @@ impl DatedVisits {
     }
 }
 
-/// X' = (X − 1) − X/(N ln(1 − X/N)): the changes found without the bias of counting them (Figure 6.14).
+/// X' = (X − 1) − X/(N ln(1 − X/N)): the number of changes found, corrected for bias (Figure 6.14).
 ///
 /// Panics if there are no visits, or more changes than visits.
 pub fn corrected_changes(visits: u64, changes_found: u64) -> f64 {
@@ -103,7 +105,7 @@ pub fn corrected_changes(visits: u64, changes_found: u64) -> f64 {
     if changes_found == 0 {
         return 0.0;
     }
-    // For X = N the logarithm is minus infinity, and X' the limit N − 1.
+    // For X = N the logarithm is minus infinity, and X' is the limit N − 1.
     (x - 1.0) - x / (n * (-x / n).ln_1p())
 }
 
@@ -189,13 +191,16 @@ mod tests {
             visits in prop::collection::vec((0u32..100, 1u32..100), 0..40),
             cut in 0usize..40,
         ) {
-            // Whole days add without rounding.
+            // Sums of whole days have no rounding error.
             let visits: Vec<_> = visits.iter().map(|(a, b)| (f64::from(*a), f64::from(*b))).collect();
             let cut = cut.min(visits.len());
             let mut merged = observe(&visits[..cut]);
             merged.merge(&observe(&visits[cut..]));
             prop_assert_eq!(merged, observe(&visits));
-            prop_assert_eq!(merged, DatedVisits::new(merged.visits(), merged.changes_found(), merged.looked_back()));
+            prop_assert_eq!(
+                merged,
+                DatedVisits::new(merged.visits(), merged.changes_found(), merged.looked_back())
+            );
         }
     }
 }

@@ -1,35 +1,38 @@
-//! Bias and deviation of the estimators from the date of the last change, for even visits.
+//! Bias and deviation of the estimators that use the date of the last change, for even visits.
 //!
-//! Thesis, section 6.5.2 (Lemma 6.3, Theorem 6.1, Figures 6.12, 6.13 and 6.15; **estimate**, section 5.2). With r changes
-//! expected between two visits, k of n visits find one with the binomial probability; then T, in intervals, is n − k plus
-//! k exponential times cut to `[0, 1]`. With φ the Laplace transform of one of these,
+//! Thesis, section 6.5.2 (Lemma 6.3, Theorem 6.1, Figures 6.12, 6.13 and 6.15; **estimate**, section
+//! 5.2). With r changes expected between two visits, k of n visits find one with the binomial
+//! probability. Then T, in intervals, is n − k plus k exponential times cut to `[0, 1]`. With φ the
+//! Laplace transform of one of these,
 //!
 //! > E 1/T = ∫ e^(−s(n−k)) φ(s)^k ds and E 1/T² = ∫ s e^(−s(n−k)) φ(s)^k ds over s > 0
 //! > φ(s) = A(r + s)/A(r), A(x) = (1 − e^-x)/x
 //!
-//! In y = ln s the integrands fall off on both sides and are analytic for |Im y| < π/2, where they are no larger than
-//! for the real part of s: the trapezoid rule with step h is exact to about e^(−π²/h).
+//! In y = ln s the integrands fall off on both sides and are analytic for |Im y| < π/2, where they are no
+//! larger than for the real part of s. So the trapezoid rule with step h is exact to about e^(−π²/h).
 //!
 //! # Promises
 //! - Nine digits in both values for any `r` and up to 10^5 visits; eight up to [`VISITS_MAX`].
-//! - The deviation is infinite for two visits, and so is the mean of the plain estimator for one; the corrected
-//!   estimator answers zero to one visit, always.
+//! - The deviation is infinite for two visits, and so is the mean of the plain estimator for one. The
+//!   corrected estimator always returns zero for one visit.
 //!
 //! # Departures
-//! None. The density that the thesis prints in its proof for k = 3 holds for r = 1 only, and the limit of P{X = n} it
-//! prints as that of P{X = n}/r; the limits n/(n − 1) and n ln(n/(n − 1)) it draws from them are right.
+//! None. The density that the thesis prints in its proof for k = 3 holds for r = 1 only, and the limit
+//! of P{X = n} it prints is that of P{X = n}/r. The limits n/(n − 1) and n ln(n/(n − 1)) that it
+//! derives from them are right.
 
 use super::binomial::ChangeCount;
 use super::last_modified::corrected_changes;
 use super::quality::EstimatorQuality;
 use crate::numerics::{freshness_gain, mean_change_probability, mean_survival};
 
-/// The most visits that are summed over: about a second of work.
+/// Maximum number of visits to sum over, which takes about a second.
 pub const VISITS_MAX: u64 = 1_000_000;
 
 /// Bias and deviation of X/T, [`super::last_modified::DatedVisits::plain_rate`].
 ///
-/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit` is finite and above zero.
+/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit`
+/// is finite and above zero.
 pub fn plain_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
     if visits == 1 {
         return EstimatorQuality { mean_ratio: f64::INFINITY, deviation_ratio: f64::INFINITY };
@@ -39,7 +42,8 @@ pub fn plain_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
 
 /// Bias and deviation of X'/T, [`super::last_modified::DatedVisits::rate`].
 ///
-/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit` is finite and above zero.
+/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit`
+/// is finite and above zero.
 pub fn corrected_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
     if visits == 1 {
         return EstimatorQuality { mean_ratio: 0.0, deviation_ratio: 0.0 };
@@ -47,10 +51,10 @@ pub fn corrected_quality(visits: u64, changes_per_visit: f64) -> EstimatorQualit
     quality(visits, changes_per_visit, |changes_found| corrected_changes(visits, changes_found))
 }
 
-/// Above this r every visit finds a change, but for a probability that no double can show beside one.
+/// Above this r every visit finds a change: the probability of the contrary is lost in rounding.
 const CERTAIN: f64 = 100.0;
 
-/// Counts less likely than the most likely one by e^-60 add nothing.
+/// Counts less likely than the most likely one by e^-60 are left out: they add nothing.
 const DEPTH: f64 = 60.0;
 
 fn quality(visits: u64, r: f64, numerator: impl Fn(u64) -> f64) -> EstimatorQuality {
@@ -60,7 +64,8 @@ fn quality(visits: u64, r: f64, numerator: impl Fn(u64) -> f64) -> EstimatorQual
     assert!(r.is_finite());
     let n = visits as f64;
     let (mean_ratio, deviation_ratio) = if r > CERTAIN {
-        // T is a sum of n exponential times: E r̂ = X'/(n − 1), and its square has the mean X'²/((n − 1)(n − 2)).
+        // T is a sum of n exponential times: E r̂ = X'/(n − 1), and its square has the
+        // mean X'²/((n − 1)(n − 2)).
         let mean_ratio = numerator(visits) / (n - 1.0);
         (mean_ratio, mean_ratio / (n - 2.0).sqrt())
     } else {
@@ -86,11 +91,11 @@ fn sum_over_counts(visits: u64, r: f64, numerator: impl Fn(u64) -> f64) -> (f64,
         first += weight * x * inverse;
         second += weight * (x * x) * inverse_square;
     }
-    // The sum of the probabilities is one; dividing by it removes what their rounding has in common.
+    // The probabilities add up to one. Dividing by their computed sum removes their common rounding error.
     (first / probability, second / probability)
 }
 
-/// A node s of the trapezoid rule in ln s, and ln φ(s) there.
+/// A node s of the trapezoid rule in ln s, with ln φ(s).
 struct Node {
     s: f64,
     log_transform: f64,
@@ -99,11 +104,12 @@ struct Node {
 /// Step in ln s: e^(−π²/h) is below 1e-17.
 const STEP: f64 = 0.25;
 
-/// Beyond this many nats on either side the integrands, which fall at least as e^-|y|, are below 1e-17 of their peak.
+/// Nats on either side of the peak beyond which the integrands, which fall at least as
+/// e^-|y|, are below 1e-17 of it.
 const REACH: f64 = 42.0;
 
 fn nodes(visits: u64, r: f64) -> Vec<Node> {
-    // T lies between n/(1 + r) and n on average, so the integrands peak between the inverses of these.
+    // T lies between n/(1 + r) and n on average, so the integrands peak between the reciprocals of these.
     let (low, high) = (-(visits as f64).ln() - REACH, (1.0 + r).ln() + REACH);
     let count = ((high - low) / STEP).ceil() as u32;
     let node = |i| {
@@ -113,15 +119,17 @@ fn nodes(visits: u64, r: f64) -> Vec<Node> {
     (0..=count).map(node).collect()
 }
 
-/// ln φ(s), exact also where φ is nearly one.
+/// ln φ(s), accurate also where φ is nearly one.
 fn log_transform(r: f64, s: f64) -> f64 {
-    // 1 − φ = s/(r + s) · (A(r) − e^-r A(s))/A(r), and A(r) − e^-r A(s) = g(r)/r + e^-r (1 − A(s)), all positive.
+    // 1 − φ = s/(r + s) · (A(r) − e^-r A(s))/A(r), and A(r) − e^-r A(s) = g(r)/r + e^-r
+    // (1 − A(s)), all positive.
     let difference = freshness_gain(r) / r + (-r).exp() * mean_change_probability(s);
     let complement = s / (r + s) * difference / mean_survival(r);
     if complement < 0.5 { (-complement).ln_1p() } else { (mean_survival(r + s) / mean_survival(r)).ln() }
 }
 
-/// E 1/T and E 1/T² when k of n visits found a change; the second is infinite for k = n = 2, and cut off here.
+/// E 1/T and E 1/T² when k of n visits found a change. The second is infinite for
+/// k = n = 2; there it is cut off.
 fn inverse_moments(nodes: &[Node], visits: u64, changes_found: u64) -> (f64, f64) {
     let (k, unchanged) = (changes_found as f64, (visits - changes_found) as f64);
     let (mut first, mut second) = (0.0, 0.0);
@@ -165,7 +173,7 @@ mod tests {
             check(plain_quality(visits, 1e6), n / (n - 1.0), n / (n - 1.0) / (n - 2.0).sqrt());
             check(corrected_quality(visits, 1e300), 1.0, 1.0 / (n - 2.0).sqrt());
             let rare = plain_quality(visits, 1e-300);
-            // ∫ 1/t² from n − 1 to n, weighed by P{X = 1} = n r.
+            // ∫ 1/t² from n − 1 to n, weighted by P{X = 1} = n r.
             check(rare, n * -(-1.0 / n).ln_1p(), (1.0 / (n - 1.0)).sqrt() * 1e150);
         }
     }

@@ -1,22 +1,23 @@
-//! How often to visit a page in order to learn its rate, and when to change that.
+//! How often to visit a page in order to learn its change rate, and when to adjust that.
 //!
-//! Thesis, section 6.4.2 (Figure 6.7, Example 6.4): the deviation σ/r of the improved estimator is least near r = 1.5
-//! changes per visit, so a page with the guessed rate λ₀ is best visited once every 1.5/λ₀. Section 6.7 (Example 6.8)
-//! asks when to leave that interval because the guess was wrong. Our rule: as soon as the exact interval of the visits so
-//! far excludes the guess; the estimate of these visits is the new guess.
-//! When the page tells its last change, there is nothing to choose: then the slower the better (6.7).
+//! Thesis, section 6.4.2 (Figure 6.7, Example 6.4): the deviation σ/r of the improved estimator is least
+//! near r = 1.5 changes per visit, so a page with the guessed rate λ₀ is best visited once every 1.5/λ₀.
+//! Section 6.7 (Example 6.8) asks when to leave that interval because the guess was wrong. Our rule: as
+//! soon as the exact confidence interval of the visits so far excludes the guess. The estimate from
+//! these visits is the new guess. When the page reports its last change there is nothing to choose: then
+//! the slower the better (6.7).
 //!
 //! # Promises
 //! - The ratio is the one of least σ/r below [`MOST_INFORMATION`], for any number of visits.
-//! - Four changes at four visits, as in Example 6.8, do not yet overthrow the guess; twelve at twelve do.
+//! - Four changes at four visits, as in Example 6.8, do not yet contradict the guess; twelve at twelve do.
 //! - A new guess is above zero and finite, so that the page is visited again.
 //!
 //! # Departures
-//! Beyond that ratio σ/r can fall again, because the estimator saturates at ln(2n + 1) whatever the rate: for up to about ten
-//! visits there is no minimum at 1.5. We look no further than the ratio at which a visit tells most about the rate, where
-//! (e^r − 1)/r² is least; the minima of the thesis for n = 20, 40 and 80 lie below it.
-//! The thesis leaves the rule of section 6.7 open. Looking at the interval after every visit overthrows a right guess
-//! somewhat more often than its confidence says.
+//! Beyond that ratio σ/r can fall again, because the estimator saturates at ln(2n + 1) whatever the rate: for
+//! up to about ten visits there is no minimum at 1.5. We search no further than the ratio at which a visit
+//! tells most about the rate, where (e^r − 1)/r² is least; the minima of the thesis for n = 20, 40 and 80 lie
+//! below it. The thesis leaves the rule of section 6.7 open. Checking the interval after every visit rejects
+//! a right guess somewhat more often than its confidence says.
 
 use super::even::EvenVisits;
 use super::improved::improved;
@@ -24,10 +25,11 @@ use super::quality::improved_quality;
 use super::rate::Confidence;
 use crate::units::{ChangesPerDay, Days};
 
-/// Changes per visit at which one visit tells most about the rate: the root of r = 2(1 − e^-r).
+/// Changes per visit at which one visit gives the most information about the rate: the root of
+/// r = 2(1 − e^-r).
 pub const MOST_INFORMATION: f64 = 1.593_624_260_040_04;
 
-/// Changes per visit at which the rate is estimated best from a number of visits; near 1.5.
+/// Changes per visit at which this number of visits estimates the rate best; near 1.5.
 ///
 /// Panics if there are no visits.
 pub fn best_changes_per_visit(visits: u64) -> f64 {
@@ -41,26 +43,26 @@ pub fn best_changes_per_visit(visits: u64) -> f64 {
     minimum(at(best.max(1) - 1), at((best + 1).min(GRID)), deviation)
 }
 
-/// How long to wait between visits, of `visits` planned, when the rate is guessed; without end for a guess of zero.
+/// The best interval between visits, of `visits` planned, for a guessed rate. Infinite for a guess of zero.
 ///
 /// Panics if there are no visits.
 pub fn best_visit_interval(guess: ChangesPerDay, visits: u64) -> Days {
     Days::new(best_changes_per_visit(visits) / guess.get())
 }
 
-/// What to do after some visits at the interval chosen for a guess.
+/// Whether to keep a guessed rate after some visits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Adjustment {
     /// The visits do not contradict the guess.
     Keep,
-    /// They do: this is a better guess.
+    /// The visits contradict the guess.
     Change {
-        /// What to take the rate for from now on; choose the interval anew with it, and begin to count anew.
+        /// The new guess. Choose a new interval with it, and count visits from zero again.
         guess: ChangesPerDay,
     },
 }
 
-/// Whether visits made once every `visit_interval` contradict the guess with this confidence.
+/// Checks whether visits made once every `visit_interval` contradict the guess with this confidence.
 ///
 /// Panics unless the interval is above zero and finite.
 pub fn adjust(
@@ -75,7 +77,8 @@ pub fn adjust(
     if interval.contains(guess) {
         return Adjustment::Keep;
     }
-    // Without any change the estimate is zero, and the page would never be visited again: take the highest likely rate.
+    // Without any change the estimate is zero, and the page would never be visited again: take the
+    // upper end of the interval.
     let estimate =
         if history.changes_found() == 0 { Some(interval.high()) } else { improved(history, visit_interval) };
     match estimate.and_then(super::rate::RateEstimate::finite) {
@@ -84,16 +87,16 @@ pub fn adjust(
     }
 }
 
-/// Below this many changes per visit σ/r only grows.
+/// The search starts here: below this many changes per visit σ/r only grows.
 const LEAST: f64 = 0.5;
 
-/// Steps of the coarse search, fine enough to tell the minimum from the ends.
+/// Steps of the coarse search, fine enough to distinguish the minimum from the ends.
 const GRID: u32 = 32;
 
 /// With more visits than this the best ratio is within 0.0001 of its limit.
 const MANY: u64 = 1_000_000;
 
-/// The minimum of a function with one minimum in `[low, high]`, by golden sections.
+/// The point of `[low, high]` at which a function with one minimum is least, by golden-section search.
 fn minimum(low: f64, high: f64, evaluate: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.6180339887498949;
     let (mut low, mut high) = (low, high);

@@ -1,12 +1,13 @@
-//! How often a page changes, learned from visits that see only a part of its changes (thesis, chapter 6).
+//! Estimators of how often a page changes, from visits that see only a part of its
+//! changes (thesis, chapter 6).
 //!
 //! In reading order:
-//! - [`rate`]: an estimated rate, an interval around it, and the confidence of that interval;
-//! - [`choose`]: which estimator fits the information at hand;
+//! - [`rate`]: an estimated rate, its confidence interval, and the confidence of that interval;
+//! - [`choose`]: which estimator fits the available information;
 //! - [`even`]: visits at even intervals as running counts, with the exact interval;
 //! - [`naive`] and [`improved`]: the rate from those counts;
 //! - [`quality`]: bias and deviation of these two;
-//! - [`irregular`]: the most likely rate from visits at any intervals, exactly;
+//! - [`irregular`]: the maximum-likelihood rate from visits at any intervals, exactly;
 //! - [`irregular_visits`]: the same as running state of fixed size;
 //! - [`complete`]: the rate when every change is known;
 //! - [`last_modified`]: the rate from the date of the last change;
@@ -14,9 +15,9 @@
 //! - [`bayes`]: the probability of each of several classes of rates;
 //! - [`bayes_accuracy`]: how often the most probable class is the right one;
 //! - [`shared_prior`]: the prior of these classes, learned from many pages at once;
-//! - [`gamma`]: a posterior of the rate that forgets, with a prior shared by similar pages;
-//! - [`look`]: how often to visit in order to learn the rate, and when to change that;
-//! - `binomial`, `quantile` and `root`: the numerics beneath.
+//! - [`gamma`]: a gamma posterior with discounted evidence, with a prior shared by similar pages;
+//! - [`look`]: how often to visit in order to learn the rate, and when to adjust that;
+//! - `binomial`, `quantile` and `root`: numerics.
 
 pub mod bayes;
 pub mod bayes_accuracy;

@@ -1,20 +1,21 @@
-//! Rate of change as the changes found over the time watched.
+//! Naive estimator: changes found divided by the time observed.
 //!
 //! Thesis, section 6.4.1 (**estimate**, section 4.1):
 //!
 //! > λ̂ = X / (n I)
 //!
-//! where `X` of `n` visits, one every interval I, found a change. It misses all but one of the changes between two
-//! visits, so it cannot exceed one change per visit and never becomes right with more visits; [`super::improved`] does.
+//! where `X` of `n` visits, one every interval I, found a change. It misses all but one of the changes
+//! between two visits. So it cannot exceed one change per visit, and more visits do not make it right;
+//! [`super::improved`] corrects this.
 //!
 //! # Promises
-//! - At most one change per visit; none before the first visit.
+//! - At most one change per visit; no rate before the first visit.
 
 use super::even::EvenVisits;
 use super::rate::RateEstimate;
 use crate::units::Days;
 
-/// The rate of a page visited once every `visit_interval`; none before the first visit.
+/// The rate of a page visited once every `visit_interval`; `None` before the first visit.
 pub fn naive(history: &EvenVisits, visit_interval: Days) -> Option<RateEstimate> {
     if history.visits() == 0 {
         return None;

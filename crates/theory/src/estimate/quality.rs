@@ -1,14 +1,15 @@
-//! Bias and deviation of the estimators for even visits.
+//! Bias and deviation of the naive and the improved estimator, for even visits.
 //!
-//! Thesis, sections 6.3.1, 6.4.1 and 6.4.2 (equations 6.1 and 6.2; **estimate**, section 4). With r changes expected between
-//! two of `n` visits, an estimate r̂ has
+//! Thesis, sections 6.3.1, 6.4.1 and 6.4.2 (equations 6.1 and 6.2; **estimate**, section 4). With r changes
+//! expected between two of `n` visits, an estimate r̂ has
 //!
 //! > naive: E r̂ = 1 − e^-r, V r̂ = e^-r (1 − e^-r)/n
 //! > improved: E r̂ = −Σ ln((i + 0.5)/(n + 0.5)) C(n, i) (1 − e^-r)^(n−i) e^(−ri) over i = 0 … n, and V alike
 //!
 //! # Promises
 //! - Ten digits in both values for `r` from 1e-300 to 1e3 and up to [`VISITS_MAX`] visits.
-//! - The deviation is not a difference of moments: it is summed around the mean, the mean around the most likely count.
+//! - The deviation is not a difference of moments: it is summed around the mean, and the mean
+//!   around the most likely count.
 //!
 //! # Departures
 //! None. The thesis prints a bias below 0.1 % for n = 20 and r < 2; it reaches 0.17 %.
@@ -18,16 +19,17 @@ use super::even::EvenVisits;
 use super::improved::changes_per_visit;
 use crate::numerics::mean_survival;
 
-/// How good an estimator is: its mean and its standard deviation, both over the true rate.
+/// Quality of an estimator: its mean and its standard deviation, both divided by the true rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatorQuality {
-    /// E r̂ / r: one for an estimator without bias.
+    /// E r̂ / r: one for an unbiased estimator.
     pub mean_ratio: f64,
-    /// σ(r̂) / r: half of the interval that holds the estimate with 95 % probability, where it is nearly normal.
+    /// σ(r̂) / r: half the width of the interval that contains the estimate with 95 % probability,
+    /// where it is nearly normal.
     pub deviation_ratio: f64,
 }
 
-/// The most visits [`improved_quality`] sums over: about a second of work.
+/// Maximum number of visits that [`improved_quality`] accepts, which takes about a second.
 pub const VISITS_MAX: u64 = 1_000_000_000_000;
 
 /// Bias and deviation of [`super::naive`].
@@ -42,7 +44,8 @@ pub fn naive_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
 
 /// Bias and deviation of [`super::improved`].
 ///
-/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit` is finite and above zero.
+/// Panics unless there are from one to [`VISITS_MAX`] visits and `changes_per_visit`
+/// is finite and above zero.
 pub fn improved_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality {
     check(visits, changes_per_visit);
     assert!(visits <= VISITS_MAX);
@@ -60,10 +63,10 @@ pub fn improved_quality(visits: u64, changes_per_visit: f64) -> EstimatorQuality
     sum_over_counts(visits, r)
 }
 
-/// Below this probability of a second exceptional visit, its terms are lost in rounding.
+/// Probability of a second exceptional visit below which its terms are lost in rounding.
 const NEGLIGIBLE: f64 = 1e-13;
 
-/// Counts less likely than the most likely one by e^-80 add nothing to ten digits.
+/// Counts less likely than the most likely one by e^-80 are left out: they do not affect ten digits.
 const DEPTH: f64 = 80.0;
 
 fn sum_over_counts(visits: u64, r: f64) -> EstimatorQuality {

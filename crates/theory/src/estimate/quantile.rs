@@ -1,7 +1,7 @@
-//! Quantiles of the binomial and the gamma distribution, as far as intervals of rates need them.
+//! Quantiles of the binomial and the gamma distribution, as far as confidence intervals of rates need them.
 //!
-//! Both are solved by Newton steps on the logarithm of a tail, as a function of the logarithm of the unknown: there the
-//! tails are concave, so that the steps converge from one side.
+//! Both are solved by Newton steps on the logarithm of a tail, as a function of the logarithm of the unknown.
+//! There the tails are concave, so the steps converge from one side.
 //!
 //! # Promises
 //! - Ten digits for up to 10^9 visits, for gamma shapes from 0.1 to 10^9, and for tails from 1e-12 to 1/2.
@@ -28,7 +28,8 @@ pub(super) fn changes_per_visit_at_least(visits: u64, changes_found: u64, tail: 
         let slope = changes_found as f64 * r / odds / tail_over_last;
         (last + tail_over_last.ln() - tail.ln(), slope)
     };
-    // P{X ≥ k} lies between the chance of one given visit, raised to k, and the union over all choices of k.
+    // P{X ≥ k} lies between the probability of one given visit, raised to k, and the
+    // union over all choices of k.
     let (n, k) = (visits as f64, changes_found as f64);
     let log_choices = ChangeCount::new(visits, std::f64::consts::LN_2).log_probability(changes_found)
         + n * std::f64::consts::LN_2;
@@ -44,7 +45,7 @@ pub(super) fn changes_per_visit_at_most(visits: u64, changes_found: u64, tail: f
     if unchanged == 0 {
         return f64::INFINITY;
     }
-    // The same with the parts of changed and unchanged visits exchanged: q = 1 − e^-s, so r = −ln q.
+    // The same with the roles of changed and unchanged visits exchanged: q = 1 − e^-s, so r = −ln q.
     let s = changes_per_visit_at_least(visits, unchanged, tail);
     -log_change_probability(s)
 }
@@ -54,12 +55,12 @@ fn log_of_rate(log_probability: f64) -> f64 {
     if log_probability < -30.0 { log_probability } else { (-(-log_probability.exp()).ln_1p()).ln() }
 }
 
-/// The lower end of the score interval of k of n: where the search for the exact one begins.
+/// The lower end of the score interval of k of n, where the search for the exact one begins.
 fn wilson_low(n: f64, k: f64, tail: f64) -> f64 {
     let z = statrs::function::erf::erfc_inv(2.0 * tail) * std::f64::consts::SQRT_2;
     let z2 = z * z;
     let spread = z * (k * (n - k) / n + 0.25 * z2).sqrt();
-    // k² over the conjugate: the plain difference cancels for few changes.
+    // k² divided by the conjugate: the plain difference cancels for few changes.
     let low = k * k / n / (k + 0.5 * z2 + spread);
     low.clamp(1e-300, 1.0 - 1e-16)
 }
@@ -80,7 +81,8 @@ fn tail_sum(visits: u64, changes_found: u64, odds: f64) -> f64 {
     sum
 }
 
-/// A tail sum above this belongs to a rate far too high; the search needs to know no more.
+/// Limit of a tail sum. A larger sum means that the rate is far too high, which is all that
+/// the search needs to know.
 const SUM_MAX: f64 = 1e290;
 
 /// The x below which a gamma variable of this shape (and scale one) lies with probability `tail`.
@@ -91,7 +93,7 @@ pub(super) fn gamma_low(shape: f64, tail: f64) -> f64 {
         let (log_low, _) = log_gamma_tails(shape, x);
         (log_low - target, (log_gamma_mass(shape, x) - log_low).exp())
     };
-    // P ≤ x^a/Γ(a + 1) gives the lower end; the median is below the shape, and so is what lies left of it.
+    // P ≤ x^a/Γ(a + 1) gives the lower end. The median is below the shape, and so is every quantile below it.
     let least = (target + ln_gamma(shape + 1.0)) / shape;
     let most = shape.ln();
     root(least.min(most) - 1e-9, most + 1e-9, wilson_hilferty(shape, tail, -1.0), evaluate).exp()
@@ -111,14 +113,14 @@ pub(super) fn gamma_high(shape: f64, tail: f64) -> f64 {
     root(least.min(most) - 1e-9, most + 1e-9, wilson_hilferty(shape, tail, 1.0), evaluate).exp()
 }
 
-/// ln x of the Wilson-Hilferty approximation of a quantile: where the search for the exact one begins.
+/// ln x of the Wilson-Hilferty approximation of a quantile, where the search for the exact one begins.
 fn wilson_hilferty(shape: f64, tail: f64, side: f64) -> f64 {
     let z = side * statrs::function::erf::erfc_inv(2.0 * tail) * std::f64::consts::SQRT_2;
     let cube_root = 1.0 - 1.0 / (9.0 * shape) + z / (3.0 * shape.sqrt());
     if cube_root > 0.0 { shape.ln() + 3.0 * cube_root.ln() } else { f64::MIN }
 }
 
-/// ln of x times the density: x^a e^-x / Γ(a), by its deviance from the shape.
+/// ln of x times the density, x^a e^-x / Γ(a), computed from its deviance from the shape.
 fn log_gamma_mass(shape: f64, x: f64) -> f64 {
     if shape < 1.0 {
         return shape * x.ln() - x - ln_gamma(shape);
@@ -145,7 +147,7 @@ fn log_gamma_tails(shape: f64, x: f64) -> (f64, f64) {
     }
 }
 
-/// Q(a, x) Γ(a) / (x^a e^-x), by Lentz's evaluation of its continued fraction; for x ≥ a + 1.
+/// Q(a, x) Γ(a) / (x^a e^-x), by Lentz's evaluation of its continued fraction. Requires x ≥ a + 1.
 fn continued_fraction(shape: f64, x: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let mut b = x + 1.0 - shape;
@@ -168,7 +170,7 @@ fn continued_fraction(shape: f64, x: f64) -> f64 {
     fraction
 }
 
-/// The fraction needs a few times √a steps; this is reached by no shape below 10^12.
+/// Limit of the steps. The fraction needs a few times √a steps, so no shape below 10^12 reaches it.
 const FRACTION_STEPS_MAX: f64 = 1e7;
 
 #[cfg(test)]

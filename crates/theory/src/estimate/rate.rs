@@ -1,15 +1,15 @@
-//! An estimated rate of change, and how sure of it we are.
+//! An estimated change rate, its confidence interval and its confidence.
 //!
 //! # Promises
-//! - An estimate is never negative and never NaN. It is infinite when the visits bound it by nothing, for example when
-//!   each of them found a change.
+//! - An estimate is never negative and never NaN. It is infinite when the visits set no upper bound, for
+//!   example when each of them found a change.
 //! - The ends of an interval are in order.
 
 use statrs::function::erf::erf_inv;
 
 use crate::units::{ChangesPerDay, Days};
 
-/// A rate of change inferred from visits, in changes per day: never negative, never NaN, possibly infinite.
+/// A rate of change estimated from visits, in changes per day: never negative, never NaN, possibly infinite.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct RateEstimate(f64);
 
@@ -31,12 +31,12 @@ impl RateEstimate {
         self.0
     }
 
-    /// The rate as one that can be planned with; none if it is infinite.
+    /// The rate as a finite one, for planning; `None` if it is infinite.
     pub fn finite(self) -> Option<ChangesPerDay> {
         self.0.is_finite().then(|| ChangesPerDay::new(self.0))
     }
 
-    /// A number of changes per visit as a rate. An interval of zero or without end gives the limit.
+    /// Converts changes per visit to a rate. An interval of zero or infinity gives the limit.
     pub(super) fn from_changes_per_visit(changes_per_visit: f64, visit_interval: Days) -> Self {
         if changes_per_visit == 0.0 {
             Self::ZERO
@@ -46,7 +46,8 @@ impl RateEstimate {
     }
 }
 
-/// Between these two rates the true one lies with the stated confidence, in changes per day.
+/// Confidence interval: the true rate lies between these two rates with the stated
+/// confidence, in changes per day.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateInterval {
     low: RateEstimate,
@@ -54,7 +55,7 @@ pub struct RateInterval {
 }
 
 impl RateInterval {
-    /// Any rate at all: what is known before the first visit.
+    /// All rates: what is known before the first visit.
     pub const ANY: Self = Self { low: RateEstimate::ZERO, high: RateEstimate::UNBOUNDED };
 
     /// Panics unless `low` is at most `high`.
@@ -73,13 +74,13 @@ impl RateInterval {
         self.high
     }
 
-    /// Whether the rate lies in the interval, ends included.
+    /// Whether the interval contains the rate, ends included.
     pub fn contains(self, change_rate: ChangesPerDay) -> bool {
         self.low.get() <= change_rate.get() && change_rate.get() <= self.high.get()
     }
 }
 
-/// How sure an interval is to hold the true rate: α of the texts, above 0 and below 1.
+/// Probability with which an interval contains the true rate: α of the texts, above 0 and below 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Confidence(f64);
 
@@ -96,12 +97,12 @@ impl Confidence {
         self.0
     }
 
-    /// What is left out at either end: (1 − α)/2.
+    /// The probability left out at either end: (1 − α)/2.
     pub(super) fn tail(self) -> f64 {
         0.5 * (1.0 - self.0)
     }
 
-    /// The quantile of the χ² distribution with one degree of freedom.
+    /// The quantile of the χ² distribution with one degree of freedom at this confidence.
     pub(super) fn chi_square(self) -> f64 {
         2.0 * erf_inv(self.0).powi(2)
     }

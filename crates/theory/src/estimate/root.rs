@@ -1,13 +1,13 @@
-//! The root of an increasing function, by Newton steps kept inside a bracket.
+//! Root of an increasing function, by Newton steps kept inside a bracket.
 //!
 //! # Promises
-//! - The answer lies in the bracket, whatever the slope says: a step that leaves it, or that does not halve the one
-//!   before the last, is replaced by halving the bracket.
+//! - The answer lies in the bracket, whatever the slope: a step that leaves it, or that does not halve the
+//!   one before the last, is replaced by bisection.
 
 /// The point of `[low, high]` at which an increasing function is zero, to the last digits.
 ///
-/// `evaluate` gives the value and the slope; a value of either infinity and a slope that is NaN are allowed. When the
-/// function has no zero in the bracket, the answer is the end nearest to it.
+/// `evaluate` returns the value and the slope. The value may be infinite and the slope may be NaN. When the
+/// function has no zero in the bracket, the answer is the nearest end.
 pub(super) fn root(low: f64, high: f64, start: f64, evaluate: impl Fn(f64) -> (f64, f64)) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut x = start.clamp(low, high);
@@ -36,8 +36,8 @@ pub(super) fn root(low: f64, high: f64, start: f64, evaluate: impl Fn(f64) -> (f
     x
 }
 
-/// Halving alone needs about sixty steps for the digits of a double and a thousand for its exponents; no caller has
-/// brackets that wide.
+/// Maximum number of steps. Bisection alone needs about sixty steps for the digits of a double and a thousand
+/// for its exponents; no caller has brackets that wide.
 const STEPS_MAX: usize = 200;
 
 #[cfg(test)]

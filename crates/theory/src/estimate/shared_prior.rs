@@ -1,32 +1,34 @@
-//! The rates of many pages at once, under a prior over classes of rates that is learned from the pages themselves.
+//! Rates of many pages at once, with a prior over classes of rates that is learned from the pages themselves.
 //!
-//! Completes the Bayesian estimator of thesis, section 6.6, which leaves open where its prior comes from: it is the one
-//! under which the visits to all pages are most likely (empirical Bayes), found by expectation maximisation. With p the
-//! posterior of class j for page i, N pages and J classes, a round is
+//! Completes the Bayesian estimator of thesis, section 6.6, which leaves open where its prior comes from.
+//! Here it is the prior with which the visits to all pages are most likely (empirical Bayes), found by
+//! expectation maximisation. With p the posterior of class j for page i, N pages and J classes, a round is
 //!
 //! > prior of j ← (s/J + Σ p_ij) / (s + N)
 //!
-//! where s pages' worth of an even prior keep every class possible. The likelihood of a visit is exact whatever the intervals,
-//! so a page that changed at every visit is known to change often, and not known how often: the others say what is usual.
+//! where an even prior, worth s pages, keeps every class possible. The likelihood of a visit is exact
+//! whatever the intervals. So a page that changed at every visit is known to change often, but not how often;
+//! the prior from the other pages fills that in.
 //!
 //! # Promises
-//! - No round makes all visits, with the even part, less likely.
+//! - No round lowers the likelihood of all visits, the even prior included.
 //! - A page without visits has the learned prior.
 //! - Rates are finite and above zero, also of pages never or always seen to change.
-//! - When pages come from the prior, the intervals hold the true rate about as often as they say.
+//! - When pages come from the prior, the intervals contain the true rate about as often as they say.
 
 use super::bayes::{ClassEvidence, RateClasses};
 use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::units::{ChangesPerDay, Days};
 
-/// Classes this many changes in the longest time seen, and in the shortest, are the slowest and the fastest: beyond them
-/// visits could hardly tell.
+/// Expected changes that set the range of the classes: the slowest class has 0.05 in the longest history, the
+/// fastest has 5 in the shortest interval. Visits can hardly distinguish rates beyond them.
 const CHANGES_IN_LONGEST: f64 = 0.05;
 const CHANGES_IN_SHORTEST: f64 = 5.0;
 
-/// Classes at equal ratios and with equal priors, for visits of which these are a short interval and the longest history.
+/// Classes at equal ratios and with equal priors, for visits with this short interval
+/// and this longest history.
 ///
-/// Panics unless 0 < `short_interval` <= `longest_history` < ∞ and there are two classes at least.
+/// Panics unless 0 < `short_interval` <= `longest_history` < ∞ and there are at least two classes.
 pub fn spaced_classes(short_interval: Days, longest_history: Days, classes: usize) -> RateClasses {
     assert!(Days::ZERO < short_interval);
     assert!(short_interval <= longest_history);
@@ -39,8 +41,8 @@ pub fn spaced_classes(short_interval: Days, longest_history: Days, classes: usiz
     RateClasses::new(&rates, &vec![1.0; classes])
 }
 
-/// The same classes with the prior that so many rounds learn from these pages; `strength` is how many pages an even prior
-/// is worth.
+/// The same classes with the prior learned from these pages in this many rounds. `strength` is the number of
+/// pages that an even prior is worth.
 ///
 /// Panics unless `strength` is above zero and finite and every class is above zero.
 pub fn learn_prior<L: AsRef<[f64]> + AsMut<[f64]>>(
@@ -62,25 +64,26 @@ pub fn learn_prior<L: AsRef<[f64]> + AsMut<[f64]>>(
     classes
 }
 
-/// How many equally likely rates stand for what is believed of a page.
+/// Number of equally likely rates that represent the posterior of a page.
 pub const OUTLOOKS: usize = 16;
 
-/// What is believed of one page's rate.
+/// Posterior of one page's rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateBelief {
-    /// The mean of the rate.
+    /// The posterior mean of the rate.
     pub mean: ChangesPerDay,
-    /// Between which rates it lies, as sure as was asked for.
+    /// The interval of the rate at the requested confidence.
     pub interval: RateInterval,
-    /// Equally likely rates, rising: the middle of each of as many equal parts of the probability. What depends on the
-    /// rate in a curved way is to be averaged over them, not taken at the mean.
+    /// Equally likely rates in rising order: the middle of each of [`OUTLOOKS`] equal parts of the
+    /// probability. Average a non-linear function of the rate over them; do not evaluate it at the mean.
     pub outlooks: [ChangesPerDay; OUTLOOKS],
 }
 
 impl RateBelief {
-    /// What these visits say under these classes, which rise at equal ratios. Within a class all ratios are as likely.
+    /// The posterior from these visits under these classes, which must rise at equal ratios. Within a class
+    /// all ratios are equally likely.
     ///
-    /// Panics unless there are two classes at least and every class is above zero.
+    /// Panics unless there are at least two classes and every class is above zero.
     pub fn new<L: AsRef<[f64]> + AsMut<[f64]>>(
         page: &ClassEvidence<L>,
         classes: &RateClasses,
@@ -133,7 +136,7 @@ mod tests {
         spaced_classes(Days::new(1.0), Days::new(30.0), CLASSES)
     }
 
-    /// The evidence of so many daily visits that found a change or not.
+    /// The evidence of this many daily visits that found a change or not.
     fn daily(changed: usize, unchanged: usize) -> ClassEvidence<Vec<f64>> {
         let mut page = ClassEvidence::from_parts(Days::ZERO, vec![0.0; CLASSES]);
         (0..changed).for_each(|_| page.observe(&classes(), Days::new(1.0), true));
@@ -177,7 +180,7 @@ mod tests {
     fn no_round_makes_the_visits_less_likely() {
         let pages: Vec<_> = (0..40).map(|page| daily(page % 13, (7 * page) % 17)).collect();
         let strength = 2.0;
-        // ln of the likelihood of all visits and of the even part, from the posteriors of the slowest class.
+        // ln of the likelihood of all visits and of the even prior, from the posteriors of the slowest class.
         let log_likelihood = |classes: &RateClasses| {
             let prior: Vec<f64> = daily(0, 0).posterior(classes).expect("a prior");
             let page_likelihood = |page: &ClassEvidence<Vec<f64>>| {

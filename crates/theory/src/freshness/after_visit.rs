@@ -1,4 +1,4 @@
-//! Freshness and age to expect a given time after a visit.
+//! Expected freshness and age of a copy, a given time after a visit.
 //!
 //! Implements the thesis, section 5.2.2, for a page that changes by a Poisson process:
 //!
@@ -7,8 +7,8 @@
 //! where the page was visited `t` ago and changes at the rate `λ`.
 //!
 //! # Promises
-//! - Both values keep twelve digits for λt from 1e-9 on, where the age is λt²/2 and its formula a difference of large
-//!   terms.
+//! - Both values keep twelve digits for λt from 1e-9 on, where the age is λt²/2 and its formula a
+//!   difference of large terms.
 //! - A page that never changes is fresh at any time.
 //!
 //! # Departures

@@ -1,21 +1,22 @@
 //! Freshness of the collection that users see, for steady and batch crawlers, in place and shadowed.
 //!
-//! Implements the thesis, section 7.2, whose curves and Table 7.1 come without their formulas. Every page is visited
-//! once per period `P`. With M(x) = (1 − e^-x)/x the mean of e^-s over `[0, x]`:
+//! Implements the thesis, section 7.2, whose curves and Table 7.1 come without their formulas. Every page is
+//! visited once per period `P`. With M(x) = (1 − e^-x)/x the mean of e^-s over `[0, x]`:
 //!
 //! > in place: M(λP),  shadowed: M(λC) M(λP)
 //!
-//! where `C` is the length of the crawl: `P` for a steady crawler. In place, a copy is shown from its visit to the
-//! next one, `P` later, whatever the mode. Shadowed, a page is collected at an even time of the crawl, so that its
-//! copy has an even age in `[0, C]` when the crawl ends, and is then shown for the time `P` until the end of the next
-//! crawl; the chance e^-λ(a + s) of being fresh is averaged over both.
+//! where `C` is the length of the crawl: `P` for a steady crawler. In place, a copy is shown from its visit
+//! to the next one, `P` later, in either mode. Shadowed, a page is collected at a uniform time of the crawl,
+//! so its copy has a uniform age in `[0, C]` when the crawl ends. It is then shown for the time `P` until the
+//! end of the next crawl. The probability e^-λ(a + s) of being fresh is averaged over both.
 //!
 //! # Promises
 //! - In place, steady and batch crawlers are equally fresh.
 //! - Shadowing costs freshness, and the more the longer the crawl takes: a steady crawler loses most.
 //!
 //! # Departures
-//! Table 7.1 prints 0.77 for steady shadowing; the formula gives 0.7829 (0.77 is the square of the rounded 0.88).
+//! Table 7.1 prints 0.77 for steady shadowing; the formula gives 0.7829 (0.77 is the
+//! square of the rounded 0.88).
 
 use crate::numerics::mean_survival;
 use crate::units::{ChangesPerDay, Days};
@@ -25,7 +26,7 @@ use crate::units::{ChangesPerDay, Days};
 pub enum CrawlMode {
     /// Always, visiting every page once per period.
     Steady,
-    /// At the start of each period, for a time that is not longer than the period.
+    /// At the start of each period, for at most the length of the period.
     Batch {
         /// How long the crawl takes.
         duration: Days,
@@ -63,7 +64,7 @@ pub fn crawl_mode_freshness(
     }
 }
 
-/// Chance that a page is unchanged, averaged over a stretch of time.
+/// Probability that a page is unchanged, averaged over a span of time.
 fn mean_survival_over(change_rate: ChangesPerDay, stretch: Days) -> f64 {
     if change_rate == ChangesPerDay::ZERO || stretch == Days::ZERO {
         return 1.0;
@@ -127,7 +128,8 @@ mod tests {
         ) {
             let [short, long] = [duration.min(longer), duration.max(longer)];
             let in_place = freshness(batch(short), UpdateMode::InPlace, rate);
-            let [short, long] = [short, long].map(|duration| freshness(batch(duration), UpdateMode::Shadowing, rate));
+            let [short, long] =
+                [short, long].map(|duration| freshness(batch(duration), UpdateMode::Shadowing, rate));
             prop_assert_eq!(in_place, freshness(CrawlMode::Steady, UpdateMode::InPlace, rate));
             prop_assert!(short <= in_place);
             prop_assert!(long <= short);

@@ -1,14 +1,15 @@
-//! Freshness and age of a collection whose rates of change follow a gamma distribution, visited evenly or in
-//! proportion.
+//! Freshness and age of a collection whose change rates follow a gamma distribution, for
+//! uniform and proportional visits.
 //!
-//! Implements the thesis, section 5.5.1, Table 5.3. With r = λ/f mean changes per visit, δ the standard deviation of
-//! the rates over their mean, and I = 1/f:
+//! Implements the thesis, section 5.5.1, Table 5.3. With r = λ/f mean changes per visit, δ the standard
+//! deviation of the rates over their mean, and I = 1/f:
 //!
 //! > uniform: F = (1 − (1 + rδ²)^(1 − 1/δ²)) / (r(1 − δ²)),
 //! >   A = I/(1 − δ²) [(1 − δ²)/2 − 1/r + (1 − (1 + rδ²)^(2 − 1/δ²)) / (r²(1 − 2δ²))]
 //! > proportional: F = (1 − e^-r)/r, A = I/(1 − δ²) [1/2 − 1/r + (1 − e^-r)/r²]
 //!
-//! The formulas are used in forms that have no singularity. With L = ln(1 + rδ²) and x = L/δ² (which is r at δ = 0):
+//! The code uses forms of these that have no singularity. With L = ln(1 + rδ²) and
+//! x = L/δ² (which is r at δ = 0):
 //!
 //! > F = (L/rδ²) M(L/δ² − L), where M(z) = (1 − e^-z)/z
 //! > A = I x/2 ∫ ((1 − e^(−L(1 − p))) / (1 − e^-L))² e^-xp dp over p from 0 to 1
@@ -16,9 +17,10 @@
 //! The integrand is positive and smooth, and Gauss-Legendre quadrature gives it to the last digits.
 //!
 //! # Promises
-//! - Nine digits and more for every r and δ, also around δ² = 1 and δ² = 1/2, where the printed formulas are 0/0.
+//! - At least nine digits for every r and δ, also around δ² = 1 and δ² = 1/2, where the
+//!   printed formulas are 0/0.
 //! - δ = 0 is the collection whose pages all change at the same rate, and small δ tends to it.
-//! - The age under proportional visits is infinite from δ = 1 on: the mean of 1/λ is.
+//! - The age under proportional visits is infinite from δ = 1 on: the mean of 1/λ is infinite.
 //! - Uniform visits are never worse than proportional ones, by both measures (Theorems 5.3 and 5.4).
 //!
 //! # Departures
@@ -36,7 +38,8 @@ pub struct GammaRates {
 }
 
 impl GammaRates {
-    /// From the mean number of changes per visit and the standard deviation of the rates over their mean.
+    /// Creates the distribution from the mean number of changes per visit and the standard deviation of the
+    /// rates divided by their mean.
     ///
     /// Panics unless both are finite and not negative.
     pub fn new(changes_per_visit: f64, rate_variation: f64) -> Self {
@@ -57,7 +60,8 @@ impl GammaRates {
         }
     }
 
-    /// Averages over time and pages when pages are visited in proportion to their rates, once per interval on average.
+    /// Averages over time and pages when pages are visited in proportion to their rates,
+    /// once per interval on average.
     pub fn proportional(&self, visit_interval: Days) -> FreshnessAndAge {
         let (r, delta) = (self.changes_per_visit, self.rate_variation);
         let age_fraction =
@@ -71,18 +75,19 @@ impl GammaRates {
         if delta <= 1.0 {
             return l_per_y * mean_survival((1.0 - delta) * (1.0 + delta) * x);
         }
-        // The same with e^(L − x) taken out of M, so that its argument is not negative and nothing overflows.
+        // The same with e^(L − x) factored out of M, so that its argument is not
+        // negative and nothing overflows.
         let growth = if y < 1.0 { (1.0 + y) * l_per_y } else { (1.0 + 1.0 / y) * l };
         growth * (-x).exp() * mean_survival(l - x)
     }
 }
 
-/// A span times a factor; nothing of an endless span is nothing.
+/// A span times a factor, where an infinite span times zero is zero.
 fn scaled(span: Days, factor: f64) -> Days {
     if factor == 0.0 { Days::ZERO } else { Days::new(span.get() * factor) }
 }
 
-/// The quantities of the module's head: y = rδ², L = ln(1 + y) and x = L/δ².
+/// The quantities of the module head: y = rδ², L = ln(1 + y) and x = L/δ².
 #[derive(Clone, Copy)]
 struct Scale {
     y: f64,
@@ -94,7 +99,7 @@ impl Scale {
     fn of(r: f64, delta: f64) -> Self {
         let y = r * delta * delta;
         let l = if y < f64::INFINITY { y.ln_1p() } else { r.ln() + 2.0 * delta.ln() };
-        // L/δ² as r L/y where δ² may vanish.
+        // L/δ² computed as r L/y, because δ² may vanish.
         let x = if y == 0.0 {
             r
         } else if delta <= 1.0 {
@@ -106,7 +111,7 @@ impl Scale {
     }
 }
 
-/// Age under uniform visits as a fraction of the interval: the integral of the module's head.
+/// Age under uniform visits as a fraction of the interval: the integral of the module head.
 fn uniform_age_fraction(Scale { l, x, .. }: Scale) -> f64 {
     let end = (EXPONENT_MAX / x).min(1.0);
     let panels = (end * x.max(l) / PANEL_EXPONENT).ceil().max(1.0);
@@ -130,11 +135,12 @@ fn remaining_share(l: f64, q: f64) -> f64 {
     if l < 1e-17 { q } else { (-l * q).exp_m1() / (-l).exp_m1() }
 }
 
-/// Where e^-xp is below the last digit of the integral, and the integration ends.
+/// Exponent at which the integration ends: e^-xp is below the last digit of the integral.
 const EXPONENT_MAX: f64 = 45.0;
 
-/// Exponents x and L may grow by this much within one panel of the quadrature. Sixteen nodes integrate their product
-/// to 1e-19. L is at most 1,500 (both arguments at the end of the doubles), which bounds the panels by 400.
+/// Maximum growth of the exponents x and L within one panel of the quadrature. Sixteen nodes
+/// integrate their product to 1e-19. L is at most 1,500 (both arguments at the largest double), which
+/// bounds the number of panels by 400.
 const PANEL_EXPONENT: f64 = 4.0;
 
 /// Positive nodes and their weights of the Gauss-Legendre quadrature with sixteen nodes on [−1, 1].

@@ -1,4 +1,4 @@
-//! The two measures of a copy, and their mean over a collection.
+//! Freshness and age of a copy, and their weighted mean over a collection.
 //!
 //! Implements the thesis, section 5.2.1 (Definitions 5.1 and 5.2, Theorem 5.1) and Definition 5.4:
 //!
@@ -18,18 +18,19 @@ use crate::units::Days;
 /// Freshness and age of a copy or of a collection, at a time or averaged over time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FreshnessAndAge {
-    /// Chance that the copy equals the page, or fraction of the copies that do: 0 to 1.
+    /// Probability that the copy equals the page, or fraction of the copies that do: 0 to 1.
     pub freshness: f64,
-    /// How long ago the page changed for the first time since the copy was taken; zero while it has not.
+    /// Time since the page first changed after the copy was taken; zero while it has not changed.
     pub age: Days,
 }
 
 impl FreshnessAndAge {
-    /// Of a page that never changes.
+    /// The values of a page that never changes.
     pub const ALWAYS_FRESH: Self = Self { freshness: 1.0, age: Days::ZERO };
 }
 
-/// Mean over the pages of a collection, each given with its importance; nothing when no page has any.
+/// Mean over the pages of a collection, each given with its importance. `None` when no page has any
+/// importance.
 ///
 /// Panics if an importance is negative, infinite or NaN.
 pub fn collection_mean<Pages>(pages: Pages) -> Option<FreshnessAndAge>
@@ -39,10 +40,10 @@ where
     let pages = pages.into_iter();
     let largest = pages.clone().map(|(importance, _)| checked(importance)).fold(0.0, f64::max);
     let counted = || pages.clone().filter(|(importance, _)| *importance > 0.0);
-    // Weights relative to the largest neither overflow nor vanish together.
+    // Weights relative to the largest can neither all overflow nor all underflow.
     let total: f64 = counted().map(|(importance, _)| importance / largest).sum();
     let mean = |of: fn(FreshnessAndAge) -> f64| -> f64 {
-        // What counts at all counts a little, so that an infinite age is not multiplied by zero.
+        // Every counted page has a weight above zero, so that an infinite age is not multiplied by zero.
         let weight = |importance: f64| (importance / largest / total).max(f64::MIN_POSITIVE);
         counted().map(|(importance, page)| weight(importance) * of(page)).sum()
     };

@@ -1,4 +1,4 @@
-//! Freshness and age, averaged over time, of a page visited in one of three orders.
+//! Time-averaged freshness and age of a page visited in fixed, random or purely random order.
 //!
 //! Implements the thesis, section 5.4, Table 5.2. With r = λ/f changes per visit and I = 1/f:
 //!
@@ -7,15 +7,15 @@
 //! > purely random: F = 1/(1 + r), A = I r/(1 + r)
 //!
 //! # Promises
-//! - Both values keep twelve digits for r from 1e-8 to 1e9 in every order: the terms that cancel are summed by other
-//!   means.
-//! - A page that never changes is always fresh; one that changes and is never visited has freshness 0 and an infinite
-//!   age.
+//! - Both values keep twelve digits for r from 1e-8 to 1e9 in every order: terms that cancel
+//!   are computed in other forms.
+//! - A page that never changes is always fresh. One that changes and is never visited has
+//!   freshness 0 and an infinite age.
 //! - Fixed order is best by both measures and purely random worst (section 5.4.4).
 //!
 //! # Departures
-//! None in the values. The text calls the age of fixed order at r = 1 a fourth of that of random order; it is a
-//! fourth of that of purely random order and 0.719 of that of random order.
+//! None in the values. The text calls the age of fixed order at r = 1 a fourth of that of random order; it is
+//! a fourth of that of purely random order and 0.719 of that of random order.
 
 use super::measure::FreshnessAndAge;
 use crate::numerics::{mean_age_fraction, mean_change_probability, mean_survival};
@@ -26,13 +26,14 @@ use crate::units::{ChangesPerDay, Days, VisitsPerDay};
 pub enum Order {
     /// All pages in the same order in every round: the intervals of a page are equal.
     Fixed,
-    /// All pages in every round, in a new order each time: an interval is the difference of two uniform times.
+    /// All pages in every round, in a new order each time: an interval is the
+    /// difference of two uniform times.
     Random,
     /// Each visit goes to a page drawn at random: the intervals are exponential.
     PurelyRandom,
 }
 
-/// Freshness and age averaged over all time.
+/// Freshness and age of a page, averaged over all time.
 pub fn time_average(
     order: Order,
     change_rate: ChangesPerDay,
@@ -41,7 +42,7 @@ pub fn time_average(
     if change_rate == ChangesPerDay::ZERO {
         return FreshnessAndAge::ALWAYS_FRESH;
     }
-    // Infinite without visits, and all formulas below have their limit there.
+    // Infinite without visits; all formulas below have their limit there.
     let changes_per_visit = change_rate.get() / visit_frequency.get();
     let (freshness, age_fraction) = match order {
         Order::Fixed => (mean_survival(changes_per_visit), mean_age_fraction(changes_per_visit)),
@@ -53,8 +54,8 @@ pub fn time_average(
 
 /// Freshness, and age as a fraction of the mean interval, in random order.
 ///
-/// With m the mean survival, c = 1 − m and a the age fraction of fixed order, the printed formulas are (1 + m) c/r and
-/// 1/3 + a² − 2am/r. The second is a² + c/3 + 2m (1/6 − a/r): all terms positive.
+/// With m the mean survival, c = 1 − m and a the age fraction of fixed order, the printed formulas are
+/// (1 + m) c/r and 1/3 + a² − 2am/r. The second is a² + c/3 + 2m (1/6 − a/r): all terms positive.
 fn random_order(r: f64) -> (f64, f64) {
     let (m, c, a) = (mean_survival(r), mean_change_probability(r), mean_age_fraction(r));
     // c/r = 1/2 − a, which stays exact where r vanishes.
@@ -62,7 +63,7 @@ fn random_order(r: f64) -> (f64, f64) {
     ((1.0 + m) * c_per_change, a * a + c / 3.0 + 2.0 * m * age_shortfall(r, a))
 }
 
-/// 1/6 − a/r = r/24 − r²/120 + …: how far the age `a` of fixed order stays below r/6, per change.
+/// 1/6 − a/r = r/24 − r²/120 + …: how far the age `a` of fixed order is below r/6, per change.
 fn age_shortfall(r: f64, a: f64) -> f64 {
     if r >= 0.5 {
         return 1.0 / 6.0 - a / r;
@@ -228,9 +229,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fixed_order_is_best_and_purely_random_worst(exponent in -8.0..9.0f64, visit_frequency in 1e-3..1e3f64) {
+        fn fixed_order_is_best_and_purely_random_worst(
+            exponent in -8.0..9.0f64,
+            visit_frequency in 1e-3..1e3f64,
+        ) {
             let change_rate = visit_frequency * 10f64.powf(exponent);
-            let [fixed, random, purely_random] = ORDERS.map(|order| average(order, change_rate, visit_frequency));
+            let [fixed, random, purely_random] =
+                ORDERS.map(|order| average(order, change_rate, visit_frequency));
             prop_assert!(fixed.0 >= random.0 * (1.0 - 1e-15));
             prop_assert!(random.0 >= purely_random.0 * (1.0 - 1e-15));
             prop_assert!(fixed.1 < random.1);

@@ -1,6 +1,6 @@
-//! Freshness and age of one copy over a stretch of time in which all changes and visits are known.
+//! Freshness and age of one copy over a span of time in which all changes and visits are known.
 //!
-//! Implements the thesis, section 5.2.1 (Definitions 5.1 to 5.3) on a finite stretch `[0, h)`:
+//! Implements the thesis, section 5.2.1 (Definitions 5.1 to 5.3) on a finite span `[0, h)`:
 //!
 //! > F = (1/h) ∫ F(t) dt,  A = (1/h) ∫ A(t) dt
 //!
@@ -8,7 +8,7 @@
 //!
 //! # Promises
 //! - The copy is fresh at time 0, and a visit at the instant of a change sees the change.
-//! - Events outside the stretch are ignored, and the order in which events are given does not matter.
+//! - Events outside the span are ignored, and the order in which events are given does not matter.
 //! - Freshness lies in [0, 1] and age in [0, h/2], whatever the magnitude of the times.
 //!
 //! # Departures
@@ -19,7 +19,8 @@ use std::cmp::Ordering;
 use super::measure::FreshnessAndAge;
 use crate::units::Days;
 
-/// Freshness and age of a copy averaged over `[0, horizon)`, given the days at which its page changed and was visited.
+/// Freshness and age of a copy averaged over `[0, horizon)`, given the days at which its
+/// page changed and was visited.
 ///
 /// Panics unless the horizon is finite and above zero, or if a time is NaN.
 pub fn trace_average(changes: &[f64], visits: &[f64], horizon: Days) -> FreshnessAndAge {
@@ -34,20 +35,20 @@ pub fn trace_average(changes: &[f64], visits: &[f64], horizon: Days) -> Freshnes
             Event::Visit => copy.visit(time),
         }
     }
-    // A change and a visit at the end close the last span, whichever it is.
+    // A change and a visit at the end close the last span, whether the copy is fresh or stale in it.
     copy.change(h);
     copy.visit(h);
     FreshnessAndAge { freshness: (copy.fresh_days / h).min(1.0), age: Days::new(copy.mean_age.min(h / 2.0)) }
 }
 
-/// What happens at a time. A change comes before a visit of the same instant.
+/// A change or a visit. A change comes before a visit of the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Event {
     Change,
     Visit,
 }
 
-/// The events of the stretch in the order in which they happen.
+/// The events of the span in the order of time.
 fn events(changes: &[f64], visits: &[f64], horizon: f64) -> Vec<(f64, Event)> {
     let changes = changes.iter().map(|time| (*time, Event::Change));
     let visits = visits.iter().map(|time| (*time, Event::Visit));
@@ -61,7 +62,7 @@ fn events(changes: &[f64], visits: &[f64], horizon: f64) -> Vec<(f64, Event)> {
     events
 }
 
-/// A copy on its way through the events.
+/// State of the copy while the events are replayed.
 struct LocalCopy {
     fresh_since: f64,
     stale_since: Option<f64>,
@@ -141,7 +142,7 @@ mod tests {
         trace_average(&[], &[], Days::ZERO);
     }
 
-    /// The definition itself on integer times: within a unit of time nothing happens.
+    /// Computes the definition directly on integer times: within a unit of time nothing happens.
     fn by_definition(changes: &[u32], visits: &[u32], horizon: u32) -> (f64, f64) {
         let (mut fresh, mut age, mut stale_since) = (0.0, 0.0, None);
         for time in 0..horizon {

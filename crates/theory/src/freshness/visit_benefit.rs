@@ -1,34 +1,35 @@
-//! What visits gain for pages that change exactly once in each of equal intervals.
+//! Freshness gained by visits to pages that change exactly once in each of equal intervals.
 //!
-//! Implements the thesis, section 5.5.3, Table 5.4, a simple model in place of a Poisson process: a day of a page is
-//! cut into as many equal intervals as the page has changes a day, with one change at an unknown time in each. Of an
-//! interval with `m` evenly spaced visits, the share
+//! Implements the thesis, section 5.5.3, Table 5.4, a simple model in place of a Poisson process. A day of a
+//! page is cut into as many equal intervals as the page has changes a day, with one change at an unknown time
+//! in each. Of an interval with `m` evenly spaced visits, the share
 //!
 //! > m / (2(m + 1))
 //!
 //! is gained: the copy is fresh from the first visit after the change on.
 //!
 //! # Promises
-//! - The visits of a page are spread over its intervals as evenly as possible: their counts differ by at most one.
+//! - The visits of a page are spread over its intervals as evenly as possible: their
+//!   counts differ by at most one.
 //! - Another visit never loses, and a page gains less than half a day.
 //! - A page without changes gains nothing.
 //!
 //! # Departures
-//! In the table no page with several intervals has more visits than intervals. The even spread of more is our reading
-//! of the text's evenly spaced visits.
+//! In the table no page with several intervals has more visits than intervals. The even spread of more visits
+//! is our reading of the text's evenly spaced visits.
 
 /// A page of the simple model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvenlyChangingPage {
-    /// Equal intervals in a day, each with one change.
+    /// Number of equal intervals in a day, each with one change.
     pub changes_per_day: u64,
-    /// Visits in a day.
+    /// Number of visits in a day.
     pub visits_per_day: u64,
 }
 
 /// Expected days of freshness that the visits of one day gain, summed over the pages.
 pub fn visit_benefit(pages: impl IntoIterator<Item = EvenlyChangingPage>) -> f64 {
-    // The empty sum of floats is −0.
+    // Adding 0.0 turns the −0.0 of an empty sum into 0.0.
     0.0 + pages.into_iter().map(page_benefit).sum::<f64>()
 }
 

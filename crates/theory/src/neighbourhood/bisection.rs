@@ -1,27 +1,27 @@
-//! Vectors grouped by repeated bisection.
+//! Clustering of vectors by repeated bisection.
 //!
-//! **neighbours**, section 4.3: the whole set is divided in two, then one of the parts, and so on until there are `k`
-//! clusters; each bisection makes a criterion function locally best. The criterion is the usual one of the program that
-//! the text uses (CLUTO's I₂), for clusters S_r of vectors of length one:
+//! **neighbours**, section 4.3: the whole set is divided in two, then one of the parts, and so on until there
+//! are `k` clusters. Each bisection makes a criterion function locally best. The criterion is the usual one
+//! of the program that the text uses (CLUTO's I₂), for clusters S_r of vectors of length one:
 //!
 //! > Σ_r ‖Σ of the vectors in S_r‖, the sum of the cosines of all vectors to the centroid of their cluster
 //!
-//! A bisection starts from two vectors that are likely to be far apart, puts every other one beside the nearer, and moves
-//! single vectors, in random order, as long as the criterion grows; the best of several trials counts. The part that is
-//! divided next is the one whose division adds most to the criterion.
+//! A bisection starts from two vectors that are likely to be far apart and puts every other one with the
+//! nearer. Then it moves single vectors, in random order, as long as the criterion grows. The best of several
+//! trials counts. The part that is divided next is the one whose division adds most to the criterion.
 //!
 //! # Promises
 //! - Clear groups are found: vectors without a common dimension end in different clusters.
-//! - There are as many clusters as asked for, or fewer when no division would add to the criterion: vectors of one
-//!   direction stay together.
+//! - There are as many clusters as requested, or fewer when no division would add to the criterion: vectors
+//!   of one direction stay together.
 //! - Clusters are numbered from the largest to the smallest.
 //! - The same random source gives the same clusters.
-//! - A pass takes time in the number of entries of the vectors, whatever the number of dimensions.
+//! - A pass takes time linear in the number of entries of the vectors, whatever the number of dimensions.
 //!
 //! # Departures
-//! The text does not say how the two starting vectors are chosen nor how often a bisection is tried. The first is drawn
-//! evenly, the second in proportion to its distance (one minus the cosine) from the first; there are `TRIALS` trials.
-//! A vector with nothing in it adds nothing to any cluster and stays where it falls.
+//! The text does not say how the two starting vectors are chosen nor how often a bisection is tried. The
+//! first is drawn uniformly, the second in proportion to its distance (one minus the cosine) from the first;
+//! there are `TRIALS` trials. An empty vector adds nothing to any cluster and stays where it falls.
 
 use rand::Rng;
 use rand::RngExt as _;
@@ -29,13 +29,13 @@ use rand::seq::SliceRandom as _;
 
 use super::vectors::UnitVectors;
 
-/// How often a bisection is tried from new starting vectors.
+/// Number of trials of a bisection, each from new starting vectors.
 const TRIALS: usize = 3;
 
-/// Passes over the vectors that a trial may take; in practice about five until nothing moves.
+/// Maximum number of passes over the vectors in a trial. In practice nothing moves after about five.
 const PASSES_MAX: usize = 20;
 
-/// What a move or a division must add to the criterion to count: above rounding, far below one vector.
+/// Minimum gain of the criterion for a move or a division to count: above rounding, far below one vector.
 const GAIN_MIN: f64 = 1e-9;
 
 /// Which vector belongs to which cluster.
@@ -77,9 +77,9 @@ impl Clustering {
     }
 }
 
-/// Groups the vectors into at most `clusters` clusters.
+/// Clusters the vectors into at most `clusters` clusters.
 ///
-/// Panics if no cluster is asked for.
+/// Panics if no cluster is requested.
 pub fn repeated_bisection(vectors: &UnitVectors, clusters: usize, rng: &mut impl Rng) -> Clustering {
     assert!(clusters > 0);
     let mut bisector = Bisector::new(vectors);
@@ -99,7 +99,7 @@ pub fn repeated_bisection(vectors: &UnitVectors, clusters: usize, rng: &mut impl
 /// A cluster that may be divided.
 struct Leaf {
     members: Vec<usize>,
-    /// How it would be divided, once that was tried; `None` inside when no division adds to the criterion.
+    /// The best division, once it was searched; `None` inside when no division adds to the criterion.
     division: Option<Option<Division>>,
 }
 
@@ -114,19 +114,19 @@ impl Leaf {
     }
 }
 
-/// The leaf whose division adds most, the first of equals.
+/// The index of the leaf whose division adds most; the first of equals.
 fn best_leaf(leaves: &[Leaf]) -> Option<usize> {
     let gains = leaves.iter().enumerate().filter_map(|(leaf, state)| Some((leaf, state.gain()?)));
     gains.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(leaf, _)| leaf)
 }
 
-/// One of two sides: 0 or 1.
+/// One of the two sides of a division: 0 or 1.
 type Side = usize;
 
-/// How a set of vectors is divided.
+/// The division of a set of vectors in two.
 struct Division {
     halves: [Vec<usize>; 2],
-    /// What it adds to the criterion.
+    /// What the division adds to the criterion.
     gain: f64,
 }
 
@@ -140,7 +140,8 @@ impl Division {
     }
 }
 
-/// The sums of the vectors on two sides, in one array that all bisections use.
+/// Divides sets of vectors. Holds the sums of the vectors on both sides, in one array
+/// that all bisections reuse.
 struct Bisector<'a> {
     vectors: &'a UnitVectors,
     /// For each dimension the sum on each side; all zero between trials.
@@ -182,7 +183,7 @@ impl<'a> Bisector<'a> {
         Some(Division::new(members, &sides, self.take_gain(members)))
     }
 
-    /// Two members: one drawn evenly, the other in proportion to its distance from the first.
+    /// Two members: one drawn uniformly, the other in proportion to its distance from the first.
     fn choose_seeds(&mut self, members: &[usize], rng: &mut impl Rng) -> Option<[usize; 2]> {
         let first = members[rng.random_range(0..members.len())];
         self.add(first, 0, 1.0);
@@ -198,7 +199,8 @@ impl<'a> Bisector<'a> {
             left -= distance;
             left < 0.0
         });
-        // Rounding may leave a little of the total after the last member.
+        // Rounding may leave a little of the total after the last member: then take the
+        // last one with a distance.
         let drawn = drawn.or_else(|| distances.iter().rposition(|distance| *distance > 0.0))?;
         Some([first, members[drawn]])
     }
@@ -216,7 +218,7 @@ impl<'a> Bisector<'a> {
         sides
     }
 
-    /// Builds the sums of both sides; returns the squares of their lengths.
+    /// Computes the sums of both sides; returns the squares of their lengths.
     fn sum_up(&mut self, members: &[usize], sides: &[Side]) -> [f64; 2] {
         let mut lengths_squared = [0.0; 2];
         for (&vector, &side) in members.iter().zip(sides) {
@@ -255,7 +257,7 @@ impl<'a> Bisector<'a> {
         moved
     }
 
-    /// What the division adds to the criterion, from the sums themselves, which are cleared.
+    /// What the division adds to the criterion, computed from the sums. Clears the sums.
     fn take_gain(&mut self, members: &[usize]) -> f64 {
         let (mut sides, mut whole) = ([0.0; 2], 0.0);
         for &vector in members {
@@ -269,7 +271,7 @@ impl<'a> Bisector<'a> {
         sides[0].sqrt() + sides[1].sqrt() - whole.sqrt()
     }
 
-    /// Scalar products of a vector with both sums.
+    /// Dot products of a vector with both sums.
     #[inline]
     fn products(&self, vector: usize) -> [f64; 2] {
         let mut products = [0.0; 2];
@@ -289,14 +291,14 @@ impl<'a> Bisector<'a> {
         }
     }
 
-    /// Sets the sums to zero wherever the vector is not.
+    /// Sets the sums to zero in the dimensions of the vector.
     fn clear(&mut self, vector: usize) {
         for (dimension, _) in self.vectors.entries(vector) {
             self.sums[dimension] = [0.0; 2];
         }
     }
 
-    /// The square of a vector's length: one, or zero if it has nothing in it.
+    /// The square of a vector's length: one, or zero for an empty vector.
     fn square(&self, vector: usize) -> f64 {
         if self.vectors.is_zero(vector) { 0.0 } else { 1.0 }
     }
@@ -347,7 +349,8 @@ mod tests {
         check(&[&[(0, 1.0)]], 5, &[&[0]]);
     }
 
-    /// Pages of four topics: ten words of the topic out of thirty, five of a hundred common ones.
+    /// Pages of four topics: each has ten words of the thirty of its topic, and five
+    /// of a hundred common ones.
     fn topics(pages: usize, rng: &mut impl Rng) -> UnitVectors {
         let page = |page: usize| {
             let topic = (page % 4) as u32;
@@ -386,9 +389,14 @@ mod tests {
             clusters in 1usize..10,
             seed in any::<u64>(),
         ) {
-            let vectors: Vec<Vec<_>> = vectors.into_iter().map(|vector| vector.into_iter().collect()).collect();
+            let vectors: Vec<Vec<_>> =
+                vectors.into_iter().map(|vector| vector.into_iter().collect()).collect();
             let clustering =
-                repeated_bisection(&UnitVectors::new(&vectors), clusters, &mut ChaCha8Rng::seed_from_u64(seed));
+                repeated_bisection(
+                    &UnitVectors::new(&vectors),
+                    clusters,
+                    &mut ChaCha8Rng::seed_from_u64(seed),
+                );
             prop_assert!(clustering.sizes().len() <= clusters);
             prop_assert!(clustering.sizes().is_sorted_by(|a, b| a >= b));
             prop_assert!(clustering.sizes().iter().all(|&size| size > 0));

@@ -1,21 +1,21 @@
-//! How far clusters are from each other, as ranks.
+//! Distances between clusters, as ranks of their centroids.
 //!
-//! **neighbours**, section 4.3: for a cluster `f`, the cluster itself has rank 0, the one whose centroid is nearest has
-//! rank 1, the second nearest rank 2, and so on. The ranks serve twice: as features that stand for the words of a page,
-//! and as the distance between pages.
+//! **neighbours**, section 4.3: for a cluster `f`, the cluster itself has rank 0, the one whose centroid is
+//! nearest has rank 1, the second nearest rank 2, and so on. The ranks serve twice: as features that stand
+//! for the words of a page, and as the distance between pages.
 //!
 //! # Promises
 //! - The ranks of the clusters as seen from one of them are 0, 1, 2, … without gaps.
-//! - Of clusters equally far the one with the lower number, the larger one, comes first.
+//! - Of clusters equally far away the one with the lower number, the larger one, comes first.
 //!
 //! # Departures
-//! The text does not say which distance; it is one minus the cosine of the centroids, the likeness on which the clusters
-//! were made.
+//! The text does not say which distance. It is one minus the cosine of the centroids, the similarity on which
+//! the clusters were made.
 
 use super::bisection::Clustering;
 use super::vectors::UnitVectors;
 
-/// The order of the clusters as seen from each.
+/// The ranks of all clusters as seen from each cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CentroidRanks {
     /// Row by row: the ranks as seen from each cluster.
@@ -24,7 +24,7 @@ pub struct CentroidRanks {
 }
 
 impl CentroidRanks {
-    /// Ranks of the clusters by the centroids of their vectors.
+    /// Computes the ranks of the clusters from the centroids of their vectors.
     ///
     /// Panics unless the clustering is one of these vectors.
     pub fn new(vectors: &UnitVectors, clustering: &Clustering) -> Self {
@@ -88,7 +88,8 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
     use rand_chacha::rand_core::SeedableRng as _;
 
-    /// Clusters 0, 1, 2 of three, two and one vectors; 0 and 1 share dimension 9, 1 and 2 share dimension 8 more weakly.
+    /// Clusters 0, 1 and 2 of three, two and one vectors. 0 and 1 share dimension 9; 1 and 2
+    /// share dimension 8 more weakly.
     fn ranks() -> CentroidRanks {
         let (a, b, c) = ([(0, 1.0), (9, 0.5)], [(1, 1.0), (9, 0.5), (8, 0.2)], [(2, 1.0), (8, 0.2)]);
         let vectors = UnitVectors::new([&a[..], &a, &a, &b, &b, &c]);

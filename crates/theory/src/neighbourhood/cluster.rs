@@ -1,15 +1,17 @@
-//! Neighbours by the group of their features.
+//! Neighbours of a changed page by cluster: pages with similar features.
 //!
-//! **neighbours**, section 4.3: the pages are clustered by their feature vectors; the distance of a page from the sample is
-//! 0 in the sample's own cluster, 1 in the cluster whose centroid is nearest to it, 2 in the second nearest, and so on.
+//! **neighbours**, section 4.3: the pages are clustered by their feature vectors. The distance of a page from
+//! the sample is 0 in the sample's own cluster, 1 in the cluster whose centroid is nearest to it, 2 in the
+//! second nearest, and so on.
 //!
 //! # Promises
-//! - Granularity 0 is the sample's cluster; each step further adds one cluster; below 0 there is only the sample.
+//! - Granularity 0 is the sample's cluster; each step further adds one cluster; below 0
+//!   there is only the sample.
 //! - The same random source gives the same neighbours.
 //!
 //! # Departures
-//! The text clusters 300,000 pages into about a hundred clusters and does not say how the number was chosen; here it is
-//! asked for.
+//! The text clusters 300,000 pages into about a hundred clusters and does not say how the number was chosen.
+//! Here the caller chooses it.
 
 use rand::Rng;
 
@@ -19,7 +21,7 @@ use super::features::{Page, WordClusters, feature_vectors};
 use super::granularity::{Granularity, reached};
 use super::vectors::UnitVectors;
 
-/// Pages in clusters, and how near these are to each other.
+/// Pages in clusters, with the distances between the clusters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusteredPages {
     clustering: Clustering,
@@ -34,7 +36,7 @@ impl ClusteredPages {
         Self::from_vectors(&feature_vectors(pages, word_clusters, rng), clusters, rng)
     }
 
-    /// Clusters pages by vectors made elsewhere.
+    /// Clusters pages by vectors that the caller made.
     ///
     /// Panics if the number of clusters is zero.
     pub fn from_vectors(vectors: &UnitVectors, clusters: usize, rng: &mut impl Rng) -> Self {
@@ -43,7 +45,7 @@ impl ClusteredPages {
         Self { clustering, ranks }
     }
 
-    /// Which page is in which cluster.
+    /// The clustering: which page is in which cluster.
     pub fn clustering(&self) -> &Clustering {
         &self.clustering
     }
@@ -55,7 +57,7 @@ impl ClusteredPages {
         self.ranks.rank(self.clustering.cluster_of(sample), self.clustering.cluster_of(page)) as i64
     }
 
-    /// The pages downloaded for a changed sample, itself among them, in rising order.
+    /// The pages to download for a changed sample, the sample included, in rising order.
     ///
     /// Panics if the sample is not among the pages.
     pub fn neighbours(&self, sample: usize, granularity: Granularity) -> Vec<usize> {
@@ -87,7 +89,7 @@ mod tests {
         check(&pages, 3, 1, &[1, 3, 4]);
     }
 
-    /// A site of three kinds of pages: news with many images and links, articles, and small notes.
+    /// A site with three kinds of pages: news with many images and links, articles, and small notes.
     fn site() -> Vec<Page<'static>> {
         const KINDS: [(&str, [&str; 4], u64, u64); 3] = [
             ("news", ["today", "match", "vote", "storm"], 30, 90_000),

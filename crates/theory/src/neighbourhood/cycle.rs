@@ -1,15 +1,16 @@
-//! A download cycle made of samples and their neighbours.
+//! One download cycle that visits random samples and their neighbours.
 //!
-//! **neighbours**, section 3, Algorithms 1 and 2: until the budget is used up, download a page at random and see whether it
-//! has changed; with its download probability, download its neighbours too.
+//! **neighbours**, section 3, Algorithms 1 and 2: until the budget is used up, download a page at random and
+//! check whether it has changed; with its download probability, download its neighbours too.
 //!
 //! # Promises
 //! - No page is downloaded twice in a cycle, and the budget is used up unless there are fewer pages.
 //! - With a download probability of zero the cycle is a random choice of pages.
 //!
 //! # Departures
-//! Line 7 of Algorithm 1 replaces the collection by the pages that were *not* downloaded; what is meant is that these are
-//! carried over from the cycle before. Here the collection is the caller's, and the cycle only says what to download.
+//! Line 7 of Algorithm 1 replaces the collection by the pages that were *not* downloaded; it means that
+//! these are carried over from the cycle before. Here the collection is the caller's, and the cycle
+//! only says what to download.
 
 use rand::Rng;
 use rand::RngExt as _;
@@ -17,9 +18,9 @@ use rand::seq::SliceRandom as _;
 
 /// Downloads pages for one cycle and returns them in the order of download.
 ///
-/// `visit` downloads a page and says whether it has changed; `download_probability` is asked for each sample and its
-/// status; `neighbours` names the pages to download for a sample, and may name the sample and pages downloaded before.
-/// Panics if a probability is not between zero and one.
+/// `visit` downloads a page and returns whether it has changed. `download_probability` is called for each
+/// sample with its status. `neighbours` returns the pages to download for a sample; it may return the sample
+/// and pages downloaded before. Panics if a probability is not between zero and one.
 pub fn download_cycle(
     pages: usize,
     budget: usize,

@@ -1,32 +1,34 @@
-//! Neighbours by the directories of their URLs.
+//! Neighbours of a changed page by the directories of their URLs.
 //!
-//! **neighbours**, section 4.2, equation 2. For a sample at `http://u_1/…/u_m` and a page at `http://v_1/…/v_n` that agree
-//! in their first `c` parts:
+//! **neighbours**, section 4.2, equation 2. For a sample at `http://u_1/…/u_m` and a page at
+//! `http://v_1/…/v_n` that agree in their first `c` parts:
 //!
 //! > [(m − c) + (n − c) − 2] sign(m − n)
 //!
 //! # Promises
-//! - Pages of the same directory are at 0, those in upper directories positive, in lower ones negative; a URL with which
-//!   the other one begins is its own directory to the formula, two steps nearer than a page in it.
-//! - Exchanging sample and page changes the sign only.
+//! - Pages of the same directory are at 0, those in upper directories positive, in lower ones
+//!   negative. To the formula, a URL that is a prefix of the other one is its own directory, two steps
+//!   nearer than a page in it.
+//! - Exchanging sample and page changes only the sign.
 //!
 //! # Departures
-//! The text prints sign(n − m), which makes *lower* directories positive; its prose and its results mean the opposite.
-//! Both are here ([`Convention`]). As in the text, a page on the same level of another directory is at 0 too.
+//! The text prints sign(n − m), which makes *lower* directories positive; its prose and its results
+//! mean the opposite. Both are here ([`Convention`]). As in the text, a page on the same level of
+//! another directory is at 0 too.
 
 use super::granularity::{Granularity, reached};
 
-/// Which directories are positive.
+/// Which directories have positive distances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Convention {
-    /// Upper ones, as the prose says.
+    /// Upper ones, as in the prose of the text.
     #[default]
     UpperPositive,
-    /// Lower ones, as the formula is printed.
+    /// Lower ones, as in the printed formula.
     LowerPositive,
 }
 
-/// The part of a URL after its scheme, which is divided at slashes.
+/// The part of a URL after its scheme, split at slashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UrlParts<'a>(&'a str);
 
@@ -36,7 +38,7 @@ impl<'a> UrlParts<'a> {
         url.split_once("://").map(|(_, rest)| Self(rest))
     }
 
-    /// The parts between slashes; a slash at the end is followed by an empty part.
+    /// The parts between slashes. A slash at the end is followed by an empty part.
     pub(super) fn iter(self) -> std::str::Split<'a, char> {
         self.0.split('/')
     }
@@ -58,7 +60,7 @@ pub fn distance(sample: UrlParts<'_>, page: UrlParts<'_>, convention: Convention
     (m - c + n - c - 2) * sign
 }
 
-/// The pages downloaded for a changed sample, itself among them, in rising order.
+/// The pages to download for a changed sample, the sample included, in rising order.
 ///
 /// Panics if the sample is not among the pages.
 pub fn neighbours(

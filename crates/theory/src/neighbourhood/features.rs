@@ -1,8 +1,9 @@
-//! Pages as vectors of all that goes with how they change.
+//! Feature vectors of pages: everything that is correlated with how they change.
 //!
 //! **neighbours**, section 4.3. The vector of a page holds:
-//! - its words, reduced: the pages are clustered by their tf·idf vectors, and for each of the ten largest clusters the
-//!   vector holds the rank of the page's own cluster as seen from it (0 for itself, 1 for the nearest, …);
+//! - its words, reduced: the pages are clustered by their tf·idf vectors, and for each of the ten
+//!   largest clusters the vector holds the rank of the page's own cluster as seen from it (0 for
+//!   itself, 1 for the nearest, …);
 //! - the words of its URL, reduced in the same way to ten more dimensions;
 //! - the numbers of its words, incoming links, outgoing links, images, slashes in the URL and bytes;
 //! - the top-level domain of its URL.
@@ -12,9 +13,9 @@
 //! - Every dimension lies between zero and one, so that no unit of measure outweighs the others.
 //!
 //! # Departures
-//! The text gives no scale for the dimensions and names no number of clusters for the words. Counts are taken as
-//! ln(1 + count), everything is divided by the largest value of its dimension, each top-level domain is a dimension of
-//! its own, and the numbers of clusters are asked for. Slashes are counted after the scheme.
+//! The text gives no scale for the dimensions and no number of clusters for the words. Counts are taken as
+//! ln(1 + count), everything is divided by the largest value of its dimension, each top-level domain is a
+//! dimension of its own, and the caller gives the numbers of clusters. Slashes are counted after the scheme.
 
 use std::collections::BTreeMap;
 
@@ -26,15 +27,15 @@ use super::directory::UrlParts;
 use super::vectors::UnitVectors;
 use super::words::{tf_idf, url_words};
 
-/// Largest clusters of the words whose ranks stand for the words.
+/// Number of the largest word clusters whose ranks stand for the words.
 const RANKED_CLUSTERS: usize = 10;
 
-/// What is known of a page.
+/// The data of a page from which its features are computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Page<'a> {
-    /// Its address.
+    /// Its URL.
     pub url: &'a str,
-    /// Its words without markup, each as often as it stands there.
+    /// Its words without markup, repeated as often as they occur.
     pub words: Vec<&'a str>,
     /// Number of links to it.
     pub incoming_links: u64,
@@ -42,16 +43,16 @@ pub struct Page<'a> {
     pub outgoing_links: u64,
     /// Number of images on it.
     pub images: u64,
-    /// Size of its file.
+    /// Size of its file in bytes.
     pub bytes: u64,
 }
 
-/// How finely words are clustered before they become features.
+/// Number of word clusters that are made before words become features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordClusters {
-    /// Clusters of the pages by their content.
+    /// Number of clusters of the pages by their content.
     pub content: usize,
-    /// Clusters of the pages by the words of their URLs.
+    /// Number of clusters of the pages by the words of their URLs.
     pub url: usize,
 }
 
@@ -111,7 +112,7 @@ fn depth(url: &str) -> u64 {
     UrlParts::of(url).map_or(0, |parts| parts.count() as u64 - 1)
 }
 
-/// The last label of the host, without a port; of an address in numbers or a URL without a host, the empty name.
+/// The last label of the host, without a port. Empty for a numeric address or a URL without a host.
 fn top_level_domain(url: &str) -> &str {
     let authority = UrlParts::of(url).and_then(|parts| parts.iter().next()).unwrap_or_default();
     let host = authority.rsplit('@').next().unwrap_or_default().split(':').next().unwrap_or_default();
@@ -147,13 +148,13 @@ mod tests {
 
     #[test]
     fn every_dimension_is_scaled_by_its_largest_value() {
-        // Columns in order: no word or URL tells the pages apart, so one cluster each; then the counts.
+        // Columns in order: the words and URLs are equal, so one cluster each; then the counts.
         let page = |bytes, images| Page { url: "http://h.org/p", bytes, images, ..Page::default() };
         let columns: Vec<Vec<f64>> = vectors(&[page(u64::MAX, 0), page(9, 1)])
             .iter_rows()
             .map(|row| row.into_iter().map(|(_, value)| value).collect())
             .collect();
-        // Depth, bytes and domain are one for the first page; images, depth and domain for the second.
+        // For the first page depth, bytes and domain are one; for the second, images, depth and domain.
         assert!(columns[0].iter().all(|value| (value - columns[0][0]).abs() < 1e-15), "{columns:?}");
         assert_eq!((columns[0].len(), columns[1].len()), (3, 4));
         assert!(columns[1][2] < 0.06, "{columns:?}");

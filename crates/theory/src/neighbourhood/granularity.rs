@@ -1,7 +1,7 @@
-//! How far from a changed sample the downloads go.
+//! Download granularity: how far from a changed sample the downloads go.
 //!
-//! The download granularity `d` of **neighbours**, section 4. All three kinds of distance are signed, and mean by sign a
-//! direction: along links or against them, to upper or to lower directories.
+//! The `d` of **neighbours**, section 4. All three kinds of distance are signed, and the sign is a direction:
+//! along links or against them, to upper or to lower directories.
 //!
 //! > d ≥ 0 reaches the pages at distances 0 to d, d < 0 those at distances d to −1
 //!
@@ -24,8 +24,8 @@ impl Granularity {
     }
 }
 
-/// The pages that are reached, in rising order, when the page of each number has this distance from the sample; no
-/// distance means out of reach.
+/// The pages that are reached, in rising order. `distances` holds each page's distance from the sample;
+/// `None` is out of reach.
 pub(super) fn reached(
     distances: impl IntoIterator<Item = Option<i64>>,
     sample: usize,

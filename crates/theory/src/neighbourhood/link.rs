@@ -1,16 +1,19 @@
-//! Neighbours by links.
+//! Neighbours of a changed page by links.
 //!
-//! **neighbours**, section 4.1, equation 1. From the sample `s` to the page `p`, with `h` the fewest links on a path:
+//! **neighbours**, section 4.1, equation 1. From the sample `s` to the page `p`, with `h`
+//! the fewest links on a path:
 //!
-//! > 0 if s and p have a common parent, h if a path leads from s to p, −h if one leads from p to s, otherwise ∞
+//! > 0 if s and p have a common parent, h if a path leads from s to p, −h if one leads from p to s,
+//! > otherwise ∞
 //!
 //! # Promises
-//! - The first case that holds counts: siblings are at 0 whatever links exist, and a page reachable both ways counts
-//!   by the links that lead to it.
-//! - One distance takes time in the number of pages and links; no path is followed twice.
+//! - The first case that holds counts: siblings are at 0 whatever links exist, and a page reachable both ways
+//!   has the distance of the links that lead to it.
+//! - Computing the distances takes time linear in the number of pages and links; no path is followed twice.
 //!
 //! # Departures
-//! The order of the cases is not printed, but said of the figure. A page that links to itself is its own parent.
+//! The text does not print the order of the cases; it follows from the description of its figure. A page that
+//! links to itself is its own parent.
 
 use std::collections::VecDeque;
 
@@ -24,9 +27,9 @@ pub struct LinkGraph {
 }
 
 impl LinkGraph {
-    /// Links `(from, to)` among `pages` pages; repeated ones do no harm.
+    /// Creates the graph of links `(from, to)` among `pages` pages. Repeated links do no harm.
     ///
-    /// Panics if a link names a page that is not there.
+    /// Panics if a link names a page that does not exist.
     pub fn new(pages: usize, links: &[(usize, usize)]) -> Self {
         assert!(links.iter().all(|&(from, to)| from < pages && to < pages));
         let out_links = Adjacency::new(pages, links.iter().copied());
@@ -51,7 +54,7 @@ impl LinkGraph {
         distances
     }
 
-    /// The pages downloaded for a changed sample, itself among them, in rising order.
+    /// The pages to download for a changed sample, the sample included, in rising order.
     ///
     /// Panics if the sample is not among the pages.
     pub fn neighbours(&self, sample: usize, granularity: Granularity) -> Vec<usize> {
@@ -59,10 +62,10 @@ impl LinkGraph {
     }
 }
 
-/// For every page the pages it is joined to, one list after the other.
+/// Adjacency lists of all pages, one list after the other.
 #[derive(Clone, Debug)]
 struct Adjacency {
-    /// Where the list of each page begins, and the end of the last one.
+    /// Start of the list of each page, and the end of the last one.
     starts: Vec<usize>,
     targets: Vec<usize>,
 }
@@ -89,7 +92,7 @@ impl Adjacency {
         &self.targets[self.starts[page]..self.starts[page + 1]]
     }
 
-    /// Fewest steps from a page to every other one, breadth first.
+    /// Fewest steps from a page to every other one, by breadth-first search.
     fn hops(&self, from: usize) -> Vec<Option<i64>> {
         let mut hops = vec![None; self.starts.len() - 1];
         hops[from] = Some(0);
@@ -112,7 +115,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
-    /// A graph that agrees with all that the text says of its Figure 1; page 3 is the sample.
+    /// A graph that agrees with everything that the text says of its Figure 1. Page 3 is the sample.
     const FIGURE: [(usize, usize); 11] =
         [(1, 2), (2, 3), (2, 4), (2, 5), (3, 5), (3, 6), (3, 7), (3, 10), (7, 10), (6, 8), (8, 9)];
 

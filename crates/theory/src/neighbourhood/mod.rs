@@ -1,4 +1,4 @@
-//! Which other pages are likely to have changed when a sampled page has: the text **neighbours**.
+//! Predicts which other pages have changed when a sampled page has: the text **neighbours**.
 //!
 //! In reading order:
 //! - [`granularity`]: how far from a sample the downloads go;
@@ -6,11 +6,11 @@
 //! - [`directory`]: neighbours by the directories of their URLs;
 //! - [`vectors`]: sparse vectors of length one;
 //! - [`words`]: pages as vectors of their words;
-//! - [`bisection`]: vectors grouped by repeated bisection;
-//! - [`centroids`]: how far groups are from each other;
-//! - [`features`]: pages as vectors of all that goes with how they change;
-//! - [`cluster`]: neighbours by the group of their features;
-//! - [`probability`]: whether a sample has its neighbours downloaded at all;
+//! - [`bisection`]: clustering of vectors by repeated bisection;
+//! - [`centroids`]: distances between clusters;
+//! - [`features`]: pages as feature vectors;
+//! - [`cluster`]: neighbours by the cluster of their features;
+//! - [`probability`]: whether the neighbours of a sample are downloaded at all;
 //! - [`cycle`]: a download cycle made of these.
 
 pub mod bisection;

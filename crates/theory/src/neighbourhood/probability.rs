@@ -1,43 +1,46 @@
-//! Whether a sample has its neighbours downloaded: the download probability.
+//! Download probability: whether the neighbours of a sample are downloaded.
 //!
-//! The ϕ of **neighbours**, section 5. By the status of the sample (equation 3), by its history of `n` cycles (HA,
-//! equations 5 and 6; WHA, equations 5 and 8 with the weights of section 6.2) and by its PageRank (PRA, section 6.2):
+//! The ϕ of **neighbours**, section 5. It depends on the status of the sample (equation 3), on its history of
+//! `n` cycles (HA, equations 5 and 6; WHA, equations 5 and 8 with the weights of section 6.2), or on its
+//! PageRank (PRA, section 6.2):
 //!
 //! > status 1 if changed, else 0; HA and WHA 1 − e^-λ with λ = Σ I_i / n, λ = Σ w_i I_i, w_i = i/(1 + … + n);
 //! > PRA (PageRank + 1)/11
 //!
 //! # Promises
 //! - A probability lies between zero and one.
-//! - Of two histories with as many changes, the one with the later changes is worth more to WHA; HA does not care.
+//! - Of two histories with equally many changes, WHA gives more to the one with the later
+//!   changes; HA gives both the same.
 //!
 //! # Departures
-//! Equation 8 divides by `n` although the weights already add up to one; then it would not reduce to equation 6 for
-//! equal weights. [`weighted_history`] does not divide, [`weighted_history_as_printed`] does.
+//! Equation 8 divides by `n` although the weights already add up to one; then it would not reduce to equation
+//! 6 for equal weights. [`weighted_history`] does not divide, [`weighted_history_as_printed`] does.
 
-/// By whether the sample has changed now (equation 3).
+/// Status: by whether the sample has changed now (equation 3).
 pub fn status(changed: bool) -> f64 {
     f64::from(u8::from(changed))
 }
 
 /// History-adaptive (HA): by the share of cycles that found a change.
 ///
-/// Panics without history.
+/// Panics if the history is empty.
 pub fn history(changed: &[bool]) -> f64 {
     assert!(!changed.is_empty());
     let changes = changed.iter().filter(|&&changed| changed).count();
     change_probability(changes as f64 / changed.len() as f64)
 }
 
-/// Weighted history-adaptive (WHA): like [`history`], with more weight to later cycles; the oldest cycle comes first.
+/// Weighted history-adaptive (WHA): like [`history`], with more weight to later cycles. The
+/// oldest cycle comes first.
 ///
-/// Panics without history.
+/// Panics if the history is empty.
 pub fn weighted_history(changed: &[bool]) -> f64 {
     change_probability(weighted_rate(changed))
 }
 
-/// WHA as equation 8 prints it: the weighted rate once more divided by the number of cycles.
+/// WHA as equation 8 prints it: the weighted rate is divided once more by the number of cycles.
 ///
-/// Panics without history.
+/// Panics if the history is empty.
 pub fn weighted_history_as_printed(changed: &[bool]) -> f64 {
     change_probability(weighted_rate(changed) / changed.len() as f64)
 }
@@ -58,7 +61,7 @@ fn weighted_rate(changed: &[bool]) -> f64 {
     weights.map(|(i, _)| i as f64).sum::<f64>() / (n * (n + 1.0) / 2.0)
 }
 
-/// The chance that a Poisson process changes within a cycle (equation 5).
+/// The probability that a Poisson process changes within a cycle (equation 5).
 fn change_probability(changes_per_cycle: f64) -> f64 {
     -(-changes_per_cycle).exp_m1()
 }
@@ -97,7 +100,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn later_changes_are_worth_more(changed in prop::collection::vec(any::<bool>(), 2..40), at in 0usize..39) {
+        fn later_changes_are_worth_more(
+            changed in prop::collection::vec(any::<bool>(), 2..40),
+            at in 0usize..39,
+        ) {
             let at = at % (changed.len() - 1);
             let mut later = changed.clone();
             later[at] = false;

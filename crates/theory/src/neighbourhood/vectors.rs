@@ -1,11 +1,11 @@
 //! Sparse vectors of length one, compared by their direction.
 //!
-//! The vectors that **neighbours**, section 4.3, groups: of words, of URL words, of features. Their likeness is the cosine
-//! of the angle between them, as in the clustering program that the text uses.
+//! These are the vectors that **neighbours**, section 4.3, clusters: of words, of URL words, of features.
+//! Their similarity is the cosine of the angle between them, as in the clustering program that the text uses.
 //!
 //! # Promises
-//! - Every vector has length one, or none at all if it had nothing in it.
-//! - Only the entries that are not zero are held: twelve bytes each.
+//! - Every vector has length one, or length zero if it was empty.
+//! - Only entries that are not zero are stored, in twelve bytes each.
 //!
 //! # Departures
 //! None.
@@ -15,7 +15,7 @@
 pub struct UnitVectors {
     /// One more than the highest dimension of an entry.
     dimensions: usize,
-    /// Where the entries of each vector begin, and the end of the last one.
+    /// Start of the entries of each vector, and the end of the last one.
     starts: Vec<usize>,
     entry_dimensions: Vec<u32>,
     entry_values: Vec<f64>,
@@ -24,7 +24,8 @@ pub struct UnitVectors {
 impl UnitVectors {
     /// Scales each vector, given as its entries `(dimension, value)`, to length one.
     ///
-    /// Panics if a value is not finite. A dimension named twice in a vector counts as two entries and spoils its length.
+    /// Panics if a value is not finite. A dimension named twice in a vector counts as two entries, which
+    /// makes its length wrong.
     pub fn new<V: AsRef<[(u32, f64)]>>(vectors: impl IntoIterator<Item = V>) -> Self {
         let mut unit =
             Self { dimensions: 0, starts: vec![0], entry_dimensions: Vec::new(), entry_values: Vec::new() };
@@ -36,7 +37,7 @@ impl UnitVectors {
 
     fn push(&mut self, vector: &[(u32, f64)]) {
         assert!(vector.iter().all(|(_, value)| value.is_finite()));
-        // The largest entry is taken out first, so that no square overflows.
+        // The largest entry is factored out first, so that no square overflows.
         let largest = vector.iter().fold(0.0f64, |largest, (_, value)| largest.max(value.abs()));
         let scaled = vector.iter().filter(|(_, value)| *value != 0.0);
         let scaled = scaled.map(|&(dimension, value)| (dimension, value / largest));
@@ -54,7 +55,7 @@ impl UnitVectors {
         self.starts.len() - 1
     }
 
-    /// Whether there is no vector.
+    /// Whether there are no vectors.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,7 +75,7 @@ impl UnitVectors {
         dimensions.zip(self.entry_values[range].iter().copied())
     }
 
-    /// Whether the vector has nothing in it, and so no direction.
+    /// Whether the vector is empty, and so has no direction.
     pub fn is_zero(&self, vector: usize) -> bool {
         self.starts[vector] == self.starts[vector + 1]
     }

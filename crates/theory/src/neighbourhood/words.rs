@@ -1,16 +1,17 @@
-//! Pages as vectors of their words.
+//! Pages as vectors of their words, weighted by tf·idf.
 //!
-//! The word-level vectors of **neighbours**, section 4.3: each word of a page weighs
+//! The word-level vectors of **neighbours**, section 4.3: each word of a page has the weight
 //!
 //! > tf · idf, with tf its count in the page and idf = ln(pages / pages that have it)
 //!
 //! # Promises
-//! - A word that every page has tells nothing: it weighs nothing.
+//! - A word that every page has carries no information: its weight is zero.
 //! - Words are numbered in the order in which they first appear, so the same pages give the same vectors.
 //!
 //! # Departures
-//! The text names neither the logarithm nor how a URL is divided into words: the natural one, and at every character
-//! that is neither a letter nor a digit. Letters are compared as they stand; whoever reads the pages folds their case.
+//! The text specifies neither the logarithm nor how a URL is split into words. We use the natural logarithm,
+//! and split at every character that is neither a letter nor a digit. Letters are compared without folding
+//! case; the code that reads the pages folds it.
 
 use std::collections::HashMap;
 

@@ -1,12 +1,14 @@
-//! What every change process offers: its rate, the chance of no change, and samples of its changes.
+//! Trait of all change processes: mean rate, survival, and random samples of changes.
 //!
-//! A process is watched from a time 0 on. What that time is matters for all but Poisson processes ([`Since`]): right
-//! after a change of a bursty page the next one is near, at an arbitrary time it may be far. The thesis, section 4.6
-//! (Lemma 4.1), compares intervals from change to change; a copy is taken at an arbitrary time.
+//! A process is observed from a time 0 on. For all but Poisson processes it matters what that time is
+//! ([`Since`]): right after a change of a bursty page the next one is near, at an arbitrary time it may
+//! be far. The thesis, section 4.6 (Lemma 4.1), compares intervals from change to change; a copy is
+//! taken at an arbitrary time.
 //!
 //! # Promises
 //! - Survival falls from 1 at time 0, and samples agree with it.
-//! - Watched from an arbitrary time on, the expected number of changes is the mean rate times the time, exactly.
+//! - Observed from an arbitrary time on, the expected number of changes is the mean
+//!   rate times the time, exactly.
 //! - A sample is in order of time, lies in `[0, horizon)` and has at most [`CHANGES_MAX`] changes.
 //!
 //! # Departures
@@ -16,15 +18,15 @@ use rand::Rng;
 
 use crate::units::{ChangesPerDay, Days};
 
-/// Changes in one sample at most (80 MB). A sample that reaches it ends there, before its horizon.
+/// Maximum number of changes in one sample (80 MB). A sample that reaches it ends there, before its horizon.
 pub const CHANGES_MAX: usize = 10_000_000;
 
-/// What the time is from which a process is watched.
+/// What happens at the time from which a process is observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
-    /// The instant of a change, which does not count itself.
+    /// A change, which is not counted itself.
     Change,
-    /// An arbitrary time, such as that of a visit: the process has been running for long.
+    /// Nothing: an arbitrary time, such as that of a visit. The process has been running for long.
     AnyTime,
 }
 
@@ -33,14 +35,16 @@ pub trait ChangeProcess {
     /// Changes per day in the long run.
     fn mean_rate(&self) -> ChangesPerDay;
 
-    /// Chance that nothing changes for this long.
+    /// Probability that nothing changes for this long.
     fn survival(&self, elapsed: Days, since: Since) -> f64;
 
-    /// Days at which changes happen before the horizon, which may be infinite: see [`CHANGES_MAX`].
+    /// Random times in days at which changes happen before the horizon, which may be
+    /// infinite: see [`CHANGES_MAX`].
     fn sample(&self, horizon: Days, since: Since, random: &mut impl Rng) -> Vec<f64>;
 }
 
-/// The times of changes when the first comes after `first` days and each further one after an `interval`.
+/// The times of changes when the first comes after `first` days and each further one
+/// after one more `interval`.
 pub(super) fn changes_until(horizon: Days, first: f64, mut interval: impl FnMut() -> f64) -> Vec<f64> {
     let mut changes = Vec::new();
     let mut time = first;
@@ -53,7 +57,7 @@ pub(super) fn changes_until(horizon: Days, first: f64, mut interval: impl FnMut(
 
 #[cfg(test)]
 pub(super) mod agreement {
-    //! Whether the samples of a process agree with what it says of itself.
+    //! Checks that the samples of a process agree with its rate and survival.
 
     use super::*;
     use rand_chacha::ChaCha8Rng;
@@ -61,7 +65,8 @@ pub(super) mod agreement {
 
     const PAGES: usize = 20_000;
 
-    /// Standard errors that a mean may be off. The seed is fixed, so a failure is no matter of luck on a second run.
+    /// Standard errors that a mean may be off. The seed is fixed, so that a run gives
+    /// the same result every time.
     const ERRORS_MAX: f64 = 4.5;
 
     /// Checks rate, survival and bounds on many samples.

@@ -1,51 +1,55 @@
-//! Whether observed intervals between changes look like those of a Poisson process.
+//! Tests whether observed intervals between changes look like those of a Poisson process.
 //!
-//! Implements the thesis, section 4.6: under Lemma 4.1 the intervals of pages with the same rate are exponential. The
-//! text plots the fraction of intervals of each length beside λe^-λt (Figure 4.6) and judges by eye;
-//! [`interval_histogram`] gives the numbers of that plot, and [`test_exponential`] a test. It is that of Anderson and
-//! Darling with the mean taken from the sample. With `x₁ ≤ … ≤ xₙ` the intervals over their mean:
+//! Implements the thesis, section 4.6: under Lemma 4.1 the intervals of pages with the same rate are
+//! exponential. The text plots the fraction of intervals of each length against λe^-λt (Figure 4.6) and
+//! judges by eye. [`interval_histogram`] gives the numbers of that plot, and [`test_exponential`] is a
+//! test: that of Anderson and Darling with the mean taken from the sample. With `x₁ ≤ … ≤ xₙ` the
+//! intervals divided by their mean:
 //!
 //! > A² = −n − (1/n) Σ (2i − 1) (ln(1 − e^-xᵢ) − xₙ₊₁₋ᵢ),  A* = A² (1 + 0.6/n)
 //!
-//! The p-value of A* is the approximation of D'Agostino and Stephens, *Goodness-of-fit techniques* (1986), chapter 4,
-//! up to 2.5, and beyond it the leading term of the limiting distribution, 0.945 e^(−2.1614 A*)/√A*, whose two
-//! constants come from the largest eigenvalue (0.23133) and the tail of that distribution, computed numerically.
+//! Up to 2.5, the p-value of A* is the approximation of D'Agostino and Stephens, *Goodness-of-fit
+//! techniques* (1986), chapter 4. Beyond it, it is the leading term of the limiting distribution, 0.945
+//! e^(−2.1614 A*)/√A*, whose two constants come from the largest eigenvalue (0.23133) and the tail of that
+//! distribution, computed numerically.
 //!
 //! # Promises
-//! - An exponential sample is rejected about as often as the level says. Compared with simulated samples (a million of
-//!   n = 10, 600,000 of 30, 300,000 of 100, 60,000 of 1,000), p-values from 0.01 to 0.15 are off by at most an eighth of
-//!   themselves, the others by at most 0.04.
+//! - An exponential sample is rejected about as often as the level says. Compared with simulated samples (a
+//!   million of n = 10, 600,000 of 30, 300,000 of 100, 60,000 of 1,000), p-values from 0.01 to 0.15 are off
+//!   by at most an eighth of themselves, the others by at most 0.04.
 //! - The unit of time does not matter.
 //! - Observed and expected fractions of a histogram each add up to one.
 //!
 //! # Departures
-//! The text has no test. Like any test of a continuous distribution it takes intervals rounded to whole days for what
-//! they are not once the sample is large; give it times as fine as the visits allow.
+//! The text has no test. Like any test of a continuous distribution, ours rejects large samples of intervals
+//! that were rounded to whole days. Give it times as fine as the visits allow.
 
 use crate::units::Days;
 
-/// Fewest intervals that are tested; with fewer, the p-value is too rough.
+/// Minimum number of intervals for a test. With fewer, the p-value is too rough.
 pub const INTERVALS_MIN: usize = 10;
 
-/// Most bins of a histogram.
+/// Maximum number of bins of a histogram.
 pub const BINS_MAX: usize = 100_000;
 
-/// What a test says about intervals between changes.
+/// Result of a test of intervals between changes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExponentialFit {
-    /// Mean interval; its inverse is the rate of the process tested.
+    /// Mean interval; its reciprocal is the rate of the process tested.
     pub mean: Days,
-    /// Standard deviation over mean: 1 for exponential intervals, above it for bursts, below it for regular changes.
+    /// Standard deviation divided by mean: 1 for exponential intervals, above it for bursts,
+    /// below it for regular changes.
     pub variation: f64,
-    /// The statistic A*; infinite when an interval is nothing beside the mean.
+    /// The statistic A*; infinite when an interval is negligible relative to the mean.
     pub statistic: f64,
-    /// Chance that exponential intervals give a statistic this large.
+    /// Probability that exponential intervals give a statistic at least this large.
     pub p_value: f64,
 }
 
 /// Tests intervals between changes against the exponential distribution with their mean.
 ///
-/// Panics unless there are at least [`INTERVALS_MIN`] intervals, all finite and above zero, and their sum is finite.
+/// Panics unless there are at least [`INTERVALS_MIN`] intervals, all finite and above
+/// zero, and their sum is finite.
 pub fn test_exponential(intervals: &[Days]) -> ExponentialFit {
     assert!(intervals.len() >= INTERVALS_MIN);
     let mean = checked_mean(intervals);
@@ -65,19 +69,19 @@ pub fn test_exponential(intervals: &[Days]) -> ExponentialFit {
 /// One bin of a histogram of intervals.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bin {
-    /// Shortest interval of the bin; it ends where the next one starts, and the last one never ends.
+    /// Shortest interval of the bin. The bin ends where the next one starts; the last one has no end.
     pub start: Days,
-    /// Fraction of the intervals that are in it.
+    /// Fraction of the intervals in this bin.
     pub observed: f64,
     /// Fraction that a Poisson process with the same mean interval predicts.
     pub expected: f64,
 }
 
-/// Observed and predicted fractions of intervals in `bins` bins of equal width, and in a last one for all longer
-/// intervals.
+/// Observed and predicted fractions of intervals in `bins` bins of equal width, and in a last bin
+/// for all longer intervals.
 ///
-/// Panics unless there is an interval, all are finite and above zero with a finite sum, the width is finite and above
-/// zero, and there are at most [`BINS_MAX`] bins.
+/// Panics unless there is an interval, all are finite and above zero with a finite sum, the width is finite
+/// and above zero, and there are at most [`BINS_MAX`] bins.
 pub fn interval_histogram(intervals: &[Days], bin_width: Days, bins: usize) -> Vec<Bin> {
     assert!(!intervals.is_empty());
     assert!(bin_width > Days::ZERO);
@@ -86,7 +90,7 @@ pub fn interval_histogram(intervals: &[Days], bin_width: Days, bins: usize) -> V
     let mean = checked_mean(intervals);
     let mut counts = vec![0usize; bins + 1];
     for interval in intervals {
-        // A cast of a quotient beyond the integers gives the largest one.
+        // The cast saturates when the quotient is beyond the integers.
         let bin = (interval.get() / bin_width.get()) as usize;
         counts[bin.min(bins)] += 1;
     }
@@ -110,7 +114,7 @@ fn checked_mean(intervals: &[Days]) -> f64 {
     sum / intervals.len() as f64
 }
 
-/// A² of sorted intervals over their mean.
+/// A² of sorted intervals that are divided by their mean.
 fn anderson_darling(relative: &[f64]) -> f64 {
     let n = relative.len() as f64;
     let pairs = relative.iter().zip(relative.iter().rev());
@@ -120,7 +124,7 @@ fn anderson_darling(relative: &[f64]) -> f64 {
     (pairs.enumerate().map(term).sum::<f64>() / n - n).max(0.0)
 }
 
-/// Chance that A* is at least this large for exponential intervals.
+/// Probability that A* is at least this large for exponential intervals.
 fn p_value(z: f64) -> f64 {
     if z < 0.26 {
         1.0 - (-12.2204 + 67.459 * z - 110.3 * z * z).exp()
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn the_statistic_is_that_of_anderson_and_darling() {
         let fit = test_exponential(&days(&SEVERAL));
-        // The unmodified statistic as SciPy's `anderson(..., "expon")` gives it.
+        // The unmodified statistic as computed by SciPy's `anderson(..., "expon")`.
         assert!((fit.statistic / 1.05 - 0.23305403995314).abs() < 1e-12, "{fit:?}");
         assert!((fit.mean.get() - 2.083333333333333).abs() < 1e-14);
         assert!((fit.variation - 1.0508663092896262).abs() < 1e-14);
@@ -231,7 +235,7 @@ mod tests {
             let p_values: Vec<_> = (0..4_000)
                 .map(|_| test_exponential(&intervals(&poisson(), count, &mut random)).p_value)
                 .collect();
-            // Within four standard errors and the approximation's tenth.
+            // Within four standard errors and a tenth for the error of the approximation.
             assert!((rejected(0.05, &p_values) - 0.05).abs() < 0.005 + 0.014, "{count}");
             assert!((rejected(0.5, &p_values) - 0.5).abs() < 0.035 + 0.032, "{count}");
         }

@@ -1,11 +1,12 @@
-//! A page drawn from a collection of Poisson pages whose rates follow a gamma distribution.
+//! Change process of a page drawn from Poisson pages whose rates follow a gamma distribution.
 //!
-//! Implements the change model of the thesis, section 5.5.1 (equations 5.6 and 5.7). With `λ` the mean of the rates
-//! and `δ` their standard deviation over their mean, the mean of e^-θt over the rates θ is
+//! Implements the change model of the thesis, section 5.5.1 (equations 5.6 and 5.7). With `λ` the mean of the
+//! rates and `δ` their standard deviation divided by their mean, the mean of e^-θt over the rates θ is
 //!
 //! > P(T > t) = (1 + λδ²t)^(−1/δ²)
 //!
-//! In the terms of a posterior with shape a and exposure b it is (b/(b + t))^a, with a = 1/δ² and b = 1/(λδ²).
+//! In the terms of a posterior with shape a and exposure b it is (b/(b + t))^a, with
+//! a = 1/δ² and b = 1/(λδ²).
 //!
 //! # Promises
 //! - With δ = 0 it is the Poisson process of rate λ.
@@ -21,8 +22,8 @@ use super::change_process::{ChangeProcess, Since};
 use super::poisson::Poisson;
 use crate::units::{ChangesPerDay, Days};
 
-/// Largest standard deviation over mean of the rates. Near it a few pages in ten thousand change, and those all the
-/// time.
+/// Maximum ratio of the standard deviation of the rates to their mean. Near it a few pages in ten thousand
+/// change, and those all the time.
 pub const RATE_VARIATION_MAX: f64 = 1e3;
 
 /// A Poisson process whose rate is drawn from a gamma distribution.
@@ -33,7 +34,7 @@ pub struct GammaMixed {
 }
 
 impl GammaMixed {
-    /// From the mean of the rates and their standard deviation over their mean.
+    /// Creates the process from the mean of the rates and their standard deviation divided by their mean.
     ///
     /// Panics unless the deviation lies in `[0, RATE_VARIATION_MAX]`.
     pub fn new(mean_rate: ChangesPerDay, rate_variation: f64) -> Self {
@@ -44,7 +45,7 @@ impl GammaMixed {
     /// The process of one page: a rate drawn from the distribution.
     pub fn sample_page(&self, random: &mut impl Rng) -> Poisson {
         let delta_squared = self.rate_variation * self.rate_variation;
-        // Rates that differ by less than 1e-8 of their mean are one rate.
+        // Rates that differ by less than 1e-8 of their mean count as one rate.
         if delta_squared < 1e-16 {
             return Poisson { change_rate: self.mean_rate };
         }

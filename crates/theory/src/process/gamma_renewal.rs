@@ -1,20 +1,21 @@
-//! A page whose intervals between changes follow a gamma distribution.
+//! Change process whose intervals between changes follow a gamma distribution.
 //!
-//! Implements the model of the thesis, section 6.8.1, for changes that are "not quite Poisson". With shape `α` and mean
-//! rate `λ`, an interval lasts longer than `t` with
+//! Implements the model of the thesis, section 6.8.1, for changes that are "not quite Poisson". With shape
+//! `α` and mean rate `λ`, an interval lasts longer than `t` with
 //!
 //! > P(T > t) = Q(α, αλt)
 //!
-//! (Q is the upper regularised incomplete gamma function.) α = 1 is the Poisson process; below it changes come in
-//! bursts, above it they become regular.
+//! (Q is the upper regularised incomplete gamma function.) α = 1 is the Poisson process; below it changes
+//! come in bursts, above it they become regular.
 //!
 //! # Promises
 //! - The mean rate is λ whatever the shape, as in Figure 6.18.
 //! - With α = 1 it is the Poisson process of rate λ.
 //!
 //! # Departures
-//! The text gives intervals only. From an arbitrary time on, the next change comes after an even fraction of an
-//! interval drawn in proportion to its length: P(T > t) = (1 − x/α) Q(α, x) + x^α e^-x / Γ(α + 1) with x = αλt.
+//! The text gives intervals only. From an arbitrary time on, the next change comes after a uniform
+//! fraction of an interval drawn in proportion to its length: P(T > t) = (1 − x/α) Q(α, x) + x^α
+//! e^-x / Γ(α + 1) with x = αλt.
 
 use rand::Rng;
 use rand_distr::{Distribution as _, Gamma, Open01};
@@ -23,7 +24,7 @@ use statrs::function::gamma::{gamma_ur, ln_gamma};
 use super::change_process::{ChangeProcess, Since, changes_until};
 use crate::units::{ChangesPerDay, Days};
 
-/// Smallest and largest shape: from bursts of a thousand changes to intervals equal within one in a hundred.
+/// Smallest and largest shape: from bursts of a thousand changes to intervals that agree within one percent.
 pub const SHAPE_RANGE: std::ops::RangeInclusive<f64> = 1e-3..=1e4;
 
 /// A renewal process with gamma distributed intervals.
@@ -34,7 +35,7 @@ pub struct GammaRenewal {
 }
 
 impl GammaRenewal {
-    /// From the mean rate and the shape of the intervals.
+    /// Creates the process from the mean rate and the shape of the intervals.
     ///
     /// Panics unless the rate is above zero and the shape within [`SHAPE_RANGE`].
     pub fn new(mean_rate: ChangesPerDay, shape: f64) -> Self {
@@ -80,7 +81,7 @@ impl ChangeProcess for GammaRenewal {
         let first = match since {
             Since::Change => intervals.sample(random),
             Since::AnyTime => {
-                // Drawn in proportion to its length, an interval has a shape larger by one.
+                // An interval drawn in proportion to its length has a shape larger by one.
                 let fraction: f64 = Open01.sample(random);
                 fraction * self.relative_to_mean(self.shape + 1.0).sample(random)
             }

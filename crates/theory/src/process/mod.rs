@@ -1,7 +1,7 @@
-//! How pages change: processes to compute with and to draw from, and a test of what was observed.
+//! Models of how pages change: processes to compute with and to sample from, and a test of observations.
 //!
 //! In reading order:
-//! - [`change_process`]: what every process offers;
+//! - [`change_process`]: the trait of all processes;
 //! - [`poisson`]: changes at random with a fixed rate, the model of the texts;
 //! - [`gamma_mixed`]: Poisson pages whose rates follow a gamma distribution;
 //! - [`gamma_renewal`]: intervals between changes that follow a gamma distribution;

@@ -1,6 +1,7 @@
-//! A page that changes at random with a fixed rate.
+//! Poisson change process: a page that changes at random with a fixed rate.
 //!
-//! Implements the thesis, section 4.6, Lemma 4.1: the time `T` to the next change of a Poisson process of rate `λ` has
+//! Implements the thesis, section 4.6, Lemma 4.1: the time `T` to the next change of a
+//! Poisson process of rate `λ` has
 //!
 //! > P(T > t) = e^-λt
 //!

@@ -1,19 +1,19 @@
-//! A page whose intervals between changes follow a Weibull distribution.
+//! Change process whose intervals between changes follow a Weibull distribution.
 //!
-//! Implements the survival function of **summary**, section 4.3 (Definition 4), as a process: an interval lasts
-//! longer than `t` with
+//! Implements the survival function of **summary**, section 4.3 (Definition 4), as a process: an interval
+//! lasts longer than `t` with
 //!
 //! > P(T > t) = exp(−λ t^γ)
 //!
-//! γ = 1 is the Poisson process of rate λ; γ < 1, which **summary** finds for most databases, makes changes come in
-//! bursts. The mean rate is λ^(1/γ) / Γ(1 + 1/γ).
+//! γ = 1 is the Poisson process of rate λ. With γ < 1, which **summary** finds for most databases, changes
+//! come in bursts. The mean rate is λ^(1/γ) / Γ(1 + 1/γ).
 //!
 //! # Promises
 //! - With γ = 1 it is the Poisson process of rate λ.
 //!
 //! # Departures
-//! The text gives survival only. As a process, intervals are independent of each other. From an arbitrary time on, the
-//! next change comes after an even fraction of an interval drawn in proportion to its length:
+//! The text gives survival only. As a process, intervals are independent of each other. From an arbitrary
+//! time on, the next change comes after a uniform fraction of an interval drawn in proportion to its length:
 //! P(T > t) = Q(1/γ, λ t^γ), with Q the upper regularised incomplete gamma function.
 
 use rand::Rng;
@@ -35,7 +35,7 @@ pub struct Weibull {
 }
 
 impl Weibull {
-    /// From the scale λ and the shape γ of exp(−λ t^γ).
+    /// Creates the process from the scale λ and the shape γ of exp(−λ t^γ).
     ///
     /// Panics unless the scale is above zero, the shape within [`SHAPE_RANGE`] and the mean rate finite.
     pub fn new(scale: f64, shape: f64) -> Self {
@@ -72,7 +72,8 @@ impl ChangeProcess for Weibull {
         let first = match since {
             Since::Change => self.time_of(Exp1.sample(random)),
             Since::AnyTime => {
-                // Drawn in proportion to its length t, an interval has λ t^γ gamma distributed with shape 1 + 1/γ.
+                // For an interval t drawn in proportion to its length, λ t^γ is gamma
+                // distributed with shape 1 + 1/γ.
                 let z = Gamma::new(1.0 + 1.0 / self.shape, 1.0).expect("the shape is above zero and finite");
                 let fraction: f64 = Open01.sample(random);
                 fraction * self.time_of(z.sample(random))

@@ -1,4 +1,4 @@
-//! Several metrics of importance in one.
+//! Combined importance: a weighted sum of several metrics.
 //!
 //! Implements the thesis, end of section 2.2:
 //!
@@ -12,7 +12,7 @@
 //! # Departures
 //! None. The metrics have different scales, which the weights must account for, as in the text.
 
-/// One metric and what it counts for.
+/// A metric and its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Weighted<'a> {
     /// The constant k.

@@ -1,7 +1,7 @@
-//! The order in which a crawler visits pages.
+//! Ordering metrics: the order in which a crawler visits pages.
 //!
-//! Implements the thesis, section 2.5.2: the crawling algorithm of Figure 2.1 with the three ordering metrics of
-//! Figure 2.2,
+//! Implements the thesis, section 2.5.2: the crawling algorithm of Figure 2.1 with the three
+//! ordering metrics of Figure 2.2,
 //!
 //! > breadth first; backlink count IB'(p); PageRank IR'(p), each over the links seen so far
 //!
@@ -9,13 +9,13 @@
 //!
 //! # Promises
 //! - Every page that can be reached from the start is visited once, unless the limit comes first.
-//! - The next page is one with the highest metric over the links read so far; among equals the one that was seen first.
-//!   PageRank is compared at ten decimals.
-//! - Any crawl but by PageRank takes time in proportion to links and pages, up to a logarithm. By PageRank each visit
-//!   takes as many operations as pages were visited times URLs seen.
+//! - The next page is one with the highest metric over the links read so far; among equals the one that was
+//!   seen first. PageRank is compared at ten decimals.
+//! - Any crawl but by PageRank takes time proportional to links and pages, up to a logarithm. By PageRank
+//!   each visit takes as many operations as pages visited times URLs seen.
 //!
 //! # Departures
-//! Ties are not settled in the text.
+//! The text does not say how ties are broken.
 
 use rand::{Rng, RngExt as _};
 
@@ -23,7 +23,7 @@ use super::Graph;
 use super::frontier::{Frontier, Queue};
 use super::pagerank::Damping;
 
-/// What the queue of URLs is ordered by.
+/// The metric by which the queue of URLs is ordered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ordering {
     /// In the order of discovery.
@@ -34,7 +34,8 @@ pub enum Ordering {
     PageRank(Damping),
 }
 
-/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics if the start is no page.
+/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics
+/// if the start is not a page.
 pub fn crawl_order(graph: &Graph, start: u32, ordering: Ordering, visits_max: usize) -> Vec<u32> {
     assert!((start as usize) < graph.pages());
     let mut frontier = Frontier::new(graph, ordering);
@@ -54,8 +55,8 @@ pub fn crawl_order(graph: &Graph, start: u32, ordering: Ordering, visits_max: us
     visited
 }
 
-/// The pages in the order of a crawler that takes any URL of its queue with equal probability. Panics if the start is
-/// no page.
+/// The pages in the order of a crawler that takes any URL of its queue with equal probability. Panics
+/// if the start is not a page.
 pub fn random_crawl_order(graph: &Graph, start: u32, visits_max: usize, random: &mut impl Rng) -> Vec<u32> {
     assert!((start as usize) < graph.pages());
     let mut is_seen = vec![false; graph.pages()];
@@ -123,7 +124,7 @@ mod tests {
         assert_eq!(crawl_order(&graph, 0, BY_PAGERANK, usize::MAX), [0, 2, 1, 3]);
     }
 
-    /// Figures 2.1 and 2.2 word for word: after each page, compute every metric anew and sort the queue.
+    /// Figures 2.1 and 2.2 word for word: after each page, recompute every metric and sort the queue.
     fn by_sorting(graph: &Graph, start: u32, ordering: Ordering) -> Vec<u32> {
         let (mut queue, mut seen, mut visited) = (vec![start], vec![start], vec![]);
         let mut links = vec![];
@@ -155,9 +156,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_is_that_of_sorting_the_queue_after_every_page(graph in any_graph(14, 50), damping in 0.0..0.9999) {
-            for ordering in [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::new(damping))] {
-                prop_assert_eq!(crawl_order(&graph, 0, ordering, usize::MAX), by_sorting(&graph, 0, ordering));
+        fn the_order_is_that_of_sorting_the_queue_after_every_page(
+            graph in any_graph(14, 50),
+            damping in 0.0..0.9999,
+        ) {
+            for ordering in
+                [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::new(damping))]
+            {
+                prop_assert_eq!(
+                    crawl_order(&graph, 0, ordering, usize::MAX),
+                    by_sorting(&graph, 0, ordering)
+                );
             }
         }
 

@@ -1,12 +1,13 @@
-//! The URLs a virtual crawler has seen, and which of them it visits next.
+//! Frontier of a virtual crawler: the URLs seen so far, and which one it visits next.
 //!
-//! Implements the queues of the thesis, section 2.5: `url_queue` and, for the crawlers of section 2.5.4, `hot_queue`,
-//! with `reorder_queue` as in Figure 2.2 and `dequeue2` as in Figure 2.11. Sorting a whole queue after every page is
-//! needed for PageRank only; by backlinks, only the URLs that were just linked to move.
+//! Implements the queues of the thesis, section 2.5: `url_queue` and, for the crawlers of section
+//! 2.5.4, `hot_queue`, with `reorder_queue` as in Figure 2.2 and `dequeue2` as in Figure 2.11. Only
+//! PageRank requires sorting the whole queue after every page; by backlinks, only the URLs that
+//! were just linked to move.
 //!
 //! # Promises
-//! - The next URL is one of the hot queue, if there is any, with the highest metric over the links read so far; among
-//!   equals it is the one that was seen first.
+//! - The next URL is taken from the hot queue unless that is empty. It has the highest metric over the links
+//!   read so far; among equals it is the one that was seen first.
 //! - PageRank is compared at ten decimals.
 //!
 //! # Departures
@@ -19,7 +20,7 @@ use super::Graph;
 use super::crawl_order::Ordering;
 use super::pagerank::growing::GrowingPageRank;
 
-/// Which queue a URL waits in.
+/// The queue in which a URL waits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Queue {
     /// Visited before all others.
@@ -32,7 +33,7 @@ pub(super) enum Queue {
 pub(super) struct Frontier<'a> {
     graph: &'a Graph,
     metric: Metric,
-    /// When each page was first seen, counting from zero; [`UNSEEN`] before.
+    /// Order in which each page was first seen, counting from zero; [`UNSEEN`] before.
     seen_at: Vec<u32>,
     /// The URLs, in the order in which they were first seen.
     seen: Vec<Seen>,
@@ -46,13 +47,14 @@ struct Seen {
     is_taken: bool,
 }
 
-/// URLs by metric; the one seen first is the greatest of equals. Entries whose metric has risen since are passed over.
+/// URLs by metric; among equals the one seen first is the greatest. Outdated entries, whose metric has
+/// risen since, are skipped.
 type Heap = BinaryHeap<(u64, Reverse<u32>)>;
 
 const UNSEEN: u32 = u32::MAX;
 
 impl<'a> Frontier<'a> {
-    /// A frontier that knows no URL.
+    /// A frontier without URLs.
     pub(super) fn new(graph: &'a Graph, ordering: Ordering) -> Self {
         let metric = match ordering {
             Ordering::BreadthFirst => Metric::BreadthFirst,
@@ -95,7 +97,8 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// Counts the links of a page that was visited and reorders the queues. Panics if one leads to a page not yet seen.
+    /// Counts the links of a visited page and reorders the queues. Panics if one leads to a page not yet
+    /// seen.
     pub(super) fn read(&mut self, page: u32) {
         let links: Vec<u32> =
             self.graph.links_from(page).iter().map(|target| self.seen_at[*target as usize]).collect();
@@ -116,7 +119,7 @@ impl<'a> Frontier<'a> {
         }
     }
 
-    /// Enters a URL with its present value.
+    /// Enters a URL with its current value.
     fn enqueue(&mut self, url: u32) {
         let Seen { queue, is_taken, .. } = self.seen[url as usize];
         if !is_taken {
@@ -129,10 +132,10 @@ impl<'a> Frontier<'a> {
     }
 }
 
-/// What is known of the URLs, by the order in which they were first seen.
+/// The metric of each URL, indexed by the order in which the URLs were first seen.
 enum Metric {
     BreadthFirst,
-    /// How many links to each URL were read.
+    /// Number of links to each URL that were read.
     Backlink(Vec<u64>),
     PageRank(GrowingPageRank),
 }
@@ -157,7 +160,7 @@ impl Metric {
         }
     }
 
-    /// What the queue is sorted by, the greatest first.
+    /// Sort key of the queue, the greatest first.
     fn value(&self, url: u32) -> u64 {
         match self {
             Self::BreadthFirst => 0,
@@ -169,8 +172,9 @@ impl Metric {
 
 /// A rank in units of 1e-10, rounded half up.
 fn ten_decimals(rank: f64) -> u64 {
-    // Equal ranks reached in different ways differ in their last bits. Ranks such as 0.1 + 0.09/2⁹ lie half way
-    // between two decimals, where those bits would decide; a little more than a half rounds all of them up.
+    // Equal ranks computed in different ways differ in their last bits. Ranks such as 0.1 + 0.09/2⁹
+    // lie half way between two decimals, where those bits would decide. Adding a little more than a
+    // half rounds all of them up.
     const HALF: f64 = 0.501;
     (rank * 1e10 + HALF).floor() as u64
 }

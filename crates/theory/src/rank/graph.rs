@@ -1,8 +1,8 @@
-//! Pages and the links between them, in rows: the links of page 0, then those of page 1, and so on.
+//! Link graph in compressed rows: the links of page 0, then those of page 1, and so on.
 //!
-//! Pages are numbered from zero. A link may be listed more than once and may lead back to its own page; what that
-//! means is for the metric to say. The graph of sites is the "hypergraph" of the thesis, section 4.2.2: its nodes are
-//! sites, its edges the links between different sites.
+//! Pages are numbered from zero. A link may be listed more than once and may lead back to its own page; each
+//! metric defines what that means. The graph of sites is the "hypergraph" of the thesis, section 4.2.2: its
+//! nodes are sites, its edges the links between different sites.
 //!
 //! # Promises
 //! - The links of a page stay in the order in which they were listed.
@@ -12,15 +12,15 @@
 /// A web of pages and links.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
-    /// Where the links of each page begin in `targets`, and where the last ones end.
+    /// Start of the links of each page in `targets`, and the end of the last ones.
     starts: Vec<usize>,
     /// The pages linked to.
     targets: Vec<u32>,
 }
 
 impl Graph {
-    /// Puts links, listed in any order, into rows. Panics if a link names a page that is not below `pages`, or if pages
-    /// cannot be numbered with 32 bits.
+    /// Builds rows from links that are listed in any order. Panics if a link names a page that is not below
+    /// `pages`, or if pages cannot be numbered with 32 bits.
     pub fn from_links(pages: usize, links: &[(u32, u32)]) -> Self {
         let mut starts = vec![0; pages + 1];
         for (source, _) in links {
@@ -36,7 +36,7 @@ impl Graph {
         Self::from_rows(starts, targets)
     }
 
-    /// Takes rows as they are: the links of page `i` are `targets[starts[i]..starts[i + 1]]`.
+    /// Uses rows as they are: the links of page `i` are `targets[starts[i]..starts[i + 1]]`.
     ///
     /// Panics unless the starts rise from zero to the number of links and every target is a page.
     pub fn from_rows(starts: Vec<usize>, targets: Vec<u32>) -> Self {
@@ -50,13 +50,13 @@ impl Graph {
         Self { starts, targets }
     }
 
-    /// How many pages there are.
+    /// Number of pages.
     #[inline]
     pub fn pages(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many links there are, each as often as it is listed.
+    /// Number of links, each as often as it is listed.
     #[inline]
     pub fn links(&self) -> usize {
         self.targets.len()
@@ -69,7 +69,7 @@ impl Graph {
         &self.targets[self.starts[page]..self.starts[page + 1]]
     }
 
-    /// The same pages with every link turned round: the links of a page are its backlinks.
+    /// The graph with every link reversed: the links of a page are its backlinks.
     pub fn reversed(&self) -> Self {
         let mut starts = vec![0; self.starts.len()];
         for target in &self.targets {
@@ -89,8 +89,8 @@ impl Graph {
 
     /// The graph of sites: one link for each link between pages of different sites.
     ///
-    /// `site_of` names the site of each page. Panics if it has another length than there are pages, or names a site
-    /// that is not below `sites`.
+    /// `site_of` holds the site of each page. Panics if its length is not the number of pages, or if it names
+    /// a site that is not below `sites`.
     pub fn of_sites(&self, site_of: &[u32], sites: usize) -> Self {
         assert!(site_of.len() == self.pages());
         let between_sites = |page: u32| {
@@ -103,7 +103,7 @@ impl Graph {
     }
 }
 
-/// Turns counts, each one place late, into starts.
+/// Turns counts, each shifted by one place, into starts.
 fn accumulate(starts: &mut [usize]) {
     let mut sum = 0;
     for start in starts {
@@ -118,7 +118,8 @@ pub(super) mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    /// Any web of one to `pages_max` pages and up to `links_max` links, self-links and repeated links among them.
+    /// Any web of one to `pages_max` pages and up to `links_max` links, including
+    /// self-links and repeated links.
     pub(in crate::rank) fn any_graph(pages_max: u32, links_max: usize) -> impl Strategy<Value = Graph> {
         (1..=pages_max).prop_flat_map(move |pages| {
             vec((0..pages, 0..pages), 0..=links_max)

@@ -4,7 +4,8 @@
 //!
 //! > IB(p), the number of links to p; IF(p), the number of links that emanate from p
 //!
-//! Counted over the links seen so far, the backlinks are the estimate IB'(p); forward links need only the page itself.
+//! Counted over the links seen so far, the backlinks are the estimate IB'(p); forward links
+//! need only the page itself.
 //!
 //! # Promises
 //! - A link counts as often as it is listed; both counts add up to the number of links.
@@ -14,7 +15,7 @@
 
 use super::Graph;
 
-/// How many links lead to each page.
+/// Number of links to each page.
 pub fn backlinks(graph: &Graph) -> Vec<u32> {
     let mut counts = vec![0; graph.pages()];
     for page in 0..graph.pages() as u32 {
@@ -25,7 +26,7 @@ pub fn backlinks(graph: &Graph) -> Vec<u32> {
     counts
 }
 
-/// How many links each page has.
+/// Number of links on each page.
 pub fn forward_links(graph: &Graph) -> Vec<u32> {
     (0..graph.pages() as u32).map(|page| graph.links_from(page).len() as u32).collect()
 }

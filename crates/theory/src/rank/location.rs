@@ -1,29 +1,31 @@
-//! Importance by location: what the URL alone tells.
+//! Importance by location: computed from the URL alone.
 //!
-//! Implements the thesis, section 2.2, item 5: URLs with certain endings ("ending with .com") or containing certain
-//! words ("the string home") are more useful, and so are URLs with fewer slashes. The metric here is the sum
+//! Implements the thesis, section 2.2, item 5: URLs with certain endings ("ending with .com") or
+//! containing certain words ("the string home") are more useful, and so are URLs with fewer slashes.
+//! The metric here is the sum
 //!
-//! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains + slash weight / (1 + slashes)
+//! > IL(u) = Σ weights of the endings of its site + Σ weights of the words it contains +
+//! > slash weight / (1 + slashes)
 //!
 //! # Promises
 //! - Only the URL is read. Upper and lower case count as the same.
-//! - With a positive slash weight, a URL with fewer slashes is worth more than the same with more.
+//! - With a positive slash weight, a URL with fewer slashes has more importance than the same with more.
 //!
 //! # Departures
-//! The text names the three examples and no formula; the sum is ours. An ending is sought at the end of the host
-//! name, where top-level domains stand, and not at the end of the path. The slashes of `scheme://` and one that ends
-//! the URL do not count.
+//! The text gives the three examples and no formula; the sum is ours. An ending is matched at the end of the
+//! host name, where top-level domains are, and not at the end of the path. The slashes of `scheme://` and one
+//! that ends the URL do not count.
 
 use crate::partition::host;
 
-/// What makes a URL important.
+/// Weights of the parts of a URL that make it important.
 #[derive(Clone, Debug, Default)]
 pub struct Location {
-    /// Endings of host names, such as `.com`, and what each is worth.
+    /// Endings of host names, such as `.com`, and the weight of each.
     pub endings: Vec<(String, f64)>,
-    /// Words that a URL may contain, such as `home`, and what each is worth.
+    /// Words that a URL may contain, such as `home`, and the weight of each.
     pub words: Vec<(String, f64)>,
-    /// What a URL without slashes is worth; half of it with one slash, a third with two.
+    /// Weight of a URL without slashes. Half of it with one slash, a third with two.
     pub slash_weight: f64,
 }
 
@@ -41,7 +43,7 @@ impl Location {
     }
 }
 
-/// How many slashes stand between parts of a URL: 0 for a site's front page, one more for each level below.
+/// Number of slashes between parts of a URL: 0 for a site's front page, one more for each level below.
 pub fn slashes(url: &str) -> u32 {
     let without_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
     let without_end = without_scheme.strip_suffix('/').unwrap_or(without_scheme);

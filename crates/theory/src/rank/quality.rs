@@ -1,9 +1,11 @@
-//! What a crawl is worth: how many of the important pages it brings home.
+//! Quality of a crawl: how many of the important pages it visits.
 //!
 //! Implements the thesis, section 2.3, the three models:
 //!
-//! > crawl and stop: P_CS = M/K, the part of the first K pages visited that are among the K most important ones;
-//! > crawl and stop with threshold: P_ST, the part of the H pages with importance at least G that were visited;
+//! > crawl and stop: P_CS = M/K, the part of the first K pages visited that are among the K most
+//! > important ones;
+//! > crawl and stop with threshold: P_ST, the part of the H pages with importance at least G that
+//! > were visited;
 //! > limited buffer crawl: P_BC, the part of the B pages kept in the end that are hot
 //!
 //! with the performance of an ideal crawler and of one that visits pages at random.
@@ -11,12 +13,12 @@
 //! # Promises
 //! - A page as important as the K-th most important one is hot too.
 //! - A page counts once, however often it was visited.
-//! - Without a hot page there is no performance.
+//! - Without a hot page the performance is undefined (`None`).
 //!
 //! # Departures
 //! None.
 
-/// Which pages are hot.
+/// Definition of a hot page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Hot {
     /// Pages whose importance reaches that of the page with this rank, counting from one: I(p) ≥ I(r_K).
@@ -27,36 +29,38 @@ pub enum Hot {
 
 /// P_CS over the first `visits` pages of `visited`: M hot pages among them, divided by `visits`.
 ///
-/// `None` for no visits. Panics if there are fewer than `visits` pages in the Web, or a page visited is none of them.
+/// `None` if there are no visits. Panics if there are fewer than `visits` pages in the Web, or if a
+/// visited page is not in it.
 pub fn crawl_and_stop(importance: &[f64], visited: &[u32], visits: usize) -> Option<f64> {
     let threshold = threshold(importance, Hot::Top(visits))?;
     let visited = &visited[..visits.min(visited.len())];
     Some(hot_among(importance, visited, threshold) as f64 / visits as f64)
 }
 
-/// P_ST: the part of the pages of importance `target` or more that were visited. `None` when there is no such page.
+/// P_ST: the fraction of the pages of importance `target` or more that were visited. `None`
+/// when there is no such page.
 ///
-/// Panics if a page visited is none of the Web.
+/// Panics if a visited page is not in the Web.
 pub fn crawl_and_stop_with_threshold(importance: &[f64], visited: &[u32], target: f64) -> Option<f64> {
     let hot = importance.iter().filter(|importance| **importance >= target).count();
     (hot > 0).then(|| hot_among(importance, visited, target) as f64 / hot as f64)
 }
 
-/// P_BC: the part of the pages kept in a buffer that are hot. `None` for an empty buffer or, with [`Hot::Top`], for
-/// none.
+/// P_BC: the fraction of the pages kept in a buffer that are hot. `None` for an empty
+/// buffer, or for `Hot::Top(0)`.
 ///
-/// Panics if a page kept is none of the Web, or [`Hot::Top`] asks for more pages than there are.
+/// Panics if a kept page is not in the Web, or if [`Hot::Top`] asks for more pages than there are.
 pub fn limited_buffer(importance: &[f64], kept: &[u32], hot: Hot) -> Option<f64> {
     let threshold = threshold(importance, hot)?;
     (!kept.is_empty()).then(|| hot_among(importance, kept, threshold) as f64 / kept.len() as f64)
 }
 
-/// The pages that a crawler with room for `buffer_pages` keeps: whenever there are more, it flushes the one whose
-/// importance it estimates lowest, among equals the one visited last.
+/// The pages that a crawler with room for `buffer_pages` keeps. Whenever there are more, it drops the one
+/// whose importance it estimates lowest, among equals the one visited last.
 ///
 /// Panics if a page has no estimate.
 pub fn keep_most_important(visited: &[u32], estimates: &[f64], buffer_pages: usize) -> Vec<u32> {
-    // The estimates do not change, so what is kept in the end is what a sort puts first.
+    // The estimates do not change, so the pages kept at the end are the first ones of a sort.
     let mut is_seen = vec![false; estimates.len()];
     let first_visit = |page: &u32| !std::mem::replace(&mut is_seen[*page as usize], true);
     let mut kept: Vec<u32> = visited.iter().copied().filter(first_visit).collect();
@@ -65,19 +69,21 @@ pub fn keep_most_important(visited: &[u32], estimates: &[f64], buffer_pages: usi
     kept
 }
 
-/// P_ST of an ideal crawler, which visits hot pages only as long as there are any. Panics if there is no hot page.
+/// P_ST of an ideal crawler, which visits only hot pages as long as there are any.
+/// Panics if there is no hot page.
 pub fn ideal_with_threshold(visits: usize, hot_pages: usize) -> f64 {
     assert!(hot_pages > 0);
     (visits as f64 / hot_pages as f64).min(1.0)
 }
 
-/// P_CS and P_ST of a crawler that visits pages at random and may visit one again: K/T. Panics if there is no page.
+/// P_CS and P_ST of a crawler that visits pages at random and may visit one again: K/T.
+/// Panics if there are no pages.
 pub fn random_crawler(visits: usize, pages: usize) -> f64 {
     assert!(pages > 0);
     visits as f64 / pages as f64
 }
 
-/// The importance from which on a page is hot; `None` when no page is asked for.
+/// The minimum importance of a hot page; `None` when no pages are requested.
 fn threshold(importance: &[f64], hot: Hot) -> Option<f64> {
     match hot {
         Hot::AtLeast(target) => Some(target),
@@ -91,7 +97,7 @@ fn threshold(importance: &[f64], hot: Hot) -> Option<f64> {
     }
 }
 
-/// How many different pages of `pages` reach the threshold.
+/// Number of different pages of `pages` that reach the threshold.
 fn hot_among(importance: &[f64], pages: &[u32], threshold: f64) -> usize {
     let mut hot: Vec<u32> =
         pages.iter().copied().filter(|page| importance[*page as usize] >= threshold).collect();
@@ -134,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_buffer_keeps_what_seems_important() {
-        // The estimates put page 2 too high and page 3 too low.
+        // The estimates rank page 2 too high and page 3 too low.
         let kept = keep_most_important(&[2, 4, 0, 1, 3, 5, 1], &[5.0, 9.0, 8.0, 2.0, 3.0, 7.0], 3);
         assert_eq!(kept, [1, 2, 5]);
         assert_eq!(limited_buffer(&IMPORTANCE, &kept, Hot::Top(3)), Some(2.0 / 3.0));

@@ -1,15 +1,16 @@
-//! Likeness of a page to the query that drives a crawl.
+//! Similarity of a page to the query that drives a crawl.
 //!
 //! Implements the thesis, section 2.2, item 1: page and query are vectors of word weights, and
 //!
 //! > IS(p, Q) is their inner product, or their cosine: the inner product of the normalised vectors
 //!
-//! A weight is the number of occurrences of the word, with idf multiplied by "one divided by the number of times the
-//! word appears in the entire collection" (no logarithm).
+//! A weight is the number of occurrences of the word. With idf it is multiplied by "one divided by the number
+//! of times the word appears in the entire collection" (no logarithm).
 //!
 //! # Promises
-//! - The cosine is in [0, 1], and 0 when a vector is empty, also where squares would overflow or vanish.
-//! - Without idf nothing but the page and the query is needed; with it, words unknown to the collection do not count.
+//! - The cosine is in [0, 1], and 0 when a vector is empty, also where squares would overflow or underflow.
+//! - Without idf only the page and the query are needed; with it, words unknown to the collection do not
+//!   count.
 //!
 //! # Departures
 //! None.
@@ -19,8 +20,8 @@ use std::collections::BTreeMap;
 /// Weights of the words of a document; never negative.
 pub type WordWeights = BTreeMap<String, f64>;
 
-/// Multiplies each count by the word's idf, one divided by its count in the collection; words that the collection
-/// does not have, or has zero times, are left out.
+/// Multiplies each count by the word's idf, which is one divided by its count in the collection. Words that
+/// are not in the collection, or have a count of zero there, are dropped.
 pub fn with_idf(counts: &WordWeights, collection: &WordWeights) -> WordWeights {
     let weighted = |(word, count): (&String, &f64)| {
         let occurrences = collection.get(word).copied().filter(|occurrences| *occurrences > 0.0)?;
@@ -29,7 +30,7 @@ pub fn with_idf(counts: &WordWeights, collection: &WordWeights) -> WordWeights {
     counts.iter().filter_map(weighted).collect()
 }
 
-/// Inner product: grows with the length of the page. Infinite when it is beyond the range of a double.
+/// Inner product; grows with the length of the page. Infinite when it is beyond the range of a double.
 pub fn inner(page: &WordWeights, query: &WordWeights) -> f64 {
     shared_weights(page, query).map(|(in_page, in_query)| in_page * in_query).sum()
 }
@@ -40,7 +41,7 @@ pub fn cosine(page: &WordWeights, query: &WordWeights) -> f64 {
     if page_scale == 0.0 || query_scale == 0.0 {
         return 0.0;
     }
-    // Scaled by their largest weight, the vectors have norms from one to the root of their length.
+    // Scaled by their largest weight, the vectors have norms from one to the square root of their length.
     let inner: f64 = shared_weights(page, query)
         .map(|(in_page, in_query)| (in_page / page_scale) * (in_query / query_scale))
         .sum();
@@ -118,7 +119,11 @@ mod tests {
             scale in 1e-9..1e9,
         ) {
             let vector = |weight: fn(&(f64, f64)) -> f64, scale: f64| -> WordWeights {
-                weights.iter().enumerate().map(|(word, pair)| (word.to_string(), scale * weight(pair))).collect()
+                weights
+                    .iter()
+                    .enumerate()
+                    .map(|(word, pair)| (word.to_string(), scale * weight(pair)))
+                    .collect()
             };
             let (page, query) = (vector(|pair| pair.0, 1.0), vector(|pair| pair.1, 1.0));
             let scaled = vector(|pair| pair.0, scale);

@@ -1,8 +1,9 @@
-//! The order in which a crawler visits pages when it looks for a topic.
+//! Crawl order of a crawler that looks for a topic, with a hot queue.
 //!
-//! Implements the thesis, section 2.5.4: two queues, of which the hot one is served first. The basic crawler (Figure
-//! 2.11) puts a URL into the hot queue if the topic word is in its anchor or in the URL itself; the modified one
-//! (Figure 2.13) also if the URL is within a few links of a page that turned out to be hot:
+//! Implements the thesis, section 2.5.4: two queues, of which the hot one is served first. The basic
+//! crawler (Figure 2.11) puts a URL into the hot queue if the topic word is in its anchor or in the
+//! URL itself. The modified one (Figure 2.13) also does so if the URL is within a few links of a page
+//! that turned out to be hot:
 //!
 //! > return 0 if hot\[u\]; return 1 if hot\[v\] and (v, u) ∈ links for some v; ...
 //!
@@ -10,15 +11,15 @@
 //!
 //! # Promises
 //! - No URL of the other queue is visited while a hot one waits.
-//! - With no distance allowed it is the basic crawler; with no topic at all it is the crawler of
+//! - With a maximum distance of zero it is the basic crawler; with no topic at all it is the crawler of
 //!   [`super::crawl_order`].
 //! - The distance is the shortest over the links read so far, also when a later link shortens it.
 //!
 //! # Departures
-//! The loop runs while *either* queue has a URL: as printed ("and") nothing would ever be crawled. The captions of
-//! the two algorithms are exchanged in the text. Its figure says "< 3" and its prose "within 3 links": the number is
-//! an argument here, 2 for the figure. A URL stays in its queue, as in the figure, even when a later link brings it
-//! near a hot page.
+//! The loop runs while *either* queue has a URL: as printed ("and") nothing would ever be crawled. The
+//! captions of the two algorithms are exchanged in the text. Its figure says "< 3" and its prose "within 3
+//! links": the number is an argument here, 2 for the figure. A URL stays in its queue, as in the figure, even
+//! when a later link brings it near a hot page.
 
 use std::collections::VecDeque;
 
@@ -26,18 +27,19 @@ use super::Graph;
 use super::crawl_order::Ordering;
 use super::frontier::{Frontier, Queue};
 
-/// What a crawler can tell about the topic.
+/// What a crawler can find out about the topic.
 #[derive(Clone, Copy, Debug)]
 pub struct Topic<L, P> {
     /// Whether the link with this index among the links of this page has the topic in its anchor or URL.
     pub link_is_hot: L,
     /// Whether this page, once visited, turns out to be about the topic.
     pub page_is_hot: P,
-    /// How many links from a hot page a URL may be to count as hot; 0 for the basic crawler.
+    /// Maximum number of links from a hot page at which a URL counts as hot; 0 for the basic crawler.
     pub distance_max: u32,
 }
 
-/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics if the start is no page.
+/// The pages in the order of their visits, from `start`, at most `visits_max`. Panics
+/// if the start is not a page.
 pub fn topic_crawl_order<L, P>(
     graph: &Graph,
     start: u32,
@@ -74,7 +76,7 @@ where
     visited
 }
 
-/// How many links each page is from a hot one, over the links read so far.
+/// Distance of each page from a hot page in links, over the links read so far.
 struct HotDistances<'a> {
     graph: &'a Graph,
     distance_max: u32,
@@ -92,17 +94,18 @@ impl<'a> HotDistances<'a> {
         self.distances[page as usize] <= self.distance_max
     }
 
-    /// Counts one link.
+    /// Adds one link.
     fn link(&mut self, page: u32, target: u32) {
         self.shorten(target, self.distances[page as usize].saturating_add(1));
     }
 
-    /// Says that all links of a page have been counted.
+    /// Marks that all links of a page were added.
     fn has_read(&mut self, page: u32) {
         self.is_read[page as usize] = true;
     }
 
-    /// Shortens the distance of a page, and then of those behind it. Distances beyond the limit are not kept.
+    /// Shortens the distance of a page, and then of the pages it links to. Distances
+    /// beyond the limit are not kept.
     fn shorten(&mut self, page: u32, distance: u32) {
         let mut shorter = VecDeque::from([(page, distance)]);
         while let Some((page, distance)) = shorter.pop_front() {
@@ -152,8 +155,8 @@ mod tests {
 
     #[test]
     fn a_later_link_shortens_the_distance_of_what_lies_behind() {
-        // The distances that count when page 5 is discovered from 4: 0 → 2 → 4 was read before 3, which is hot,
-        // linked to 2.
+        // When page 5 is discovered from 4, this distance counts: 0 → 2 → 4 was read before 3,
+        // which is hot, linked to 2.
         let graph = Graph::from_links(6, &[(0, 2), (0, 3), (2, 4), (3, 2), (4, 5)]);
         let mut distances = HotDistances::new(&graph, 9);
         for page in [0, 2] {
@@ -170,7 +173,9 @@ mod tests {
         #[test]
         fn without_a_topic_it_is_the_plain_crawler(graph in any_graph(14, 40)) {
             let topic = Topic { link_is_hot: |_, _| false, page_is_hot: |_| false, distance_max: 3 };
-            for ordering in [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::THESIS)] {
+            for ordering in
+                [Ordering::BreadthFirst, Ordering::Backlink, Ordering::PageRank(Damping::THESIS)]
+            {
                 let order = topic_crawl_order(&graph, 0, ordering, &topic, usize::MAX);
                 prop_assert_eq!(order, crawl_order(&graph, 0, ordering, usize::MAX));
             }

@@ -1,24 +1,26 @@
-//! The optimal allocation of visits to pages, and the policies it is compared with.
+//! Optimal allocation of visits to pages, and the uniform and proportional policies it is compared with.
 //!
-//! Implements the thesis, sections 5.5.1 (uniform and proportional), 5.5.4 (optimal, Problem 5.1) and 5.6 (weights), with three
-//! constraints that a crawler has and the text has not: a cost per visit, a minimum frequency, and a limit per host. Maximise
+//! Implements the thesis, sections 5.5.1 (uniform and proportional), 5.5.4 (optimal, Problem 5.1) and 5.6
+//! (weights), with three constraints that the text does not have: a cost per visit, a minimum frequency, and
+//! a limit per host. Maximise
 //!
 //! > Σ wᵢ F̄(λᵢ, fᵢ)  under  Σ cᵢ fᵢ = budget,  fᵢ ≥ minimum,  Σ over a host of fᵢ ≤ its limit
 //!
-//! or the same with another objective. Each is concave in fᵢ, so the conditions of Karush, Kuhn and Tucker are sufficient: there
-//! are a price μ and, for each saturated host, a surcharge ν, such that one more visit to a page gains cᵢ μ + ν where fᵢ
-//! is above the minimum, and not more where it is at the minimum.
+//! or the same with another objective. Each is concave in fᵢ, so the conditions of Karush, Kuhn and Tucker
+//! are sufficient. There are a price μ and, for each saturated host, a surcharge ν. One more visit to a page
+//! gains cᵢ μ + ν where fᵢ is above the minimum, and not more where it is at the minimum.
 //!
 //! # Promises
-//! - The frequencies add up to the budget within 2e-12 of it, unless host limits or a lack of pages worth a visit leave
-//!   some of it unspent.
-//! - Each frequency is within 2e-12 of the budget of the exact optimum, also with few resources and for equal or nearly
-//!   equal pages.
-//! - A page that never changes or does not count gets the minimum.
+//! - The frequencies add up to the budget within 2e-12 of it, unless host limits or a lack of pages worth a
+//!   visit leave some of it unspent.
+//! - Each frequency is within 2e-12 of the budget of the exact optimum, also with few resources and for equal
+//!   or nearly equal pages.
+//! - A page that never changes or has no importance gets the minimum.
 //! - The result does not depend on the number of threads.
 //!
 //! # Departures
-//! The text gives no way to solve for μ. Its Figure 5.13(b) gives up the fast page at two visits; the optimum visits it 0.236 times.
+//! The text gives no way to solve for μ. In its Figure 5.13(b) the fast page gets no visits from a budget of
+//! two; the optimum visits it 0.236 times.
 
 use rayon::prelude::*;
 
@@ -37,37 +39,39 @@ use super::survival::law::Survival;
 use crate::numerics::freshness_gain;
 use crate::units::VisitsPerDay;
 
-/// What the visits are spent for.
+/// The objective of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Objective {
-    /// The most of the collection up to date, averaged over time.
+    /// Maximum freshness: the fraction of the collection that is up to date, averaged over time.
     Freshness,
-    /// The least time since copies stopped being up to date.
+    /// Minimum age: the time since copies stopped being up to date.
     Age,
-    /// The harmonic objective of LambdaCrawl: the most Σ w ln(f/(f + λ)), which gives up no page.
+    /// The harmonic objective of LambdaCrawl: maximum Σ w ln(f/(f + λ)), which visits every page.
     Harmonic,
-    /// The most changes found. With equal importance and cost this is the proportional policy, which the thesis shows to be bad
-    /// for freshness; pages that count less than others are given up when visits are few.
+    /// Maximum number of changes found. With equal importance and cost this is the proportional policy,
+    /// which the thesis shows to be bad for freshness. Pages of less importance than others are not
+    /// visited when visits are few.
     Changes,
 }
 
-/// How often to visit each page.
+/// Result of an allocation: how often to visit each page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Allocation {
-    /// How often to visit each page, in the order of the pages.
+    /// Visit frequency of each page, in the order of the pages.
     pub visit_frequencies: Vec<VisitsPerDay>,
-    /// What one more visit a day would gain: the multiplier μ. It is in units of the objective, summed over the pages with
-    /// their importance; zero when there is nothing left to gain, and without meaning for policies that maximise nothing.
+    /// The gain of one more visit a day: the multiplier μ. It is in units of the objective, summed over the
+    /// pages with their importance. Zero when there is nothing left to gain, and meaningless for policies
+    /// that maximise nothing.
     pub marginal_gain: f64,
     /// Hosts that are visited as often as their limit allows, in rising order.
     pub saturated_hosts: Vec<u32>,
 }
 
-/// The allocation that is best for the objective.
+/// The optimal allocation for an objective.
 ///
-/// What cannot be spent usefully, as no page changes and counts or as all hosts are saturated, is not spent.
-/// Panics if the constraints are [infeasible](Constraints::infeasible), if columns differ in length, or if an importance or a
-/// cost is out of its range.
+/// Budget that cannot be used is not spent: when no page both changes and has importance, or when all hosts
+/// are saturated. Panics if the constraints are [infeasible](Constraints::infeasible), if columns differ in
+/// length, or if an importance or a cost is out of its range.
 pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constraints<'_>) -> Allocation {
     pages_by_host(pages, constraints, |pages| {
         let plan = Plan::of(pages, constraints);
@@ -93,12 +97,12 @@ pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constrain
     })
 }
 
-/// The allocation with the highest mean freshness of pages that survive by any law.
+/// The allocation with the highest mean freshness, for pages with any law of survival.
 ///
 /// Panics as [`allocate`] does.
 pub fn allocate_by_law<L: Survival>(pages: &LawPages<'_, L>, constraints: &Constraints<'_>) -> Allocation {
     by_host(pages.laws, pages.importance, pages.costs, constraints, |laws, importance, costs| {
-        // The rates of a law are its own business; its times are bounded by it.
+        // Rates of a law are not scaled: its times are bounded by the law itself.
         let plan = Plan::new(laws.len(), importance, costs, Spread::ONE, constraints);
         plan.fill(&ForSurvival::new(&LawPages { laws, importance, costs }, plan.units), Pricing::PerCost)
     })
@@ -114,8 +118,8 @@ pub fn uniform(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
     })
 }
 
-/// Frequencies proportional to the change rates, as far as the constraints allow. The marginal gain is the common number of
-/// changes per visit.
+/// Frequencies proportional to the change rates, as far as the constraints allow. The marginal gain is the
+/// common number of changes per visit.
 ///
 /// Panics as [`allocate`] does.
 pub fn proportional(pages: &Pages<'_>, constraints: &Constraints<'_>) -> Allocation {
@@ -134,8 +138,8 @@ fn pages_by_host(
     })
 }
 
-/// The allocation of pages whose columns are brought into the order of hosts first, if these have limits and the pages are
-/// in another.
+/// Allocates to pages whose columns are first sorted by host, if hosts have limits and the
+/// pages are in another order.
 fn by_host<T: Copy + Send + Sync>(
     changes: &[T],
     importance: Option<&[f64]>,
@@ -158,7 +162,7 @@ fn by_host<T: Copy + Send + Sync>(
     Allocation { visit_frequencies: order.undo(&allocation.visit_frequencies), ..allocation }
 }
 
-/// Constraints, checked, and the units of the plan.
+/// The checked constraints and the units of a plan.
 struct Plan<'a> {
     constraints: &'a Constraints<'a>,
     units: Units,
@@ -194,8 +198,8 @@ impl<'a> Plan<'a> {
         Allocation { marginal_gain: price, ..allocation }
     }
 
-    /// Finds the price and returns the allocation, for pages in the order of their hosts; the marginal gain is right for
-    /// objectives without a unit of time.
+    /// Finds the price and returns the allocation, for pages in the order of their hosts. The marginal gain
+    /// is correct only for objectives without a unit of time.
     fn fill<R: Response>(&self, response: &R, pricing: Pricing) -> Allocation {
         let Units { rate, importance, .. } = self.units;
         let pricing = if self.has_costs { pricing } else { Pricing::PerVisit };
@@ -238,11 +242,11 @@ fn clear_alone<R: Response>(
     clear_near(market, budget, start(market, budget), NEAR, frequencies).price
 }
 
-/// The sample tells the price within this factor, nearly always.
+/// The price of the sample is within this factor of the final price, nearly always.
 const NEAR: f64 = 1.15;
 
-/// Shares the budget in proportion when no price has done so: with laws so extreme that the demand jumps over the budget from
-/// one double to the next, and with no page near a ceiling.
+/// Scales the frequencies to the budget when no price could spend it. This happens with laws so extreme that
+/// the demand jumps over the budget from one double to the next, with no page near a ceiling.
 fn fit<R: Response>(market: &Market<'_, R>, budget: f64, frequencies: &mut [VisitsPerDay]) {
     let largest = frequencies.iter().map(|frequency| frequency.get()).fold(0.0, f64::max);
     let part = |page: usize, frequency: &VisitsPerDay| {
@@ -258,10 +262,11 @@ fn fit<R: Response>(market: &Market<'_, R>, budget: f64, frequencies: &mut [Visi
     }
 }
 
-/// A demand further than this from the budget was not found by any price.
+/// If the demand differs from the budget by more than this fraction, no price was found.
 const FIT_TOLERANCE: f64 = 1e-9;
 
-/// A price to begin with: the one that clears a sample of the pages, found from that of a smaller sample.
+/// A starting price for the search: the one that clears a sample of the pages, itself
+/// found from a smaller sample.
 pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {
     SAMPLES.iter().fold(1.0, |start, size| {
         let numbers = sample(market.response.pages(), *size);
@@ -276,8 +281,8 @@ pub(super) fn start<R: Response>(market: &Market<'_, R>, budget: f64) -> f64 {
     })
 }
 
-/// The numbers of some of the pages, in rising order: multiples of the golden ratio are spread evenly and have no period in
-/// common with the order of the pages.
+/// The numbers of some of the pages, in rising order. Multiples of the golden ratio are spread evenly and
+/// share no period with the order of the pages.
 fn sample(pages: usize, size: usize) -> Vec<u32> {
     let golden = 0.618_033_988_749_894_9;
     let page = |k: usize| ((k as f64 * golden).fract() * pages as f64) as u32;
@@ -286,9 +291,10 @@ fn sample(pages: usize, size: usize) -> Vec<u32> {
     numbers
 }
 
-/// With more pages than this, samples are worth their search.
+/// Number of pages above which it pays to search on samples first.
 pub(super) const MANY: usize = 100_000;
-/// Pages in the samples that give the price to begin with.
+/// Sizes in pages of the samples that give the starting price.
 const SAMPLES: [usize; 2] = [1 << 12, 1 << 16];
-/// The larger sample tells the price to about a hundredth; more digits would be of the sample alone.
+/// Tolerance of the search on a sample. The larger sample gives the price to about a hundredth; more digits
+/// would describe only the sample.
 const SAMPLE_TOLERANCE: f64 = 1e-3;

@@ -1,7 +1,7 @@
-//! How fresh and how old a collection is under an allocation.
+//! Freshness and age of a collection under an allocation.
 //!
-//! Implements the thesis, Definition 5.4, with the averages over time of Table 5.2: each page is visited at its own frequency in
-//! one of the orders of section 5.4, and counts with its importance.
+//! Implements the thesis, Definition 5.4, with the averages over time of Table 5.2: each page is visited at
+//! its own frequency in one of the orders of section 5.4, and is weighted by its importance.
 //!
 //! # Promises
 //! - A page without importance does not count; a collection in which no page counts is fresh.
@@ -30,7 +30,7 @@ pub fn evaluate(pages: &Pages<'_>, visit_frequencies: &[VisitsPerDay], order: Or
             (pages.importance(page), time_average(order, change_rate, *visit_frequency))
         };
         let pages: Vec<_> = (chunk * CHUNK..).zip(visit_frequencies).map(page).collect();
-        // Relative to the largest, importances neither overflow nor vanish together.
+        // Relative to the largest, importances can neither all overflow nor all underflow.
         let importance =
             pages.iter().map(|(importance, _)| importance / largest).sum::<f64>().max(f64::MIN_POSITIVE);
         collection_mean(pages.iter().copied()).map(|mean| (importance, mean))

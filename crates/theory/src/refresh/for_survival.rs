@@ -1,7 +1,7 @@
-//! How often a page is worth a visit when its copy survives by any law.
+//! Freshness objective for pages with any law of survival.
 //!
-//! Implements Problem 1 of **summary**, section 5.1, for the laws of [`super::survival`]: the frequency is one by the time at
-//! which the index, times the importance, reaches the price.
+//! Implements Problem 1 of **summary**, section 5.1, for the laws of [`super::survival`]. The frequency is
+//! one divided by the time at which the index, times the importance, reaches the price.
 //!
 //! # Promises
 //! - With the Poisson law the answers are those of the objective freshness.
@@ -11,20 +11,21 @@ use super::scaled::Units;
 use super::survival::law::Survival;
 use crate::units::{Days, VisitsPerDay};
 
-/// Pages to plan for by their laws of survival: all columns are in the same order and of the same length.
+/// Pages to plan for, given by their laws of survival. All columns are in the same
+/// order and of the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct LawPages<'a, L> {
-    /// How a copy of each page survives.
+    /// The law of survival of each page's copy.
     pub laws: &'a [L],
-    /// How much each page counts; all count the same when left out. Finite and not negative.
+    /// Importance of each page; all equal when left out. Finite and not negative.
     pub importance: Option<&'a [f64]>,
-    /// What one visit takes from the budget, in ordinary visits; one when left out. Finite and above zero.
+    /// Cost of one visit to each page in units of the budget; one when left out. Finite and above zero.
     pub costs: Option<&'a [f64]>,
 }
 
 impl<L: Survival> LawPages<'_, L> {
-    /// Part of the time for which the pages are fresh when visited this often, each counted with its importance; nothing when
-    /// no page counts.
+    /// Mean freshness when the pages are visited this often, weighted by importance: the fraction of the time
+    /// for which they are fresh. `None` when no page has importance.
     ///
     /// Panics if the columns differ in length.
     pub fn mean_freshness(&self, visit_frequencies: &[VisitsPerDay]) -> Option<f64> {
@@ -33,7 +34,7 @@ impl<L: Survival> LawPages<'_, L> {
         let largest = (0..self.laws.len()).map(importance).fold(0.0, f64::max);
         let (mut sum, mut fresh) = (0.0, 0.0);
         for (page, (law, visit_frequency)) in self.laws.iter().zip(visit_frequencies).enumerate() {
-            // Relative to the largest, importances neither overflow nor vanish together.
+            // Relative to the largest, importances can neither all overflow nor all underflow.
             let importance = importance(page) / largest;
             sum += importance;
             fresh += importance * law.mean_freshness(Days::new(1.0 / visit_frequency.get()));
@@ -42,7 +43,7 @@ impl<L: Survival> LawPages<'_, L> {
     }
 }
 
-/// Maximises the mean freshness.
+/// The response for [`LawPages`], which maximises mean freshness.
 pub(super) struct ForSurvival<'a, L> {
     pages: &'a LawPages<'a, L>,
     units: Units,
@@ -79,7 +80,7 @@ impl<L: Survival> Response for ForSurvival<'_, L> {
     #[inline]
     fn ceiling(&self, page: usize) -> Ceiling {
         let importance = self.importance(page);
-        // Without the branch, no importance times no ceiling would be NaN.
+        // Without the branch, an importance of zero times an infinite ceiling would be NaN.
         let value = if importance == 0.0 { 0.0 } else { importance * self.law(page).index_ceiling() };
         Ceiling { value, rest: 0.0 }
     }

@@ -1,14 +1,18 @@
-//! Hosts near their limits: what keeps the demand under limits from being smooth, and where its search begins.
+//! Hosts near their limits: the kinks of the demand under limits, and a starting price for its search.
 //!
-//! At the price at which a host takes just its limit the demand has a kink, as it has one at the ceiling of each page. So the
-//! *edge* that [`super::rough`] computes exactly is here: the pages with ceilings near the price, of hosts that stay below their
-//! limits, and all pages of the hosts that reach their limits near the price. The others take their limits, and do not move.
-//! Pages matter from further away than hosts: under its ceiling a page is steep, and a host is nothing before its limit.
+//! At the price at which a host takes exactly its limit the demand has a kink, as it has one at the
+//! ceiling of each page. So the *edge* that [`super::rough`] computes exactly is here the pages with
+//! ceilings near the price, of hosts that stay below their limits, and all pages of the hosts that reach
+//! their limits near the price. The other hosts take their limits and do not change. Pages matter in a
+//! wider range than hosts: just under its ceiling the demand of a page is steep, and a host's limit has no
+//! effect before it is reached.
 //!
-//! The search leaps to where the hosts, each taken as a power of the price and cut at its limit, would spend the budget.
+//! The search starts from the price at which the hosts would spend the budget, each host taken as a power of
+//! the price and cut at its limit.
 //!
 //! # Promises
-//! - At the price that it was made for, the edge and the hosts left out of it take together what all hosts take.
+//! - At the price that it was made for, the edge and the hosts left out of it take
+//!   together what all hosts take.
 
 use rayon::prelude::*;
 
@@ -50,7 +54,7 @@ impl<R: Response> Demand for HostEdge<'_, R> {
     }
 }
 
-/// How a host stands to its limit near a price.
+/// Whether a host is below, near or over its limit at a price.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Below,
@@ -60,7 +64,8 @@ enum Standing {
 
 impl Standing {
     fn of(total: &HostTotal, limit: f64, within: f64) -> Self {
-        // A host may take more by the square of what the price falls by, seldom by more.
+        // When the price falls by a factor, a host takes more by at most the square of that
+        // factor, with rare exceptions.
         let reach = within * within;
         if total.visits >= limit * reach {
             Self::Over
@@ -104,7 +109,8 @@ impl<'a, R: Response> Kinked for Limited<'a, R> {
             origin: price,
         };
         let found = clear(&mut hosts, budget, price, LEAP_TOLERANCE, &mut []).price.value;
-        // Hosts that are given up at this price are not seen coming at a lower one.
+        // Hosts whose pages all get no visits at this price are invisible here, but
+        // may appear at a lower price.
         found.clamp(price / LEAP_FACTOR, price * LEAP_FACTOR)
     }
 }
@@ -112,11 +118,11 @@ impl<'a, R: Response> Kinked for Limited<'a, R> {
 /// Pages with ceilings within this factor of the price are computed exactly.
 const PAGES_WITHIN: f64 = 1.05;
 
-/// The hosts, each as a power of the price and cut at its limit.
+/// Model of the hosts: each takes a power of the price, cut at its limit.
 struct ByHosts<'a> {
-    /// What each takes at the price `origin` without its limit.
+    /// The visits that each host takes at the price `origin` without its limit.
     totals: &'a [HostTotal],
-    /// By which power of the price that falls.
+    /// The power of the price by which these visits fall, per host.
     elasticities: Vec<f64>,
     limits: &'a [f64],
     origin: f64,
@@ -134,8 +140,8 @@ impl Demand for ByHosts<'_> {
 }
 
 impl<R: Response> Limited<'_, R> {
-    /// How steeply each host falls: through its last two passes, as the slope of one is often that of a page just under its
-    /// ceiling.
+    /// The elasticity of each host, estimated from its last two passes. The slope of one pass is often that
+    /// of a page just under its ceiling.
     fn elasticities(&self) -> Vec<f64> {
         let rise = (self.last.price / self.before.price).ln();
         let has_two = rise.is_finite() && rise.abs() > 1e-4;
@@ -149,7 +155,8 @@ impl<R: Response> Limited<'_, R> {
     }
 }
 
-/// Powers tell the price to a few thousandths; more digits would be of the powers alone.
+/// Tolerance of the search in this model. It gives the price to a few thousandths; more digits
+/// would describe only the model.
 const LEAP_TOLERANCE: f64 = 1e-4;
-/// Powers are believed for so far.
+/// Maximum factor by which the model may change the price.
 const LEAP_FACTOR: f64 = 4.0;

@@ -1,21 +1,23 @@
-//! The price under limits per host: saturated hosts get their own, higher price.
+//! Price search under visit limits per host: saturated hosts get their own, higher price.
 //!
-//! A host whose pages would take more than its limit at the price of the plan is *saturated*: it takes its limit, its pages
-//! share it at a price of their own, and the others share the rest of the budget. The demand of all hosts, each cut at its
-//! limit, falls as the price rises, so one search over the price finds the saturated hosts too; no rounds are needed. Each
-//! saturated host is then a plan of its own. Without costs it does not depend on the rest. With costs, the price of the plan
-//! times the cost of a visit stays part of the price of the visit, and the saturated hosts are solved again in each pass.
+//! A host whose pages would take more than its limit at the price of the plan is *saturated*. It takes its
+//! limit, its pages share it at a price of their own, and the others share the rest of the budget. The demand
+//! of all hosts, each cut at its limit, falls as the price rises. So one search over the price finds the
+//! saturated hosts too; no rounds are needed. Each saturated host is then a plan of its own. Without costs it
+//! does not depend on the rest. With costs, the price of the plan times the cost of a visit stays part of the
+//! price of the visit, and the saturated hosts are solved again in each pass.
 //!
-//! A limit counts **visits**, whatever they cost: politeness is about requests, the budget about what they take. So with costs a
-//! host may be at its limit while it spends little, and the dear pages of a host may be left for its cheap ones.
+//! A limit counts **visits**, whatever they cost: politeness is about requests, the budget about their cost.
+//! So with costs a host may be at its limit while it spends little, and the expensive pages of a host may be
+//! left out in favour of its cheap ones.
 //!
 //! The pages are in the order of their hosts ([`super::host_order`]), so that each host is a span of them.
 //!
 //! # Promises
-//! - No host takes more than its limit, and all together no more than the budget, within 1e-9 of each and usually within 1e-12;
-//!   also with costs that are many orders of magnitude apart.
+//! - No host takes more than its limit, and all together no more than the budget, within 1e-9 of each and
+//!   usually within 1e-12; also with costs that are many orders of magnitude apart.
 //! - A saturated host takes its limit.
-//! - Both searches end with the digits of [`super::price`].
+//! - Both searches end with the precision of [`super::price`].
 
 use std::ops::Range;
 
@@ -32,9 +34,9 @@ use crate::units::VisitsPerDay;
 /// A market whose pages belong to hosts with limits.
 pub(super) struct Limited<'a, R> {
     pub(super) market: Market<'a, R>,
-    /// Where the pages of each host begin, and at the end where the last ones end.
+    /// Start of the pages of each host, and the end of the last ones.
     starts: Vec<u32>,
-    /// Neighbouring hosts that are computed together: each run has about a chunk of pages.
+    /// Neighbouring hosts that are computed together. Each run has about a chunk of pages.
     runs: Vec<Range<usize>>,
     pub(super) limits: Vec<f64>,
     has_costs: bool,
@@ -43,24 +45,24 @@ pub(super) struct Limited<'a, R> {
     pub(super) before: HostPass,
 }
 
-/// What each host would take without its limit at some price.
+/// The visits that each host would take without its limit at some price.
 #[derive(Default)]
 pub(super) struct HostPass {
     pub(super) price: f64,
     pub(super) unlimited: Vec<HostTotal>,
 }
 
-/// What the pages of one host take at the price of the plan.
+/// The visits that the pages of one host take at the price of the plan.
 #[derive(Clone, Copy, Default)]
 pub(super) struct HostTotal {
     pub(super) visits: f64,
-    /// What these visits cost.
+    /// The cost of these visits.
     pub(super) total: Total,
 }
 
 impl<'a, R: Response> Limited<'a, R> {
-    /// The pages of `market` are in the order of their hosts; `host_of` may be in any. `limits` are visits a day of each host, in
-    /// the unit of the market's frequencies.
+    /// The pages of `market` are in the order of their hosts; `host_of` may be in any order. `limits` are
+    /// visits per day of each host, in the unit of the market's frequencies.
     pub(super) fn new(market: Market<'a, R>, host_of: &[u32], limits: Vec<f64>, has_costs: bool) -> Self {
         let mut starts = Vec::with_capacity(limits.len() + 1);
         starts.push(0);
@@ -91,7 +93,7 @@ impl<'a, R: Response> Limited<'a, R> {
         Span { response: self.market.response, numbers }
     }
 
-    /// Some number for each host, from the frequencies of its pages.
+    /// Computes a value for each host from the frequencies of its pages, in parallel.
     fn by_host<T: Send>(
         &self,
         frequencies: &mut [VisitsPerDay],
@@ -116,7 +118,7 @@ impl<'a, R: Response> Limited<'a, R> {
         runs.into_par_iter().map(run).collect::<Vec<_>>().into_iter().flatten().collect()
     }
 
-    /// Asks all pages as if no host had a limit.
+    /// Computes the demand of all pages as if no host had a limit.
     fn pass(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) {
         let unlimited = self.by_host(frequencies, |host, frequencies| {
             let total = self.market.of(&self.span(host)).at(price, frequencies);
@@ -130,7 +132,7 @@ impl<'a, R: Response> Limited<'a, R> {
         self.last.unlimited[host].visits > self.limits[host]
     }
 
-    /// How a saturated host prices its visits when the plan has `price`.
+    /// The pricing of visits within a saturated host when the plan has `price`.
     fn host_pricing(&self, price: f64) -> Pricing {
         match self.market.pricing {
             Pricing::PerCost if self.has_costs => Pricing::OnTopOf(price),
@@ -138,8 +140,8 @@ impl<'a, R: Response> Limited<'a, R> {
         }
     }
 
-    /// The price at which a host takes its limit, when the plan has `price`; the search begins at `start` and leaves the
-    /// frequencies at the price found.
+    /// The price at which a host takes its limit, when the plan has `price`. The search begins at `start` and
+    /// leaves the frequencies at the price found.
     fn clear_host(&self, host: usize, price: f64, start: f64, frequencies: &mut [VisitsPerDay]) -> Price {
         let (span, limit) = (self.span(host), self.limits[host]);
         let mut market = self.market.of_host(&span, self.host_pricing(price));
@@ -154,7 +156,8 @@ impl<'a, R: Response> Limited<'a, R> {
         among_worthy.unwrap_or_else(|| clear_near(&mut market, limit, start, NEAR_OWN, frequencies).price)
     }
 
-    /// [`Self::clear_host`] among the pages that are not given up well below `start`; nothing if the price is that low.
+    /// [`Self::clear_host`] for the pages that still get visits well below `start`. `None` if the price
+    /// turns out to be that low.
     fn clear_among_worthy(&self, host: usize, start: f64, frequencies: &mut [VisitsPerDay]) -> Option<Price> {
         let (span, floor) = (self.span(host), FLOOR * start);
         let is_worthy = |page: &u32| !span.is_given_up(*page as usize, floor);
@@ -176,20 +179,22 @@ impl<'a, R: Response> Limited<'a, R> {
         Some(own)
     }
 
-    /// Where the search for the price of any host begins when visits have costs. Two searches from one place end with the same
-    /// digits: what the search for the price of the plan counted on is then what the pages get, and where costs are far
-    /// apart the twelfth digit of a host's visits may be more than the budget.
+    /// Starting price of the search for any host's price when visits have costs. Two searches from one start
+    /// end with the same digits, so the pages get what the search for the price of the plan assumed. Where
+    /// costs are far apart, the twelfth digit of a host's visits may cost more than the whole budget.
     fn host_start(price: f64) -> f64 {
         if price > 0.0 { price } else { 1.0 }
     }
 
-    /// What a saturated host spends at the price of the plan, and how that falls as the price rises.
+    /// The amount a saturated host spends at the price of the plan, and the slope by which it
+    /// falls as the price rises.
     fn saturated_total(&self, host: usize, price: f64) -> Total {
         let span = self.span(host);
         let mut frequencies = vec![VisitsPerDay::new(self.market.frequency_min); span.pages()];
         let own = self.clear_host(host, price, Self::host_start(price), &mut frequencies);
         let market = self.market.of_host(&span, self.host_pricing(price));
-        // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ f' per unit of the price.
+        // With f' = −df/dπ and the sum of visits fixed, the surcharge falls by Σ c f'/Σ
+        // f' per unit of the price.
         let (mut spent, mut sum, mut by_cost, mut by_cost_twice) = (0.0, 0.0, 0.0, 0.0);
         for (page, frequency) in frequencies.iter().enumerate() {
             let cost = span.cost(page);
@@ -208,13 +213,14 @@ impl<'a, R: Response> Limited<'a, R> {
     }
 }
 
-/// The price of a host is usually within this factor of where its search begins.
+/// The price of a host is usually within this factor of the start of its search.
 const NEAR_OWN: f64 = 1.15;
 
-/// Pages that are given up at a price lower by this factor are at first left out of the search for the price of a host.
+/// Pages that get no visits at this fraction of the starting price are at first left out of the
+/// search for the price of a host.
 const FLOOR: f64 = 0.7;
 
-/// Once all hosts were asked, the price is known within this factor.
+/// After the first pass over all hosts, the price is known within this factor.
 const NEAR: f64 = 1.002;
 
 impl<R: Response> Demand for Limited<'_, R> {
@@ -223,7 +229,7 @@ impl<R: Response> Demand for Limited<'_, R> {
         let limited = &*self;
         let hosts = 0..limited.limits.len();
         if !limited.has_costs {
-            // Without costs a host spends what it visits.
+            // Without costs a host spends exactly its visits.
             let cut = |host: usize| limited.last.unlimited[host].total.cut_at(limited.limits[host]);
             return hosts.map(cut).sum();
         }
@@ -247,7 +253,7 @@ impl<R: Response> Demand for Limited<'_, R> {
     }
 }
 
-/// The price of the plan, the saturated hosts, and the frequencies of all pages.
+/// Finds the price of the plan, the saturated hosts, and the frequencies of all pages.
 pub(super) fn clear_within_limits<R: Response>(
     limited: &mut Limited<'_, R>,
     budget: f64,
@@ -261,7 +267,7 @@ pub(super) fn clear_within_limits<R: Response>(
     let start =
         if limited.market.response.pages() > MANY { start(&limited.market, likely_spent) } else { 1.0 };
     if !binds {
-        // Every host takes its limit, and one more visit in the budget gains nothing.
+        // Every host takes its limit, and a larger budget would gain nothing.
         if !limited.has_costs {
             limited.pass(&Price::plain(start), frequencies);
         }
@@ -279,7 +285,8 @@ pub(super) fn clear_within_limits<R: Response>(
     (price, saturated)
 }
 
-/// The frequencies on both sides of a jump, mixed so that they spend the budget; returns the hosts that are saturated on both.
+/// Mixes the frequencies on both sides of a jump so that they spend the budget. Returns the hosts that are
+/// saturated on both sides.
 fn share_at_jump<R: Response>(
     limited: &mut Limited<'_, R>,
     above: &Price,
@@ -327,8 +334,9 @@ fn costs_at_most<R: Response>(limited: &Limited<'_, R>, budget: f64) -> bool {
     hosts.map(spent).collect::<Vec<_>>().into_iter().sum::<f64>() <= budget
 }
 
-/// Shares the limit of each host that would take more at the price of the plan among its pages, beginning the search for the
-/// host's price near `start`; returns the hosts that take their limit. Without a price every host that can take it does.
+/// Shares the limit of each host that would take more at the price of the plan among its pages. The search
+/// for the host's price begins near `start`. Returns the hosts that take their limit. At a price of zero
+/// every host that can take its limit does.
 fn share_limits<R: Response>(
     limited: &Limited<'_, R>,
     price: f64,
@@ -338,7 +346,7 @@ fn share_limits<R: Response>(
     let takes = |host: usize, part: f64| {
         price == 0.0 || limited.last.unlimited[host].visits > part * limited.limits[host]
     };
-    // From what the host would take without its limit, a first step of Newton's method towards it.
+    // A first Newton step towards the limit, from the visits that the host would take without it.
     let start_of = |host: usize| match limited.last.unlimited.get(host) {
         _ if limited.has_costs => Limited::<R>::host_start(price),
         Some(HostTotal { visits, total }) if *visits > 0.0 && limited.limits[host] > 0.0 => {

@@ -1,12 +1,14 @@
-//! Pages brought into the order of their hosts, so that the pages of a host lie side by side.
+//! Sorts pages by host, so that the pages of a host are adjacent.
 //!
-//! A plan with limits asks the pages of each host again and again. When these are scattered through the columns every question waits
-//! for memory, so the columns are sorted by host first, once, and the answers are brought back at the end. Pages that are in this
-//! order already, as those of a crawl usually are, stay where they are.
+//! A plan with limits evaluates the pages of each host again and again. When these are scattered through the
+//! columns, every access waits for memory. So the columns are sorted by host once, and the results are
+//! brought back into the original order at the end. Pages that are in this order already, as those of a crawl
+//! usually are, stay where they are.
 //!
 //! # Promises
 //! - Pages of one host keep their order.
-//! - Beyond the sorted columns it holds four bytes a page while they are sorted, and none while the plan is made.
+//! - Beyond the sorted columns it holds four bytes per page while they are sorted, and
+//!   none while the plan is made.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,14 +18,15 @@ use rayon::prelude::*;
 pub(super) struct HostOrder<'a> {
     host_of: &'a [u32],
     part_size: usize,
-    /// Where the pages of each host go that are in one part of the pages.
+    /// For each part of the pages, where the pages of each host go.
     places: Vec<Vec<u32>>,
 }
 
 impl<'a> HostOrder<'a> {
-    /// For pages of `hosts` hosts.
+    /// Prepares the order for pages of `hosts` hosts.
     pub(super) fn new(host_of: &'a [u32], hosts: usize) -> Self {
-        // Each part counts for itself; all counts together never take more memory than one column of the pages.
+        // Each part counts for itself. All counts together never take more memory than one column of the
+        // pages.
         let parts = (host_of.len() / (2 * hosts.max(1))).clamp(1, PARTS_MAX);
         let part_size = host_of.len().div_ceil(parts).max(1);
         let mut places: Vec<_> = host_of.par_chunks(part_size).map(|part| counts(part, hosts)).collect();
@@ -49,7 +52,7 @@ impl<'a> HostOrder<'a> {
         pages.into_iter().map(AtomicU32::into_inner).collect()
     }
 
-    /// A column that is in the order of hosts, in the order of pages.
+    /// Brings a column from the order of hosts back into the order of pages.
     pub(super) fn undo<T: Copy + Send + Sync>(&self, by_host: &[T]) -> Vec<T> {
         let mut column = by_host.to_vec();
         let parts = column.par_chunks_mut(self.part_size).zip(self.host_of.par_chunks(self.part_size));
@@ -63,10 +66,10 @@ impl<'a> HostOrder<'a> {
     }
 }
 
-/// Parts of the pages that are counted side by side.
+/// Number of parts of the pages that are counted in parallel.
 const PARTS_MAX: usize = 4;
 
-/// Pages of each host.
+/// Number of pages of each host.
 pub(super) fn counts(host_of: &[u32], hosts: usize) -> Vec<u32> {
     let mut counts = vec![0; hosts];
     host_of.iter().for_each(|host| counts[*host as usize] += 1);

@@ -1,17 +1,20 @@
-//! When a page is due: the index of each objective, and its inverse.
+//! Visit index: when a page is due, for each objective.
 //!
-//! Implements the threshold form of the allocation (thesis, section 5.5.4, read as a policy): a page is visited when what one
-//! more visit gains, its *index*, times its importance and divided by its cost, reaches a common price. No schedule is kept; the
-//! price is the budget's. For a page that changes at rate λ and was visited `t` ago, with x = λt:
+//! Implements the threshold form of the allocation (thesis, section 5.5.4, read as a policy). The *index* of
+//! a page is the gain of one more visit. A page is visited when its index, times its importance and divided
+//! by its cost, reaches a common price. No schedule is stored; the price follows from the budget. For a page
+//! that changes at rate λ and was visited `t` ago, with x = λt:
 //!
 //! > freshness g(x)/λ,  age t²/2 + (t/λ)e^-x − (1 − e^-x)/λ²,  harmonic λt²/(1 + x),  changes g(x)
 //!
-//! where g(x) = 1 − (1 + x)e^-x. Each is the derivative of the objective by the frequency, at the frequency 1/t, so visiting at the
-//! threshold gives the optimal allocation. The index of changes found orders pages as the chance of a change does.
-//! Other laws of survival have their index for freshness in [`super::survival`].
+//! where g(x) = 1 − (1 + x)e^-x. Each is the derivative of the objective by the frequency, at the
+//! frequency 1/t, so visiting at the threshold gives the optimal allocation. The index of changes
+//! found orders pages as the probability of a change does. For other laws of survival the freshness
+//! index is in [`super::survival`].
 //!
 //! # Promises
-//! - Index and inverse keep twelve digits for λt from 1e-100 to 1e100, but for what an index near its ceiling has lost.
+//! - Index and inverse keep twelve digits for λt from 1e-100 to 1e100, except for digits that an index
+//!   near its ceiling has lost.
 //! - A page that never changes is never due; neither is one at an index above its ceiling.
 
 use super::allocation::Objective;
@@ -21,7 +24,7 @@ use super::survival::poisson::PoissonSurvival;
 use crate::numerics::{age_gain, freshness_gain};
 use crate::units::{ChangesPerDay, Days};
 
-/// What one more visit to a page of importance one gains when the last one was this long ago.
+/// The gain of one more visit to a page of importance one, when the last visit was this long ago.
 pub fn index(objective: Objective, change_rate: ChangesPerDay, since_visit: Days) -> f64 {
     let (rate, t) = (change_rate.get(), since_visit.get());
     if rate == 0.0 || t == 0.0 {
@@ -38,7 +41,8 @@ pub fn index(objective: Objective, change_rate: ChangesPerDay, since_visit: Days
     }
 }
 
-/// How long after a visit the index of a page of importance one reaches this value; forever if it does not.
+/// Time after a visit at which the index of a page of importance one reaches this value.
+/// Infinite if it never does.
 ///
 /// Panics if the value is negative or NaN.
 pub fn due_after(objective: Objective, change_rate: ChangesPerDay, index: f64) -> Days {
@@ -55,7 +59,7 @@ pub fn due_after(objective: Objective, change_rate: ChangesPerDay, index: f64) -
         Objective::Age => due_by_age(rate, index),
         // The root of λt² = c(1 + λt).
         Objective::Harmonic => Days::new(0.5 * index + (0.25 * index * index + index / rate).sqrt()),
-        // The page of rate one has the same index for freshness; its time is counted in changes.
+        // A page of rate one has the same index for freshness, with its time counted in changes.
         Objective::Changes => {
             let per_change = PoissonSurvival { change_rate: ChangesPerDay::new(1.0) };
             Days::new(per_change.due_after(index).get() / rate)

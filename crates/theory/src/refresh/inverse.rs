@@ -1,16 +1,19 @@
-//! The changes per visit at which one more visit gains just its price, for pages that change as a Poisson process.
+//! Inverse of the marginal gains: the changes per visit at which one more visit gains exactly
+//! its price (Poisson pages).
 //!
-//! Implements the inverse of ∂F̄/∂f = μ and of ∂Ā/∂f = −μ (thesis, section 5.5.4). By the scaling property (Theorem 5.5)
-//! each is one curve for all pages; with x = λ/f the changes per visit:
+//! Implements the inverse of ∂F̄/∂f = μ and of ∂Ā/∂f = −μ (thesis, section 5.5.4). By the scaling property
+//! (Theorem 5.5) each is one curve for all pages; with x = λ/f the changes per visit:
 //!
 //! > freshness: g(x) = 1 − (1 + x)e^-x = μλ/w,  age: K(x) = x²/2 − g(x) = μλ²/w
 //!
-//! Near its ceiling a gain g rounds to one long before x stops to matter (x = 40 already leaves 1 − g = 2e-16), so
-//! there the freshness curve is kept as a function of the *log complement* −ln(1 − g) = x − ln(1 + x), which no page exhausts.
-//! The curves are tables in the root of their argument in which they are analytic at zero: √(2g), √(−2 ln(1 − g)), ∛(3K).
+//! Near its ceiling a gain g rounds to one long before x stops to matter (x = 40 already leaves
+//! 1 − g = 2e-16). So there the freshness curve is kept as a function of the *log complement*
+//! −ln(1 − g) = x − ln(1 + x), which never runs out of digits. The curves are tables in the root of their
+//! argument in which they are analytic at zero: √(2g), √(−2 ln(1 − g)), ∛(3K).
 //!
 //! # Promises
-//! - Relative error below 2e-14 from the smallest argument to the largest, but for what the argument itself has lost.
+//! - Relative error below 2e-14 from the smallest argument to the largest, except for digits that the
+//!   argument itself has lost.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -22,19 +25,20 @@ use crate::numerics::age_gain;
 /// The freshness curve.
 #[derive(Clone, Debug)]
 pub(super) struct FreshnessCurve {
-    /// x/s over s, where s²/2 is the gain. Its singularity at s = √2 stays 0.16 away.
+    /// x/s over s, where s²/2 is the gain. Its singularity at s = √2 is 0.16 away from the end of the table.
     by_gain: Tabulated,
-    /// x/v over v, where v²/2 is the log complement. Its nearest singularities, at v² = ±4πi, are 2.5 away from the axis.
+    /// x/v over v, where v²/2 is the log complement. Its nearest singularities, at v² = ±4πi,
+    /// are 2.5 away from the axis.
     by_log_complement: Tabulated,
 }
 
 impl FreshnessCurve {
-    /// From this gain on the table by gain is of no use: it ends at s = 5/4.
+    /// From this gain on the table by gain must not be used: it ends at s = 5/4.
     pub(super) const GAIN_END: f64 = 0.78125;
-    /// The table by log complement ends at this v.
+    /// End of the table by log complement, as v.
     const LOG_COMPLEMENT_END: f64 = 9.0;
 
-    /// The curve, computed once.
+    /// The curve; computed once.
     pub(super) fn get() -> &'static Self {
         static CURVE: LazyLock<FreshnessCurve> = LazyLock::new(|| FreshnessCurve {
             by_gain: Tabulated::new(1.25, 128.0, |s| over_root(s, -(-0.5 * s * s).ln_1p())),
@@ -52,14 +56,15 @@ impl FreshnessCurve {
         s * self.by_gain.at(s)
     }
 
-    /// [`Self::at_gain`] side by side.
+    /// [`Self::at_gain`] for a whole block, vectorised.
     #[inline(always)]
     pub(super) fn at_gains(&self, gains: &Block) -> Block {
         let roots = block_of(|page| (2.0 * gains[page]).sqrt());
         block_of(|page| roots[page] * self.by_gain.at(roots[page]))
     }
 
-    /// Changes per visit `x` with x − ln(1 + x) = `log_complement`: the freshness gain of `x` is 1 − e^-`log_complement`.
+    /// Changes per visit `x` with x − ln(1 + x) = `log_complement`: the freshness gain of `x` is
+    /// 1 − e^-`log_complement`.
     #[inline]
     pub(super) fn at_log_complement(&self, log_complement: f64) -> f64 {
         let v = (2.0 * log_complement).sqrt();
@@ -85,20 +90,21 @@ pub(super) fn log_complement_of_freshness(changes_per_visit: f64) -> f64 {
     s * (x - 2.0 * s2 * series)
 }
 
-/// The age curve: x/s over s, where s³/3 is the gain. Its nearest singularities come from x = ±2πi and are 3.2 away from
-/// the axis.
+/// The age curve: x/s over s, where s³/3 is the gain. Its nearest singularities come from x = ±2πi and are
+/// 3.2 away from the axis.
 #[derive(Clone, Debug)]
 pub(super) struct AgeCurve(Tabulated);
 
 impl AgeCurve {
-    /// Gains outside are left to the leading power of the curve: products of their roots would leave the range of a double.
+    /// Range of the curve. Gains outside use the leading power: products of their roots would
+    /// leave the range of a double.
     pub(super) const GAINS: Range<f64> = 1e-140..1e140;
-    /// From this gain on, where x is above 37, what g lacks to one is less than the last digit of x²/2.
+    /// From this gain on, where x is above 37, 1 − g(x) is less than the last digit of x²/2.
     const GAIN_END: f64 = 700.0;
     /// The s of this gain.
     const TABLE_END: f64 = 12.81;
 
-    /// The curve, computed once.
+    /// The curve; computed once.
     pub(super) fn get() -> &'static Self {
         static CURVE: LazyLock<AgeCurve> =
             LazyLock::new(|| AgeCurve(Tabulated::new(AgeCurve::TABLE_END, 8.0, solve_age)));
@@ -108,13 +114,13 @@ impl AgeCurve {
     /// Changes per visit `x` with x²/2 − g(x) = `gain`, for gains within [`Self::GAINS`].
     #[inline(always)]
     pub(super) fn at_gain(&self, gain: f64) -> f64 {
-        // Both ways are taken and one is chosen: a branch could not be predicted.
+        // Both are computed and one is selected: the branch would be unpredictable.
         let s = cube_root(3.0 * gain);
         let (near, far) = (s * self.0.at(s), (2.0 * (gain + 1.0)).sqrt());
         if gain < Self::GAIN_END { near } else { far }
     }
 
-    /// [`Self::at_gain`] side by side.
+    /// [`Self::at_gain`] for a whole block, vectorised.
     #[inline(always)]
     pub(super) fn at_gains(&self, gains: &Block) -> Block {
         let roots = block_of(|page| cube_root(3.0 * gains[page]));
@@ -127,19 +133,22 @@ impl AgeCurve {
 /// The cube root of a normal number above zero, to within two units in the last place.
 #[inline(always)]
 fn cube_root(cube: f64) -> f64 {
-    // Minus a third of the exponent, with a constant that spreads the error of the mantissa evenly: 1/∛ within 4 %.
+    // Minus a third of the exponent, with a constant that spreads the error of the
+    // mantissa evenly: 1/∛ within 4 %.
     let mut inverse = f64::from_bits(0x553E_F0FF_289D_D796 - cube.to_bits() / 3);
-    // 1/∛ = r (1 − h)^(−1/3) with h = 1 − cube r³; four terms of the series, twice: 4e-2, 2e-5, all.
+    // 1/∛ = r (1 − h)^(−1/3) with h = 1 − cube r³. Four terms of the series, twice, reduce the error from
+    // 4e-2 to 2e-5 and then to rounding.
     for _ in 0..2 {
         let h = 1.0 - cube * inverse * inverse * inverse;
         inverse += inverse * h * (1.0 / 3.0 + h * (2.0 / 9.0 + h * (14.0 / 81.0)));
     }
     let root = cube * inverse * inverse;
-    // One step of Newton's method for the root itself takes away what the square has doubled.
+    // One Newton step for the root itself removes the error that squaring has doubled.
     root - (root * root * root - cube) * (inverse * inverse) / 3.0
 }
 
-/// x/v with x − ln(1 + x) = `log_complement`; v is a root of 2 `log_complement` up to higher powers, and may be negative.
+/// x/v with x − ln(1 + x) = `log_complement`. v is a root of 2 `log_complement` up to higher
+/// powers, and may be negative.
 fn over_root(v: f64, log_complement: f64) -> f64 {
     // For negative v the solution is the one between −1 and 0, and its ratio to v continues the curve.
     let root = (2.0 * log_complement).sqrt().copysign(v);
@@ -151,7 +160,8 @@ fn over_root(v: f64, log_complement: f64) -> f64 {
     if v == 0.0 { 1.0 } else { x / v }
 }
 
-/// Solves x²/2 − g(x) = s³/3 by Newton's method and returns x/s; for negative s too, where it continues the curve.
+/// Solves x²/2 − g(x) = s³/3 by Newton's method and returns x/s; for negative s too,
+/// where it continues the curve.
 fn solve_age(s: f64) -> f64 {
     let gain = s * s * s / 3.0;
     let mut x = if s < 2.0 { s * (1.0 + s / 8.0) } else { (2.0 * gain + 2.0).sqrt() };
@@ -172,7 +182,7 @@ fn age_series(x: f64) -> f64 {
     sum
 }
 
-/// Beyond the table, where x is above 40: Newton's method gains three digits by its first step there.
+/// Beyond the table, where x is above 40. There the first Newton step gains three digits.
 #[cold]
 fn freshness_far_out(log_complement: f64) -> f64 {
     if log_complement == f64::INFINITY {

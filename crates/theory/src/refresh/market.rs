@@ -1,8 +1,9 @@
-//! Many pages that answer to one price: the demand of a plan, or of one host within it.
+//! Demand of many pages at a common price, for a plan or for one host within it.
 //!
-//! The pages are visited in chunks of fixed size, in parallel when there are several, and the sums of the chunks are added in
-//! order. The page's price per visit is its cost times the common price (optimal policies), the common price itself
-//! (policies that do not weigh costs), or, within a saturated host, the price of the plan for its cost plus what the host's limit adds.
+//! The pages are processed in chunks of fixed size, in parallel when there are several, and the sums of the
+//! chunks are added in order. The price of a visit to a page is its cost times the common price (optimal
+//! policies), the common price itself (policies that do not weigh costs), or, within a saturated host, its
+//! cost times the price of the plan plus the surcharge of the host's limit.
 //!
 //! # Promises
 //! - The result does not depend on the number of threads.
@@ -14,7 +15,7 @@ use super::response::{Answer, BLOCK, Block, Ceiling, Response, Subset, block_of}
 use super::rough::Kinked;
 use crate::units::VisitsPerDay;
 
-/// How the common price becomes the price of a visit to a page.
+/// How the price of a visit to a page follows from the common price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Pricing {
     /// Every visit has the common price.
@@ -25,7 +26,7 @@ pub(super) enum Pricing {
     OnTopOf(f64),
 }
 
-/// Pages that answer to one price.
+/// Pages that are priced by one common price.
 pub(super) struct Market<'a, R> {
     pub(super) response: &'a R,
     pub(super) pricing: Pricing,
@@ -35,7 +36,7 @@ pub(super) struct Market<'a, R> {
     pub(super) frequency_min: f64,
 }
 
-// By hand, as the derived ones would ask the pages to be copied too.
+// Implemented by hand: the derived ones would require `R` to be `Copy` too.
 impl<R> Clone for Market<'_, R> {
     fn clone(&self) -> Self {
         *self
@@ -44,14 +45,15 @@ impl<R> Clone for Market<'_, R> {
 
 impl<R> Copy for Market<'_, R> {}
 
-/// Pages per chunk: enough to hide the handing out of chunks, few enough that all threads have work to the end.
+/// Pages per chunk: enough to hide the overhead of scheduling, few enough that all
+/// threads have work to the end.
 pub(super) const CHUNK: usize = 8192;
 
-/// Fewer pages than this are quicker one by one than as a block.
+/// Below this number of pages, computing them one by one is faster than as a block.
 const FEW: usize = 12;
 
 impl<R: Response> Market<'_, R> {
-    /// Price of a visit as factor × common price + base.
+    /// The price of a visit as (factor, base): factor × common price + base.
     #[inline(always)]
     fn terms(&self, page: usize) -> (f64, f64) {
         // Without costs the branch is the same for all pages and is always predicted.
@@ -68,12 +70,12 @@ impl<R: Response> Market<'_, R> {
         Market { response: pages, pricing, spends_cost, frequency_min }
     }
 
-    /// The market of the pages of one saturated host, which counts visits and not their cost.
+    /// The market of the pages of one saturated host, which counts visits instead of their cost.
     pub(super) fn of_host<'b, S: Response>(&self, pages: &'b S, pricing: Pricing) -> Market<'b, S> {
         Market { response: pages, pricing, spends_cost: false, frequency_min: self.frequency_min }
     }
 
-    /// What the pages take when each is visited as seldom as allowed.
+    /// Amount spent when every page is visited at the minimum frequency.
     pub(super) fn spent_at_least(&self) -> f64 {
         if self.frequency_min == 0.0 {
             return 0.0;
@@ -81,17 +83,17 @@ impl<R: Response> Market<'_, R> {
         (0..self.response.pages()).map(|page| self.weight(page)).sum::<f64>() * self.frequency_min
     }
 
-    /// Whether any page is worth a visit at a price low enough.
+    /// Whether any page gets a visit at a price low enough.
     pub(super) fn has_worth(&self) -> bool {
         (0..self.response.pages()).any(|page| self.is_worth(page))
     }
 
-    /// Whether the page is worth a visit at a price low enough.
+    /// Whether the page gets a visit at a price low enough.
     pub(super) fn is_worth(&self, page: usize) -> bool {
         self.ceiling(page).value > 0.0
     }
 
-    /// The common price at which the page is given up.
+    /// The common price from which on the page gets no visits.
     #[inline]
     pub(super) fn ceiling(&self, page: usize) -> Ceiling {
         let (factor, base) = self.terms(page);
@@ -100,7 +102,8 @@ impl<R: Response> Market<'_, R> {
         if factor == 1.0 { own } else { own.per(factor) }
     }
 
-    /// Whether the ceiling of the page is within a factor of `within` of the price: there the demand has a kink.
+    /// Whether the ceiling of the page is within a factor of `within` of the price,
+    /// where the demand has a kink.
     #[inline(always)]
     pub(super) fn is_edge(&self, page: usize, price: f64, within: f64) -> bool {
         let (factor, base) = self.terms(page);
@@ -108,7 +111,7 @@ impl<R: Response> Market<'_, R> {
         !self.response.is_given_up(page, low) && self.response.is_given_up(page, high)
     }
 
-    /// How often a page is visited at a common price, and how that changes with the price.
+    /// The visit frequency of a page at a common price, and its elasticity.
     #[inline(always)]
     pub(super) fn answer(&self, page: usize, price: &Price, guess: f64) -> Answer {
         self.at_least(match price.under {
@@ -127,7 +130,8 @@ impl<R: Response> Market<'_, R> {
         Answer { frequency, elasticity: elasticity * (price / (price + base)) }
     }
 
-    /// Where more than half of the ceiling is reached, what is missing to it is taken from the difference of the ceilings.
+    /// For prices above half of the ceiling: computes the distance to the ceiling from the exact
+    /// difference of the ceilings.
     fn near_ceiling(&self, page: usize, price: &Price, guess: f64) -> Answer {
         let Some(under) = price.under else { return self.at_price(page, price.value, guess) };
         let (factor, base) = self.terms(page);
@@ -155,7 +159,7 @@ impl<R: Response> Market<'_, R> {
         for (block, frequencies) in frequencies.chunks_mut(BLOCK).enumerate() {
             let first = first + block * BLOCK;
             let (answers, elasticities) = self.answers(first, price, frequencies);
-            // Four sums side by side; one would make each addition wait for the last.
+            // Four partial sums; with one, each addition would wait for the last.
             let mut sums = [Total::default(); 4];
             for (page, frequency) in frequencies.iter_mut().enumerate() {
                 let answer = Answer { frequency: answers[page], elasticity: elasticities[page] };
@@ -167,7 +171,7 @@ impl<R: Response> Market<'_, R> {
         total
     }
 
-    /// [`Self::answer`] of at most a block of pages: frequencies and elasticities.
+    /// [`Self::answer`] for at most a block of pages: frequencies and elasticities.
     #[inline(always)]
     fn answers(&self, first: usize, price: &Price, guesses: &[VisitsPerDay]) -> (Block, Block) {
         let last = guesses.len() - 1;
@@ -180,7 +184,7 @@ impl<R: Response> Market<'_, R> {
             }
             return (frequencies, elasticities);
         }
-        // A block that is not full is filled up with its last page.
+        // A block that is not full is padded with its last page.
         let (mut frequencies, mut elasticities) =
             (block_of(|page| guesses[page.min(last)].get()), [0.0; BLOCK]);
         let (fs, es) = (&mut frequencies, &mut elasticities);
@@ -197,7 +201,7 @@ impl<R: Response> Market<'_, R> {
         (frequencies, elasticities)
     }
 
-    /// The answer raised to the minimum, where it no longer depends on the price.
+    /// The answer raised to the minimum frequency, where it no longer depends on the price.
     #[inline(always)]
     fn at_least(&self, answer: Answer) -> Answer {
         let is_above = answer.frequency > self.frequency_min;
@@ -247,7 +251,7 @@ impl<R: Response> Demand for Market<'_, R> {
             })
             .collect();
         let mut all = one_per_ceiling(chunks.concat());
-        // Of those above `high`, one per chunk, only the lowest is wanted.
+        // Of the ones above `high`, one per chunk, only the lowest is needed.
         let inside = all.partition_point(|reference| reference.ceiling.value <= high);
         all.truncate(inside + 1);
         all
@@ -266,7 +270,8 @@ impl<R: Response> Demand for Market<'_, R> {
         if base == 0.0 {
             return own;
         }
-        // What the base leaves of the ceiling has digits only as the difference of the exact ceiling.
+        // The part of the ceiling that the base leaves keeps its digits only as the
+        // difference of the exact ceiling.
         own - (ceiling / self.ceiling(page).value).ln()
     }
 }

@@ -1,18 +1,19 @@
-//! How to spend visits: how often to refresh each page, given how often it changes.
+//! Refresh planning: how often to visit each page, given how often it changes.
 //!
 //! In reading order:
-//! - `pages`: what is planned for, and within which limits;
-//! - `allocation`: the optimal allocation, and the uniform and proportional ones beside it;
-//! - `response`: how often one page is worth a visit at a price, for each objective;
+//! - `pages`: the pages to plan for, and the constraints;
+//! - `allocation`: the optimal allocation, and the uniform and proportional ones for comparison;
+//! - `response`: the visit frequency of one page at a price, for each objective;
 //! - `price`: the price at which all pages together take the budget;
 //! - `rough`: the same for many pages, in few passes;
 //! - `scaled`: units in which no number of a plan is extreme;
-//! - `market`: many pages that answer to one price;
-//! - `host_limits`: the price under limits per host, for pages that `host_order` has sorted, with the kinks of `host_edge`;
+//! - `market`: the demand of many pages at one price;
+//! - `host_limits`: the price under limits per host, for pages that `host_order` has sorted, with
+//!   the kinks of `host_edge`;
 //! - `inverse`: the curves of freshness and age, kept as tables by `tabulated`;
 //! - [`survival`]: laws of survival other than the exponential, planned for by `for_survival`;
 //! - [`index`]: the same policies as a threshold: when a page is due;
-//! - `collection`: how fresh and how old a collection is under an allocation;
+//! - `collection`: freshness and age of a collection under an allocation;
 //! - `page_classes`: allocation to classes of pages;
 //! - [`rate_classes`]: a new plan in less than a millisecond, from sums over classes.
 

@@ -1,7 +1,7 @@
-//! Allocation to classes of pages when all pages together are visited once per interval on average.
+//! Allocation to classes of pages, when all pages together are visited once per interval on average.
 //!
-//! Implements the thesis, section 5.7 (Table 5.7): classes hold fractions pᵢ of the pages, each with one change rate, and
-//! the visits per page and day of a class are fᵢ, with
+//! Implements the thesis, section 5.7 (Table 5.7): classes hold fractions pᵢ of the pages, each with one
+//! change rate, and the visits per page and day of a class are fᵢ, with
 //!
 //! > Σ pᵢ fᵢ = 1/I
 //!
@@ -9,7 +9,7 @@
 //!
 //! # Promises
 //! - The fractions are relative: only their ratios matter.
-//! - A class without pages gets what a page of its rate would.
+//! - A class without pages gets the frequency that a page of its rate would get.
 //!
 //! # Departures
 //! None. The text prints 0.12 for the freshness of the proportional policy; it is 0.1287.
@@ -18,7 +18,7 @@ use super::allocation::{Objective, allocate, proportional, uniform};
 use super::pages::{Constraints, Pages};
 use crate::units::{ChangesPerDay, Days, VisitsPerDay};
 
-/// How visits are shared.
+/// How visits are allocated to the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllocationPolicy {
     /// The same frequency for every page (thesis, section 5.5.1).
@@ -29,10 +29,10 @@ pub enum AllocationPolicy {
     Optimal(Objective),
 }
 
-/// How often to visit each page of each class.
+/// Visit frequency of the pages of each class.
 ///
-/// Panics if the lengths differ, if a fraction is negative or not finite, if all are zero, or if the interval is zero or
-/// endless.
+/// Panics if the lengths differ, if a fraction is negative or not finite, if all are zero, or if the
+/// interval is zero or infinite.
 pub fn allocate_to_classes(
     fractions: &[f64],
     change_rates: &[ChangesPerDay],
@@ -45,7 +45,7 @@ pub fn allocate_to_classes(
     assert!(0.0 < largest);
     assert!(Days::ZERO < visit_interval);
     assert!(visit_interval < Days::FOREVER);
-    // A class without pages has a vanishing share instead of none, so that it has a frequency too.
+    // A class without pages gets a tiny share instead of zero, so that it has a frequency too.
     let shares: Vec<f64> = fractions.iter().map(|fraction| (fraction / largest).max(SHARE_MIN)).collect();
     let budget = (shares.iter().sum::<f64>() / visit_interval.get()).min(f64::MAX);
     let constraints = Constraints::budget(VisitsPerDay::new(budget));
@@ -58,14 +58,14 @@ pub fn allocate_to_classes(
     allocation.visit_frequencies
 }
 
-/// The share of a class without pages: small enough not to be seen in any sum.
+/// The share of a class without pages, too small to affect any sum.
 const SHARE_MIN: f64 = 1e-30;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Fractions and rates of Figure 4.2 as the thesis uses them.
+    /// Fractions and rates of Figure 4.2, as the thesis uses them.
     const FRACTIONS: [f64; 5] = [0.23, 0.15, 0.16, 0.16, 0.3];
     const INTERVALS: [f64; 5] = [1.0, 7.0, 30.0, 120.0, 365.0];
 

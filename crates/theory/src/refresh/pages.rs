@@ -1,34 +1,34 @@
-//! What is planned for, column by column, and the limits within which a plan must stay.
+//! Input of an allocation: the pages, column by column, and the constraints of a plan.
 
 use rayon::prelude::*;
 
 use super::scaled::Spread;
 use crate::units::{ChangesPerDay, VisitsPerDay};
 
-/// Pages to plan for: all columns are in the same order and of the same length.
+/// Pages to plan for. All columns are in the same order and of the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct Pages<'a> {
     /// How often each page changes.
     pub change_rates: &'a [ChangesPerDay],
-    /// How much each page counts; all count the same when left out. Finite and not negative.
+    /// Importance of each page; all equal when left out. Finite and not negative.
     pub importance: Option<&'a [f64]>,
-    /// What one visit takes from the budget, in ordinary visits; one when left out. Finite and above zero.
+    /// Cost of one visit to each page in units of the budget; one when left out. Finite and above zero.
     pub costs: Option<&'a [f64]>,
 }
 
-/// How many visits a day each host bears.
+/// Maximum visits per day to each host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostLimits<'a> {
     /// Host of each page, as an index into `limits`.
     pub host_of: &'a [u32],
-    /// Most visits a day to the pages of each host together, whatever they cost.
+    /// Maximum visits per day to the pages of each host together, whatever they cost.
     pub limits: &'a [VisitsPerDay],
 }
 
-/// The limits of a plan.
+/// The constraints of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct Constraints<'a> {
-    /// Visits a day to spend, each counted with its cost.
+    /// Visits per day to spend, each counted with its cost.
     pub visit_budget: VisitsPerDay,
     /// Every page is visited at least this often.
     pub visit_frequency_min: VisitsPerDay,
@@ -39,21 +39,22 @@ pub struct Constraints<'a> {
 /// Why no plan can satisfy the constraints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Infeasible {
-    /// Visiting every page as seldom as allowed already costs more than the budget.
+    /// Visiting every page at the minimum frequency already costs more than the budget.
     MinimumExceedsBudget {
-        /// What the minimum costs.
+        /// The cost of the minimum.
         needed: VisitsPerDay,
     },
-    /// Visiting every page of a host as seldom as allowed already exceeds the limit of the host.
+    /// Visiting every page of a host at the minimum frequency already exceeds the limit of the host.
     MinimumExceedsHostLimit {
         /// The first such host.
         host: u32,
-        /// Visits a day that the minimum asks of the host.
+        /// Visits per day to this host at the minimum frequency.
         needed: VisitsPerDay,
     },
 }
 
-/// Panics unless the columns fit together and hold what they may; returns the spread of the importances.
+/// Panics unless the columns have the same length and their values are in range. Returns the
+/// spread of the importances.
 pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Option<&[f64]>) -> Spread {
     if let Some(costs) = costs {
         assert_eq!(costs.len(), pages);
@@ -66,7 +67,7 @@ pub(super) fn check_columns(pages: usize, importance: Option<&[f64]>, costs: Opt
 }
 
 impl<'a> Pages<'a> {
-    /// Pages that all count and cost the same.
+    /// Pages of equal importance and cost.
     pub fn new(change_rates: &'a [ChangesPerDay]) -> Self {
         Self { change_rates, importance: None, costs: None }
     }
@@ -76,7 +77,7 @@ impl<'a> Pages<'a> {
         self.change_rates.len()
     }
 
-    /// Whether there is no page.
+    /// Whether there are no pages.
     pub fn is_empty(&self) -> bool {
         self.change_rates.is_empty()
     }
@@ -98,7 +99,7 @@ impl<'a> Pages<'a> {
 }
 
 impl Constraints<'_> {
-    /// A budget and nothing else.
+    /// A budget without other constraints.
     pub fn budget(visit_budget: VisitsPerDay) -> Self {
         Self { visit_budget, visit_frequency_min: VisitsPerDay::ZERO, host_limits: None }
     }
@@ -110,7 +111,7 @@ impl Constraints<'_> {
         self.infeasible_for(pages.len(), pages.costs)
     }
 
-    /// [`Self::infeasible`] for pages of whom only the number and the costs are known.
+    /// [`Self::infeasible`] when only the number and the costs of the pages are known.
     ///
     /// Panics as it does.
     pub fn infeasible_for(&self, pages: usize, costs: Option<&[f64]>) -> Option<Infeasible> {

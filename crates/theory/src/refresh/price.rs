@@ -1,24 +1,28 @@
-//! The price of a visit at which what the pages ask for equals the budget.
+//! Price search: finds the price of a visit at which the demand of the pages equals the budget.
 //!
-//! Implements the search for the Lagrange multiplier μ of the thesis, section 5.5.4 (Problem 5.1). The demand falls as the
-//! price rises, and is nearly a power of the price over wide ranges, so the search runs in logarithms of both: Newton's method,
-//! from the second pass on a cubic through the last two passes, and halving when neither makes progress.
+//! Implements the search for the Lagrange multiplier μ of the thesis, section 5.5.4 (Problem 5.1). The demand
+//! falls as the price rises, and is nearly a power of the price over wide ranges. So the search runs in
+//! logarithms of both: Newton's method, from the second pass on a cubic through the last two passes, and
+//! bisection when neither makes progress.
 //!
-//! Where the last pages that are visited at all are just under their ceiling, the demand jumps between two neighbouring
-//! doubles: with change rates 9 and 1 and two visits, 1 − μλ/w of the fast page is 1e-15, and its share is off in the third
-//! digit when μ is rounded. Then the page with the lowest ceiling above the price becomes the *reference*, and the search runs on its
-//! own frequency: its log complement says how far the price is below its ceiling, and the exact differences of ceilings say
-//! it for all others. Pages of equal ceiling share as their rates are.
+//! Where the last pages that are visited at all are just under their ceiling, the demand jumps between two
+//! neighbouring doubles. With change rates 9 and 1 and two visits, 1 − μλ/w of the fast page is 1e-15, and
+//! its share is off in the third digit when μ is rounded. Then the page with the lowest ceiling above the
+//! price becomes the *reference*, and the search runs on its own frequency: its log complement gives the
+//! distance of the price below its ceiling, and the exact differences of ceilings give it for all others.
+//! Pages of equal ceiling share in proportion to their rates.
 //!
-//! One reference is not always enough. Two pages of a saturated host, one dear and one cheap, may both be just under their
-//! ceilings: then the price of the plan and that of the host both lack digits, and from one double to the next the limit of
-//! the host goes from the one page to the other. Every mixture of the answers at the two neighbouring prices is as good as they
-//! are, as the gain is concave and the prices are equal but for the last digit, and keeps all limits, as these are linear. So the search ends with
-//! the *jump*: both prices, and the share of the answers at the lower one with which the budget is spent.
+//! One reference is not always enough. Two pages of a saturated host, one expensive and one cheap, may
+//! both be just under their ceilings. Then the price of the plan and that of the host both lack digits,
+//! and from one double to the next the limit of the host moves from the one page to the other. Every
+//! mixture of the answers at the two neighbouring prices is as good as they are, as the gain is concave
+//! and the prices are equal except for the last digit. The mixture also keeps all limits, as these are
+//! linear. So the search ends with the *jump*: both prices, and the share of the answers at the lower one
+//! with which the budget is spent.
 //!
 //! # Promises
-//! - The demand at the price found, or in the mixture at a jump, is within 1e-12 of the budget, so that no page is off by more than
-//!   that part of the budget.
+//! - The demand at the price found, or in the mixture at a jump, is within 1e-12 of the budget, so that no
+//!   page is off by more than that part of the budget.
 //! - This holds for equal and nearly equal ceilings too.
 
 use super::response::{Answer, Ceiling};
@@ -29,11 +33,11 @@ use crate::units::VisitsPerDay;
 pub(super) struct Price {
     /// The price to double precision.
     pub(super) value: f64,
-    /// Where it lies under the ceiling of the reference page.
+    /// Its position under the ceiling of the reference page, if it has one.
     pub(super) under: Option<Under>,
 }
 
-/// A place under a ceiling: the price ceiling · (1 − e^-`log_complement`).
+/// A position under a ceiling: the price ceiling · (1 − e^-`log_complement`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Under {
     pub(super) ceiling: Ceiling,
@@ -41,7 +45,7 @@ pub(super) struct Under {
 }
 
 impl Price {
-    /// A price that needs no more digits.
+    /// A price for which double precision is enough.
     pub(super) fn plain(value: f64) -> Self {
         Self { value, under: None }
     }
@@ -52,26 +56,26 @@ impl Price {
     }
 }
 
-/// What a search ended with.
+/// Result of a price search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cleared {
-    /// The price; before a jump the lowest one known at which no more than the budget is spent.
+    /// The price. With a jump, the lowest known price at which no more than the budget is spent.
     pub(super) price: Price,
-    /// The other side, when no price spends just the budget.
+    /// The other side of the jump, when no price spends exactly the budget.
     pub(super) jump: Option<Jump>,
 }
 
-/// The demand jumps over the budget between two prices that are as near to each other as their digits allow.
+/// A jump of the demand over the budget, between two prices that are as close as their digits allow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Jump {
     /// The lower price, at which too much is spent.
     pub(super) below: Price,
-    /// Which part of the answers is taken at the lower price.
+    /// Fraction of the answers that is taken at the lower price.
     pub(super) share: f64,
 }
 
 impl Cleared {
-    /// No jump is near.
+    /// A result without a jump.
     pub(super) fn at(price: Price) -> Self {
         Self { price, jump: None }
     }
@@ -81,7 +85,7 @@ impl Jump {
     /// A jump from `spent_below` down to `spent_above`, with the budget in between.
     pub(super) fn new(below: Price, spent_below: f64, spent_above: f64, budget: f64) -> Self {
         let share = (budget - spent_above) / (spent_below - spent_above);
-        // An endless demand below leaves nothing to take there.
+        // If the demand below is infinite, nothing can be taken there.
         Self { below, share: if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 } }
     }
 
@@ -91,31 +95,31 @@ impl Jump {
     }
 }
 
-/// What all pages together take at a price.
+/// The demand of all pages together at a price.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Total {
-    /// What their visits cost.
+    /// The cost of their visits.
     pub(super) spent: f64,
-    /// By how much that falls per unit of the logarithm of the price.
+    /// The decrease of `spent` per unit of the logarithm of the price.
     pub(super) slope: f64,
 }
 
-/// Elasticities that are believed for a rough step: just under a ceiling they are without bound.
+/// Range of elasticities that a rough step uses. Just under a ceiling they are unbounded.
 const ELASTICITIES: (f64, f64) = (0.3, 2.0);
 
 impl Total {
-    /// It, and no more than a limit, at which it does not move.
+    /// The total cut at a limit; there its slope is zero.
     pub(super) fn cut_at(self, limit: f64) -> Self {
         if self.spent > limit { Self { spent: limit, slope: 0.0 } } else { self }
     }
 
-    /// By which power of the price it falls, as far as that is believed.
+    /// The power of the price by which the total falls, clamped to [`ELASTICITIES`].
     pub(super) fn elasticity(&self) -> f64 {
         let (low, high) = ELASTICITIES;
         if self.spent > 0.0 { (self.slope / self.spent).clamp(low, high) } else { low }
     }
 
-    /// Adds a page that takes `weight` per visit.
+    /// Adds a page whose visits take `weight` each.
     #[inline(always)]
     pub(super) fn add(&mut self, weight: f64, answer: &Answer) {
         let spent = weight * answer.frequency;
@@ -133,27 +137,27 @@ impl std::iter::Sum for Total {
     }
 }
 
-/// A page whose frequency can stand for the price, and what is needed for it.
+/// A page whose frequency can replace the price in the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reference {
-    /// The price at which the page is given up.
+    /// The price from which on the page gets no visits.
     pub(super) ceiling: Ceiling,
-    /// The page.
+    /// The number of the page.
     pub(super) page: usize,
 }
 
-/// Pages that answer to a common price.
+/// Pages whose visits depend on a common price.
 pub(super) trait Demand {
-    /// What the pages take at this price; their frequencies replace those of an earlier price.
+    /// The total demand at this price. `frequencies` holds those of an earlier price and is overwritten.
     fn at(&mut self, price: &Price, frequencies: &mut [VisitsPerDay]) -> Total;
 
-    /// One reference for each ceiling from `low` to `high`, and one for the lowest above, in rising order. A demand without
-    /// any is never searched on the frequency of a page.
+    /// One reference for each ceiling from `low` to `high`, and one for the lowest above, in rising order.
+    /// Without any, the search never runs on the frequency of a page.
     fn references(&self, _low: f64, _high: f64) -> Vec<Reference> {
         Vec::new()
     }
 
-    /// What one visit to the page takes from the budget.
+    /// The amount that one visit to the page takes from the budget.
     fn weight(&self, _page: usize) -> f64 {
         1.0
     }
@@ -164,14 +168,15 @@ pub(super) trait Demand {
     }
 }
 
-/// The demand of few pages may differ from the budget by this part of it; the sum of more could not be told so exactly.
+/// Relative tolerance between the demand and the budget for few pages. The sum of many cannot
+/// be computed this exactly.
 pub(super) const TOLERANCE_OF_FEW: f64 = 1e-14;
 
-/// The demand may differ from the budget by this part of it.
+/// Relative tolerance between the demand and the budget.
 pub(super) const TOLERANCE: f64 = 1e-12;
 
-/// Finds the price at which `demand` spends the budget, beginning at `start`, and leaves the frequencies at this price, or
-/// mixed at a jump.
+/// Finds the price at which `demand` spends the budget, beginning at `start`. Leaves the frequencies at this
+/// price, or mixed at a jump.
 ///
 /// The demand must exceed the budget at a price low enough.
 pub(super) fn clear(
@@ -197,9 +202,9 @@ pub(super) fn clear(
 
 /// Where the budget is spent.
 enum Found {
-    /// At this price, whose frequencies were left.
+    /// At this price; `frequencies` holds its frequencies.
     At(Price),
-    /// At none: too much is spent at the one price, too little at the next.
+    /// At no price: `below` spends too much, and `above`, the next one, too little.
     Between { below: Price, above: Price },
 }
 
@@ -228,19 +233,20 @@ fn find(
         price = next;
     }
     if search.low == 0.0 {
-        // Even for next to nothing the pages do not take the budget.
+        // Even at a price near zero the pages do not take the budget.
         demand.at(&Price::plain(price), frequencies);
         return Found::At(Price::plain(price));
     }
     Found::Between { below: Price::plain(search.low), above: Price::plain(search.high) }
 }
 
-/// Passes after which the search turns to the ceilings.
+/// Number of passes after which the search turns to the ceilings.
 const PATIENCE: usize = 40;
-/// Passes after which the search stops whatever it has: halving alone needs 64 once both ends are known.
+/// Maximum number of passes. Bisection alone needs 64 once both ends are known.
 const PASSES_MAX: usize = 300;
 
-/// One pass: the price, and the logarithm of demand by budget with its slope in the logarithm of the price.
+/// One pass: the price, and the logarithm of demand divided by budget with its slope in
+/// the logarithm of the price.
 #[derive(Clone, Copy)]
 struct Pass {
     price: f64,
@@ -248,7 +254,7 @@ struct Pass {
     slope: f64,
 }
 
-/// What is known of the price.
+/// State of the search: the bracket of the price and the last passes.
 struct Search {
     low: f64,
     high: f64,
@@ -268,7 +274,7 @@ impl Search {
         self.last = Some(pass);
     }
 
-    /// The next price to try, strictly within what is known; nothing when no double is left there.
+    /// The next price to try, strictly inside the bracket. `None` when no double is left there.
     fn next(&self) -> Option<f64> {
         let inside = |price: &f64| self.low < *price && *price < self.high && price.is_finite();
         let last = self.last.expect("a pass was made").usable();
@@ -307,7 +313,8 @@ impl Pass {
         self.price * (-self.excess / self.slope).exp()
     }
 
-    /// The logarithm of the price as the cubic in the excess that has the values and slopes of two passes, at excess zero.
+    /// The price at excess zero on a cubic: ln price as a function of the excess, through the values
+    /// and slopes of two passes.
     fn cubic(self, last: Self) -> f64 {
         let width = last.excess - self.excess;
         let t = -self.excess / width;
@@ -317,7 +324,7 @@ impl Pass {
     }
 }
 
-/// Searches on the frequency of a reference page; nothing when no page is near its ceiling.
+/// Searches on the frequency of a reference page. `None` when no page is near its ceiling.
 fn under_a_ceiling(
     demand: &mut impl Demand,
     budget: f64,
@@ -331,7 +338,7 @@ fn under_a_ceiling(
         demand.at(&Price::under(reference.ceiling, f64::INFINITY), frequencies).spent > budget
     });
     let reference = references.get(first)?;
-    // The demand when the reference page gets this much.
+    // Price and excess of the demand when the reference page gets this frequency.
     let weight = demand.weight(reference.page);
     let mut at = |frequency: f64| {
         let log_complement = demand.log_complement(reference.page, frequency).max(0.0);
@@ -346,7 +353,7 @@ fn under_a_ceiling(
     Some(own_frequency(at, (0.0, excess), all_that_is_left, tolerance * budget))
 }
 
-/// Regula falsi with the ends weighed as by Illinois, on the frequency of the reference page.
+/// Regula falsi with Illinois weights of the ends, on the frequency of the reference page.
 fn own_frequency(
     mut at: impl FnMut(f64) -> (Price, f64),
     mut low: (f64, f64),
@@ -355,7 +362,8 @@ fn own_frequency(
 ) -> Found {
     let (mut price, excess) = at(frequency_max);
     let mut high = (frequency_max, excess);
-    // A page alone takes all that is left; under a host's limit its own visits may count for less, and the price must fall further.
+    // A single page takes all that is left. Under a host's limit its own visits may count for less, and the
+    // price must fall further.
     while high.1 < -tolerance && high.0 < FREQUENCY_MAX {
         low = high;
         high.0 *= 8.0;
@@ -367,7 +375,7 @@ fn own_frequency(
     for pass in 0..OWN_PASSES_MAX {
         let is_inside = |frequency: &f64| low.0 < *frequency && *frequency < high.0;
         let secant = low.0 + (high.0 - low.0) * (low.1 / (low.1 - high.1));
-        // Every fourth pass halves, so that a bent demand cannot keep one end for ever.
+        // Every fourth pass bisects, so that a bent demand cannot keep one end forever.
         let secant = Some(secant).filter(|_| pass % 4 != 3).filter(is_inside);
         let middle = Some(low.0 + 0.5 * (high.0 - low.0)).filter(is_inside);
         let Some(frequency) = secant.or(middle) else { break };
@@ -386,7 +394,8 @@ fn own_frequency(
     Found::Between { below: at(high.0).0, above: at(low.0).0 }
 }
 
-/// No frequency is searched above this, in units in which the budget is near one.
+/// Upper bound of the frequencies to search, in units in which the budget is near one.
 const FREQUENCY_MAX: f64 = 1e250;
-/// Passes of the search on one frequency: halving alone would end within four times 64.
+/// Maximum passes of the search on one frequency. Bisection in every fourth pass ends it within four times
+/// 64.
 const OWN_PASSES_MAX: usize = 260;

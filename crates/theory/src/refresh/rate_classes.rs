@@ -1,18 +1,20 @@
-//! A plan from sums over classes of pages: a new price in less than a millisecond, whatever the number of pages.
+//! Fast replanning from sums over classes of pages: a new price in less than a millisecond,
+//! whatever the number of pages.
 //!
-//! By the scaling property (thesis, Theorem 5.5, with the weights of section 5.6) the visits of a page are f = (w/μ) φ(μ λ/w) with one
-//! function φ, so pages with the same ratio λ/w share like one page that has the sums of their rates and of their importances. Pages
-//! are counted in classes of nearly equal ratio, and each class is planned for as that one page. A page that
-//! comes, goes or changes its rate costs two additions.
+//! By the scaling property (thesis, Theorem 5.5, with the weights of section 5.6) the visits of a page are
+//! f = (w/μ) φ(μ λ/w) with one function φ. So pages with the same ratio λ/w share like one page that has the
+//! sums of their rates and of their importances. Pages are counted in classes of nearly equal ratio, and each
+//! class is planned for as that one page. A page that comes, goes or changes its rate costs two additions.
 //!
 //! # Promises
-//! - Freshness within 0.1 % of the exact plan's: within a class the ratio is that of the sums, so that the error is of the second
-//!   order in the width of a class.
-//! - A page that is added and removed again leaves the sums as they were, up to rounding; sums that should be empty are.
+//! - Freshness within 0.1 % of the exact plan's: within a class the ratio is that of the sums, so the error
+//!   is of second order in the width of a class.
+//! - A page that is added and removed again leaves the sums as they were, up to rounding. The sums of a class
+//!   without pages are exactly zero.
 //!
 //! # Departures
-//! The classes keep the sum of the rates beside that of the importances, and not the latter alone with the middle of the class: for one more addition a
-//! change the error falls by an order of magnitude.
+//! The classes keep the sum of the rates in addition to that of the importances, instead of the middle of the
+//! class. For one more addition per change the error falls by an order of magnitude.
 
 use super::allocation::{Objective, allocate};
 use super::collection::evaluate;
@@ -24,7 +26,7 @@ use crate::units::{ChangesPerDay, VisitsPerDay};
 /// Number of classes.
 pub const CLASSES: usize = 512;
 
-/// Sums over the pages of each class of the ratio of change rate and importance.
+/// Sums of rates and importances over the pages of each class, by the ratio of change rate to importance.
 #[derive(Clone, Debug)]
 pub struct RateClasses {
     log_ratio_min: f64,
@@ -41,18 +43,19 @@ struct Class {
     change_rate: f64,
 }
 
-/// A plan from classes.
+/// Result of planning from classes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassPlan {
-    /// What one more visit a day would gain, in units of importance times freshness: the price at which a page is due.
+    /// The gain of one more visit a day, in units of importance times freshness: the
+    /// price at which a page is due.
     pub marginal_gain: f64,
-    /// Mean freshness of the pages, each counted with its importance; one when none counts.
+    /// Mean freshness of the pages, weighted by importance; one when no page has importance.
     pub freshness: f64,
 }
 
 impl RateClasses {
-    /// No pages yet. Ratios of change rate and importance are told apart from the lowest to the highest; those beyond count
-    /// with their sums in the outermost classes.
+    /// Creates empty classes for ratios of change rate to importance from the lowest to the highest. Ratios
+    /// outside count with their sums in the outermost classes.
     ///
     /// Panics unless 0 < `ratio_min` < `ratio_max`, both finite.
     pub fn new(ratio_min: f64, ratio_max: f64) -> Self {
@@ -68,7 +71,7 @@ impl RateClasses {
         }
     }
 
-    /// Counts a page.
+    /// Adds a page.
     ///
     /// Panics unless the importance is finite and not negative.
     pub fn add(&mut self, change_rate: ChangesPerDay, importance: f64) {
@@ -81,7 +84,7 @@ impl RateClasses {
         }
     }
 
-    /// No longer counts a page that was added with the same rate and importance.
+    /// Removes a page that was added with the same rate and importance.
     ///
     /// Panics unless the importance is finite and not negative, and if the class of the page is empty.
     pub fn remove(&mut self, change_rate: ChangesPerDay, importance: f64) {
@@ -91,7 +94,7 @@ impl RateClasses {
             class.importance -= importance;
             class.change_rate -= change_rate.get();
             if class.pages == 0 {
-                // What rounding has left is no page.
+                // The class is empty: remove what rounding has left.
                 *class = Class::default();
             }
         } else {
@@ -99,7 +102,7 @@ impl RateClasses {
         }
     }
 
-    /// The plan that is best for freshness.
+    /// The optimal plan for freshness.
     pub fn plan(&self, visit_budget: VisitsPerDay) -> ClassPlan {
         let occupied =
             || self.classes.iter().filter(|class| class.importance > 0.0 && class.change_rate > 0.0);
@@ -114,7 +117,7 @@ impl RateClasses {
         ClassPlan { marginal_gain: allocation.marginal_gain, freshness }
     }
 
-    /// The class of a page that changes and counts.
+    /// The class of a page, if it changes and has importance.
     fn class(&mut self, change_rate: ChangesPerDay, importance: f64) -> Option<&mut Class> {
         assert!(importance.is_finite());
         assert!(0.0 <= importance);
@@ -122,13 +125,13 @@ impl RateClasses {
             return None;
         }
         let position = (change_rate.get().ln() - importance.ln() - self.log_ratio_min) * self.classes_per_log;
-        // Out of range, the cast stops at the ends.
+        // The cast saturates, so that ratios out of range fall into the outermost classes.
         Some(&mut self.classes[(position as usize).min(CLASSES - 1)])
     }
 }
 
 impl ClassPlan {
-    /// How often to visit a page under this plan.
+    /// Visit frequency of a page under this plan.
     pub fn visit_frequency(&self, change_rate: ChangesPerDay, importance: f64) -> VisitsPerDay {
         let gain = self.marginal_gain * change_rate.get() / importance;
         let is_worth = 0.0 < gain && gain < 1.0;
@@ -172,7 +175,7 @@ mod tests {
             let exact_freshness = evaluate(&pages, &exact.visit_frequencies, Order::Fixed).freshness;
             let plan = classes.plan(budget);
             assert!((plan.freshness / exact_freshness - 1.0).abs() < 1e-3, "{plan:?}, not {exact_freshness}");
-            // The pages themselves, visited as the plan says, are as fresh and take the budget.
+            // Visited as the plan says, the pages themselves have the same freshness and take the budget.
             let visits: Vec<_> =
                 rates.iter().zip(&importance).map(|(rate, w)| plan.visit_frequency(*rate, *w)).collect();
             let spent: f64 = visits.iter().map(|visits| visits.get()).sum();

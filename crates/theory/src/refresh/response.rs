@@ -1,21 +1,23 @@
-//! How often one page is worth a visit when a visit has a price: the answer of each objective.
+//! Visit frequency of one page at a given price of a visit, for each objective.
 //!
-//! With price π per visit, change rate λ, importance w and x = λ/f changes per visit, the frequency f of a page is where
-//! one more visit gains π. The gains are the derivatives by f of
+//! With price π per visit, change rate λ, importance w and x = λ/f changes per visit, the frequency f of a
+//! page is where one more visit gains π. The gains are the derivatives by f of
 //!
 //! > freshness w (1 − e^-x)/x  (thesis, section 5.5.4): w g(x)/λ = π
 //! > age −w (1/2 − 1/x + (1 − e^-x)/x²)/f  (the same section): w K(x)/λ² = π, K(x) = x²/2 − g(x)
 //! > harmonic w ln(f/(f + λ))  (Kolobov et al., LambdaCrawl): w λ/(f(f + λ)) = π
 //! > changes found w f (1 − e^-x): w g(x) = π
 //!
-//! with g(x) = 1 − (1 + x)e^-x. As g stays below one, freshness and changes found have a *ceiling*: a price (w/λ and w) from
-//! which on a page is given up. With equal importance and no limits the changes found are most when all x are equal: that is
-//! the proportional policy. The policies of section 5.5.1 answer as well: f = 1/π is uniform and f = λ/π proportional.
+//! with g(x) = 1 − (1 + x)e^-x. As g stays below one, freshness and changes found have a *ceiling*: a price
+//! (w/λ and w) from which on a page gets no visits. With equal importance and no limits the number of changes
+//! found is largest when all x are equal: that is the proportional policy. The policies of section 5.5.1 fit
+//! the same form: f = 1/π is uniform and f = λ/π proportional.
 //!
 //! # Promises
-//! - The frequency falls as the price rises, and has twelve digits for rates from 1e-140 to 1e140 of the budget.
-//! - Just under its ceiling a page is asked by the *log complement* −ln(1 − π/ceiling), which keeps its digits where the price
-//!   itself has none left.
+//! - The frequency falls as the price rises, and has twelve digits for rates from
+//!   1e-140 to 1e140 of the budget.
+//! - Just under its ceiling a page is evaluated by the *log complement* −ln(1 − π/ceiling), which keeps its
+//!   digits where the price itself has none left.
 
 use std::ops::Range;
 
@@ -23,39 +25,40 @@ use super::inverse::{AgeCurve, FreshnessCurve, log_complement_of_freshness};
 use super::scaled::Scaled;
 use crate::units::VisitsPerDay;
 
-/// What a page answers to a price.
+/// The response of a page to a price.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Answer {
-    /// How often to visit it.
+    /// The visit frequency.
     pub(super) frequency: f64,
-    /// By which power of a rising price the frequency falls: −d ln f / d ln π.
+    /// The power of a rising price by which the frequency falls: −d ln f / d ln π.
     pub(super) elasticity: f64,
 }
 
 impl Answer {
-    /// The page is not worth a visit.
+    /// The page gets no visits.
     pub(super) const NEVER: Self = Self { frequency: 0.0, elasticity: 0.0 };
 
-    /// The frequency with its unit; a price near zero may have made it larger than any number.
+    /// The frequency with its unit, clamped because a price near zero may have made it infinite.
     #[inline(always)]
     pub(super) fn visit_frequency(self) -> VisitsPerDay {
         VisitsPerDay::new(if self.frequency < f64::MAX { self.frequency } else { f64::MAX })
     }
 }
 
-/// A price as a sum of two doubles, so that the ceilings of two pages compare where they agree in all digits of one.
+/// A price as a sum of two doubles, so that the ceilings of two pages can be compared where they agree in
+/// all digits of one double.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Ceiling {
     /// The price to double precision.
     pub(super) value: f64,
-    /// What is missing from `value`.
+    /// The rounding error of `value`.
     pub(super) rest: f64,
 }
 
 impl Ceiling {
-    /// The page is visited at any price.
+    /// No ceiling: the page is visited at any price.
     pub(super) const NONE: Self = Self { value: f64::INFINITY, rest: 0.0 };
-    /// The page is visited at no price.
+    /// The page is not visited at any price.
     pub(super) const ZERO: Self = Self { value: 0.0, rest: 0.0 };
 
     /// `dividend / divisor`.
@@ -73,7 +76,7 @@ impl Ceiling {
         Self { value: whole.value, rest: whole.rest + self.rest / divisor }.tidy()
     }
 
-    /// This price without `part`.
+    /// This price minus `part`.
     #[inline]
     pub(super) fn without(self, part: f64) -> Self {
         let value = self.value - part;
@@ -81,7 +84,7 @@ impl Ceiling {
         Self { value, rest: (self.value - (value + taken)) + (taken - part) + self.rest }.tidy()
     }
 
-    /// By how much this price is above another.
+    /// The difference of this price and another, accurate where both are nearly equal.
     #[inline]
     pub(super) fn above(self, other: Self) -> f64 {
         (self.value - other.value) + (self.rest - other.rest)
@@ -96,15 +99,15 @@ impl Ceiling {
     }
 }
 
-/// Answers that are computed side by side, so that the processor works on several at once.
+/// Number of pages that are computed together, in vector instructions.
 pub(super) const BLOCK: usize = 32;
 /// One number for each page of a block.
 pub(super) type Block = [f64; BLOCK];
 
-/// One number for each page of a block, computed side by side.
+/// Computes one number for each page of a block.
 #[inline(always)]
 pub(super) fn block_of(number: impl Fn(usize) -> f64) -> Block {
-    // A loop over an array becomes vector instructions; `array::map` and `from_fn` become calls.
+    // A loop over an array compiles to vector instructions; `array::map` and `from_fn` compile to calls.
     let mut block = [0.0; BLOCK];
     for (page, slot) in block.iter_mut().enumerate() {
         *slot = number(page);
@@ -112,21 +115,23 @@ pub(super) fn block_of(number: impl Fn(usize) -> f64) -> Block {
     block
 }
 
-/// The pages of a plan and what one more visit to each gains.
+/// The pages of a plan, with the gain of one more visit to each as a function of its frequency.
 pub(super) trait Response: Sync {
     /// Number of pages.
     fn pages(&self) -> usize;
 
-    /// What one visit to the page costs.
+    /// Cost of one visit to the page.
     fn cost(&self, page: usize) -> f64;
 
-    /// The price per visit from which on the page is not visited.
+    /// The price per visit from which on the page gets no visits.
     fn ceiling(&self, page: usize) -> Ceiling;
 
-    /// How often to visit the page at a price per visit above zero; `guess` is its answer to a similar price, or zero.
+    /// The visit frequency of the page at a price per visit above zero. `guess` is its frequency at
+    /// a similar price, or zero.
     fn at_price(&self, page: usize, price: f64, guess: f64) -> Answer;
 
-    /// The answers of a block of pages, whose numbers `page_at` tells; `frequencies` holds the guesses and then the answers.
+    /// The answers of a block of pages, whose numbers `page_at` returns. `frequencies` holds the guesses and
+    /// is overwritten with the answers.
     #[inline]
     fn at_price_all(
         &self,
@@ -147,23 +152,25 @@ pub(super) trait Response: Sync {
         self.ceiling(page).value < price
     }
 
-    /// How often to visit the page, which has a ceiling, at the price ceiling · (1 − e^-`log_complement`).
+    /// The visit frequency of the page, which has a ceiling, at the price
+    /// ceiling · (1 − e^-`log_complement`).
     fn under_ceiling(&self, _page: usize, _log_complement: f64) -> f64 {
         unreachable!("no page has a ceiling")
     }
 
-    /// The log complement at which the page is visited this often; undoes [`Response::under_ceiling`].
+    /// The log complement at which the page is visited this often; the inverse of
+    /// [`Response::under_ceiling`].
     fn log_complement(&self, _page: usize, _frequency: f64) -> f64 {
         unreachable!("no page has a ceiling")
     }
 }
 
-/// The numbers of some pages.
+/// A list of page numbers.
 pub(super) trait Numbers: Sync {
-    /// How many they are.
+    /// How many there are.
     fn count(&self) -> usize;
 
-    /// One of them.
+    /// The number at this index.
     fn number(&self, page: usize) -> usize;
 }
 
@@ -191,13 +198,13 @@ impl Numbers for Range<usize> {
     }
 }
 
-/// Some of the pages, by their numbers.
+/// A subset of the pages, given by their numbers.
 pub(super) struct Subset<'a, R, N> {
     pub(super) response: &'a R,
     pub(super) numbers: N,
 }
 
-/// Pages that follow each other.
+/// A range of consecutive pages.
 pub(super) type Span<'a, R> = Subset<'a, R, Range<usize>>;
 
 impl<R: Response, N: Numbers> Response for Subset<'_, R, N> {
@@ -249,10 +256,10 @@ impl<R: Response, N: Numbers> Response for Subset<'_, R, N> {
     }
 }
 
-/// Below this a gain of freshness is left to its leading power: its own value would soon underflow.
+/// Below this a freshness gain uses its leading power: the gain itself would soon underflow.
 const FRESHNESS_GAIN_MIN: f64 = 1e-280;
 
-/// Maximises freshness.
+/// Response that maximises freshness.
 pub(super) struct ForFreshness<'a> {
     pages: Scaled<'a>,
     curve: &'static FreshnessCurve,
@@ -312,7 +319,7 @@ impl Response for ForFreshness<'_> {
 
     #[inline(always)]
     fn is_given_up(&self, page: usize, price: f64) -> bool {
-        // Without the division of the ceiling.
+        // Compares without the division of the ceiling.
         self.pages.importance(page) < price * self.pages.rate(page)
     }
 
@@ -327,7 +334,8 @@ impl Response for ForFreshness<'_> {
     }
 }
 
-/// Where one more visit gains this part of the ceiling; never for a page without rate or importance.
+/// The frequency at which one more visit gains this fraction of the ceiling. Never for a page
+/// without rate or importance.
 #[inline(always)]
 fn at_gain(curve: &FreshnessCurve, rate: f64, gain: f64) -> Answer {
     let is_worth = gain < 1.0 && rate > 0.0;
@@ -345,10 +353,10 @@ fn is_special(gain: f64) -> bool {
     (FreshnessCurve::GAIN_END..1.0).contains(&gain)
 }
 
-/// [`at_gain`] side by side, but for special gains.
+/// [`at_gain`] for a whole block, except for special gains.
 ///
-/// Gains beyond one are as frequent as others, and a branch on them could not be predicted: they take the same way, and what
-/// comes out is multiplied by zero.
+/// Gains beyond one are as frequent as others, so a branch on them would be unpredictable. They take the same
+/// path, and the result is multiplied by zero.
 #[inline(always)]
 fn at_gains(
     curve: &FreshnessCurve,
@@ -370,7 +378,7 @@ fn at_gains(
     }
 }
 
-/// Maximises the changes found.
+/// Response that maximises the changes found.
 pub(super) struct ForChanges<'a> {
     pages: Scaled<'a>,
     curve: &'static FreshnessCurve,
@@ -434,7 +442,7 @@ impl Response for ForChanges<'_> {
     }
 }
 
-/// Minimises age.
+/// Response that minimises age.
 pub(super) struct ForAge<'a> {
     pages: Scaled<'a>,
     curve: &'static AgeCurve,
@@ -503,19 +511,19 @@ impl Response for ForAge<'_> {
     }
 }
 
-/// The answer of a page for which `changes_per_visit` has this gain of age.
+/// The answer of a page for which `changes_per_visit` has this age gain.
 #[inline(always)]
 fn at_age_gain(rate: f64, gain: f64, changes_per_visit: f64) -> Answer {
     let x = changes_per_visit;
-    // −d ln f/d ln K = K/(x K'(x)) with K' = x(1 − e^-x) and (1 + x)(1 − e^-x) = x + x²/2 − K. That difference loses its
-    // digits where all that matters is that it is not small.
+    // −d ln f/d ln K = K/(x K'(x)) with K' = x(1 − e^-x) and (1 + x)(1 − e^-x) = x + x²/2 − K. Where that
+    // difference loses its digits, it only has to be not small.
     let changed = x + if x < 1e8 { 0.5 * x * x - gain } else { 1.0 };
     // Both quotients by one division.
     let inverse = 1.0 / (x * x * changed);
     Answer { frequency: rate * (x * changed * inverse), elasticity: gain * (1.0 + x) * inverse }
 }
 
-/// Maximises the harmonic objective.
+/// Response that maximises the harmonic objective.
 pub(super) struct ForHarmonic<'a> {
     pages: Scaled<'a>,
 }
@@ -554,7 +562,7 @@ impl Response for ForHarmonic<'_> {
     }
 }
 
-/// Visits every page equally often.
+/// Response that visits every page equally often.
 pub(super) struct Uniform<'a> {
     pages: Scaled<'a>,
 }
@@ -587,7 +595,7 @@ impl Response for Uniform<'_> {
     }
 }
 
-/// Visits every page in proportion to its change rate.
+/// Response that visits every page in proportion to its change rate.
 pub(super) struct Proportional<'a> {
     pages: Scaled<'a>,
 }

@@ -1,42 +1,46 @@
-//! The price of many pages in few passes.
+//! Price search for many pages in few passes.
 //!
-//! The demand of many pages has a kink at the ceiling of each, and just under a ceiling its slope is without bound. Over the
-//! steps of a search these kinks do not average out: with ten million pages a step of a thousandth leaves a tenth of itself,
-//! and the next steps leave more. So the pages are split after the first pass. The *edge*, those with a ceiling near the
-//! price, are few and are computed exactly at each price that is tried. The *rest* has no kink near the price: it is followed
-//! by a power of the price through the first pass, then by a cubic through the last two. After the second pass the price
-//! is exact to twelve digits; the third confirms it and leaves the frequencies. A first pass far from the price only tells where to begin.
+//! The demand of many pages has a kink at the ceiling of each, and just under a ceiling its slope is
+//! unbounded. Over the steps of a search these kinks do not average out: with ten million pages a step of a
+//! thousandth leaves a tenth of itself, and the next steps leave more. So the pages are split after the
+//! first pass. The *edge*, the pages with a ceiling near the price, are few and are computed exactly at
+//! each price that is tried. The *rest* has no kink near the price. It is modelled by a power of the price
+//! through the first pass, then by a cubic through the last two. After the second pass the price is exact
+//! to twelve digits; the third confirms it and computes the frequencies. A first pass far from the price
+//! only tells where to begin.
 //!
 //! # Promises
-//! - The price found is that of [`super::price::clear`]: when the passes do not confirm it, that search goes on from there.
+//! - The price found is that of [`super::price::clear`]: when the passes do not confirm it, that
+//!   search goes on from there.
 
 use super::price::{Cleared, Demand, Price, Reference, TOLERANCE, Total, clear};
 use crate::units::VisitsPerDay;
 
-/// A demand whose kinks near a price can be told apart from the rest.
+/// A demand that can separate its kinks near a price from the rest.
 pub(super) trait Kinked: Demand {
-    /// The part of the demand that has them.
+    /// The part of the demand that has the kinks.
     type Edge: Demand;
 
     /// The part that has kinks at prices within a factor of `within` of `price`, and the number of its pages.
     fn edge(&self, price: f64, within: f64) -> (Self::Edge, usize);
 
-    /// A rough guess where the budget is spent, from what is taken at this price, the last that was asked for.
+    /// A rough guess of the price at which the budget is spent. `total` is the demand at `price`, the last
+    /// price that was evaluated.
     fn leap(&self, price: f64, total: &Total, budget: f64) -> f64 {
         leap_by_power(price, total, budget)
     }
 }
 
-/// Where a budget is spent if what is taken at this price is a power of it.
+/// The price at which a budget is spent if the demand is a power of the price through `total` at `price`.
 pub(super) fn leap_by_power(price: f64, total: &Total, budget: f64) -> f64 {
     price * ((total.spent / budget).ln() / total.elasticity()).clamp(-LEAP_MAX, LEAP_MAX).exp()
 }
 
-/// No guess goes further, in logarithms of the price.
+/// Maximum distance of a guess, in ln price.
 const LEAP_MAX: f64 = 5.0;
 
-/// Finds the price at which `demand` spends the budget, and leaves the frequencies at this price, or mixed at a jump; `start` is
-/// probably within a factor of `within` of it.
+/// Finds the price at which `demand` spends the budget. Leaves the frequencies at this price, or mixed at a
+/// jump. `start` is probably within a factor of `within` of the price.
 pub(super) fn clear_near(
     demand: &mut impl Kinked,
     budget: f64,
@@ -54,7 +58,8 @@ pub(super) fn clear_near(
     clear(demand, budget, price, TOLERANCE, frequencies)
 }
 
-/// The price, if it is within a factor of `within` of `start`; otherwise where to look next.
+/// The price, if it is within a factor of `within` of `start`. Otherwise the error is the
+/// price to search from next.
 fn clear_within(
     demand: &mut impl Kinked,
     budget: f64,
@@ -97,39 +102,40 @@ fn clear_within(
     Err(price.value)
 }
 
-/// Places at which the search begins before the plain one takes over. Two are usual.
+/// Maximum number of starting prices before the plain search takes over. Two are usual.
 const ATTEMPTS_MAX: usize = 5;
-/// Guesses that are believed. Among steep pages they may go to and fro for ever.
+/// Number of attempts that may use a guess. Among steep pages guesses may alternate forever.
 const LEAPS_MAX: usize = 2;
-/// Passes from one of them. Two are usual.
+/// Maximum passes from one starting price. Two are usual.
 const PASSES_MAX: usize = 4;
-/// A power through one pass is no better than this.
+/// Tolerance of the model through one pass: a power is no better than this.
 const FIRST_TOLERANCE: f64 = 1e-7;
-/// The model is solved to more digits than the result needs, so that its own error does not add up.
+/// Tolerance of the model through two passes. It is tighter than the result needs, so that the model's own
+/// error does not add up.
 const MODEL_TOLERANCE: f64 = 0.1 * TOLERANCE;
 
-/// What the rest takes at one price.
+/// The demand of the rest at one price.
 #[derive(Clone, Copy)]
 struct RestPass {
     price: f64,
     log_spent: f64,
-    /// Slope of the logarithm of what is spent in the logarithm of the price.
+    /// Slope of ln spent in ln price.
     slope: f64,
 }
 
 impl RestPass {
     fn new(price: f64, all: &Total, edge: &Total) -> Self {
         let spent = all.spent - edge.spent;
-        // What rounding has left over is nothing.
+        // A remainder below the rounding error counts as zero.
         let spent = if spent > ROUNDING * all.spent { spent } else { 0.0 };
         Self { price, log_spent: spent.ln(), slope: -(all.slope - edge.slope) / spent }
     }
 }
 
-/// Sums differ by this part of them when they should not.
+/// Relative rounding error of the difference of two sums.
 const ROUNDING: f64 = 0.1 * TOLERANCE;
 
-/// Edge and rest together.
+/// Model of the whole demand: edge and rest together.
 struct Model<'a, E> {
     edge: &'a mut E,
     last: RestPass,
@@ -156,7 +162,8 @@ impl<E: Demand> Model<'_, E> {
     }
 }
 
-/// Value and slope at `t` of the cubic with these values and slopes at 0 and 1, for a variable that is `width` wide.
+/// Value and slope at `t` of the cubic with these values and slopes at 0 and 1, for an
+/// interval of width `width`.
 fn cubic(t: f64, width: f64, (value, slope): (f64, f64), (end_value, end_slope): (f64, f64)) -> (f64, f64) {
     // In powers of t: value + a t + b t² + c t³.
     let (rise, a, end) = (end_value - value, width * slope, width * end_slope);

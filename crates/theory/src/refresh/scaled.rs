@@ -1,9 +1,11 @@
-//! Units in which no number of a plan is extreme, so that nothing overflows or vanishes on the way to the price.
+//! Scaled units in which no number of a plan is extreme, so that nothing overflows or
+//! underflows in the price search.
 //!
-//! When all rates are within 1e40 of the budget, either way, all importances within 1e40 of the largest, and budget and largest importance
-//! within 1e40 of one, the numbers stay as they are. Otherwise they are taken in units in which the budget and the largest
-//! importance are near one. The units are powers of two: the change of units loses no digit. What is further than 1e100 away from
-//! the budget, or from the largest importance, is taken to be just there: it decides no digit of any other page.
+//! The numbers stay as they are when all rates are within 1e40 of the budget, either way, all importances
+//! within 1e40 of the largest, and budget and largest importance within 1e40 of one. Otherwise they are
+//! converted to units in which the budget and the largest importance are near one. The units are powers of
+//! two, so the conversion loses no digit. Numbers further than 1e100 away from the budget, or from the
+//! largest importance, are clamped to that distance: this changes no digit of any other page.
 //!
 //! # Promises
 //! - Any rates, importances and budgets give a plan that spends the budget.
@@ -13,7 +15,7 @@ use rayon::prelude::*;
 use super::pages::Pages;
 use super::response::{Block, block_of};
 
-/// The smallest number above zero, and the largest.
+/// The smallest positive number and the largest number of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Spread {
     pub(super) min: f64,
@@ -21,11 +23,11 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Of a column that is left out.
+    /// The spread of a column that is left out.
     pub(super) const ONE: Self = Self { min: 1.0, max: 1.0 };
     const NONE: Self = Self { min: f64::INFINITY, max: 0.0 };
 
-    /// Of all numbers, none of which is negative.
+    /// The spread of these numbers, none of which is negative.
     pub(super) fn of(numbers: impl ParallelIterator<Item = f64>) -> Self {
         let one = |number: f64| Self { min: if number > 0.0 { number } else { f64::INFINITY }, max: number };
         let both = |a: Self, b: Self| Self { min: a.min.min(b.min), max: a.max.max(b.max) };
@@ -36,20 +38,20 @@ impl Spread {
 /// The units of a plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Units {
-    /// What a rate or a frequency is multiplied with.
+    /// Factor of rates and frequencies.
     pub(super) rate: f64,
-    /// What an importance is multiplied with.
+    /// Factor of importances.
     pub(super) importance: f64,
     is_ordinary: bool,
 }
 
-/// Numbers within this factor of each other are ordinary.
+/// Numbers within this factor of each other need no scaling.
 const ORDINARY: f64 = 1e40;
-/// Numbers further from the budget, or from the largest importance, are taken to be there.
+/// Numbers are clamped to this factor from the budget, or from the largest importance.
 const EXTREME: f64 = 1e100;
 
 impl Units {
-    /// Units for a budget, with the spread of rates and importances.
+    /// Units for a budget and the spread of rates and importances.
     pub(super) fn new(budget: f64, rates: Spread, importances: Spread) -> Self {
         let near_one = |number: f64| 1.0 / ORDINARY < number && number < ORDINARY;
         let is_ordinary = near_one(budget)
@@ -63,13 +65,13 @@ impl Units {
         Self { rate: to_one(budget), importance: to_one(importances.max), is_ordinary }
     }
 
-    /// A rate in these units.
+    /// Converts a rate to these units.
     #[inline(always)]
     pub(super) fn rate(&self, rate: f64) -> f64 {
         if self.is_ordinary || rate == 0.0 { rate } else { (rate * self.rate).clamp(1.0 / EXTREME, EXTREME) }
     }
 
-    /// An importance in these units.
+    /// Converts an importance to these units.
     #[inline(always)]
     pub(super) fn importance(&self, importance: f64) -> f64 {
         if self.is_ordinary || importance == 0.0 {
@@ -79,12 +81,12 @@ impl Units {
         }
     }
 
-    /// A frequency in these units.
+    /// Converts a frequency to these units.
     pub(super) fn frequency(&self, frequency: f64) -> f64 {
         (frequency * self.rate).min(f64::MAX)
     }
 
-    /// Whether numbers are as they came.
+    /// Whether the numbers are not scaled.
     pub(super) fn are_ordinary(&self) -> bool {
         self.is_ordinary
     }
@@ -113,7 +115,7 @@ impl Scaled<'_> {
         self.units.importance(self.pages.importance(page))
     }
 
-    /// Rates and importances of a block of pages, whose numbers `page_at` tells.
+    /// Rates and importances of a block of pages, whose numbers `page_at` returns.
     #[inline(always)]
     pub(super) fn block(&self, page_at: impl Fn(usize) -> usize) -> (Block, Block) {
         if self.units.are_ordinary() {

@@ -1,46 +1,47 @@
-//! The adaptive policy: each site is sampled on until it is clear on which side of the threshold it lies.
+//! Adaptive sampling policy: each site is sampled until it is clear on which side of the threshold it lies.
 //!
 //! **sample**, section 3.4, Algorithm 3.1. After each round of samples:
 //!
 //! > discard the site when h_i < ρ_t, download it whole when ρ_t < l_i, otherwise sample it on
 //!
-//! where (l_i, h_i) is the interval of its changed fraction and ρ_t the threshold between the sites that the budget
-//! can download and the others. [`super::simulation`] runs whole cycles of it.
+//! where (l_i, h_i) is the interval of its changed fraction and ρ_t the threshold between the sites that the
+//! budget can download and the others. [`super::simulation`] runs whole cycles of it.
 //!
 //! # Promises
-//! - The threshold lies between the estimates of the last site that can be downloaded and of the first that cannot.
+//! - The threshold lies between the estimates of the last site that can be downloaded and
+//!   of the first that cannot.
 //! - A site is decided only when its whole interval lies strictly on one side of the threshold.
 //!
 //! # Departures
-//! The text says only that the threshold comes from the distribution of the estimates: it is put half way between the
-//! `top`-th highest and the next one. Intervals are compared as they come, without being cut to [0, 1].
+//! The text says only that the threshold comes from the distribution of the estimates: it is put half way
+//! between the `top`-th highest and the next one. Intervals are compared without being cut to [0, 1].
 
 use super::interval::{Confidence, Interval, Method, changed_fraction_interval};
 use super::site::Sample;
 
-/// What a round of samples says about a site.
+/// Decision about a site after a round of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Its changed fraction is surely above the threshold: download all its pages.
+    /// Its changed fraction is above the threshold with the stated confidence: download all its pages.
     Download,
-    /// Its changed fraction is surely below the threshold: leave it.
+    /// Its changed fraction is below the threshold with the stated confidence: leave it.
     Discard,
     /// Not clear yet: sample more of it.
     Sample,
 }
 
-/// What a round of samples says about all sites.
+/// Result of a round of samples of all sites.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     /// The changed fraction ρ_t that divides the sites.
     pub threshold: f64,
-    /// One decision for each site.
+    /// One decision per site.
     pub decisions: Vec<Decision>,
 }
 
 /// Decides for each site after a round of samples, when the budget can download `top` sites.
 ///
-/// Panics unless 1 ≤ `top` < number of sites, or if nothing was sampled of a site.
+/// Panics unless 1 ≤ `top` < number of sites, or if a site has no samples.
 pub fn decide_round(samples: &[Sample], top: usize, confidence: Confidence, method: Method) -> Round {
     let mut estimates: Vec<_> = samples.iter().map(|sample| sample.changed_fraction()).collect();
     let threshold = threshold(&mut estimates, top);
@@ -51,7 +52,7 @@ pub fn decide_round(samples: &[Sample], top: usize, confidence: Confidence, meth
     Round { threshold, decisions }
 }
 
-/// Half way between the `top`-th highest of the estimates and the next one; reorders them.
+/// The value half way between the `top`-th highest of the estimates and the next one. Reorders the estimates.
 ///
 /// Panics unless 1 ≤ `top` < number of estimates.
 pub fn threshold(estimates: &mut [f64], top: usize) -> f64 {

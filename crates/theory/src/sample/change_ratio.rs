@@ -1,12 +1,13 @@
-//! ChangeRatio: the part of the downloads that found a change.
+//! ChangeRatio: the fraction of the downloads that found a change.
 //!
-//! **sample**, section 2.2, and **neighbours**, section 6.1, equation 10. Over the downloads `R`, with weights `w`:
+//! **sample**, section 2.2, and **neighbours**, section 6.1, equation 10. Over the
+//! downloads `R`, with weights `w`:
 //!
 //! > sample: Σ w_i 1(changed) / Σ w_i, neighbours: Σ w_i 1(changed) / |R|
 //!
 //! # Promises
-//! - With equal weights of one both are the plain share of changed downloads.
-//! - It is not defined (`None`) without a download, and the first not with weights that are all zero.
+//! - With all weights equal to one both are the plain share of changed downloads.
+//! - Undefined (`None`) without a download; the first also when all weights are zero.
 //! - Weights of any size give a finite ratio.
 //!
 //! # Departures
@@ -18,9 +19,9 @@ pub fn change_ratio(changed: &[bool]) -> Option<f64> {
     (!changed.is_empty()).then(|| count as f64 / changed.len() as f64)
 }
 
-/// Weight of the changed downloads as a share of the weight of all: the definition of **sample**.
+/// Weight of the changed downloads as a share of the total weight: the definition of **sample**.
 ///
-/// Panics unless there is one finite weight, not negative, for each download.
+/// Panics unless there is one weight for each download, finite and not negative.
 pub fn weighted_change_ratio(changed: &[bool], importance: &[f64]) -> Option<f64> {
     let (scale, changed_weight) = scaled_changed_weight(changed, importance);
     let weight: f64 = importance.iter().map(|w| w / scale).sum();
@@ -29,7 +30,7 @@ pub fn weighted_change_ratio(changed: &[bool], importance: &[f64]) -> Option<f64
 
 /// Weight of the changed downloads per download: the definition of **neighbours**.
 ///
-/// Panics unless there is one finite weight, not negative, for each download.
+/// Panics unless there is one weight for each download, finite and not negative.
 pub fn changed_weight_per_download(changed: &[bool], importance: &[f64]) -> Option<f64> {
     let (scale, changed_weight) = scaled_changed_weight(changed, importance);
     let per_download = if scale > 0.0 { changed_weight / changed.len() as f64 * scale } else { 0.0 };

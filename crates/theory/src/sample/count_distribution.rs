@@ -1,17 +1,18 @@
-//! How many pages of a sample turn out changed: the binomial and the hypergeometric distribution, term by term.
+//! Distribution of the number of changed pages in a sample: binomial and hypergeometric, term by term.
 //!
-//! Both are built outwards from their most probable count by the ratio of neighbouring terms,
+//! Both are computed outwards from their most probable count by the ratio of neighbouring terms,
 //!
 //! > binomial p(x+1)/p(x) = (s − x)ρ / ((x + 1)(1 − ρ)),
 //! > hypergeometric p(x+1)/p(x) = (K − x)(s − x) / ((x + 1)(N − K − s + x + 1))
 //!
-//! and divided by their sum, so that no factorial is ever needed.
+//! and divided by their sum, so that no factorial is needed.
 //!
 //! # Promises
 //! - The probabilities add up to one, and each is exact to ten digits.
-//! - Counts a 1e-24th as probable as the most probable one are left out: a sample of `s` pages takes on the order of √s terms.
+//! - Counts less probable than the most probable one by a factor of 1e-24 are left out: a sample of `s` pages
+//!   takes on the order of √s terms.
 
-/// Terms below this part of the largest one are left out.
+/// Terms below this fraction of the largest one are left out.
 const NEGLIGIBLE: f64 = 1e-24;
 
 /// Probabilities of consecutive counts.
@@ -22,7 +23,8 @@ pub(super) struct CountDistribution {
 }
 
 impl CountDistribution {
-    /// Changed pages among `sample_size` drawn without replacement from `pages`, of which `changed` changed.
+    /// The number of changed pages among `sample_size` drawn without replacement from `pages`,
+    /// of which `changed` changed.
     ///
     /// Panics if more pages changed or are drawn than there are.
     pub(super) fn hypergeometric(pages: u64, changed: u64, sample_size: u64) -> Self {
@@ -38,7 +40,7 @@ impl CountDistribution {
         Self::from_mode(low, (mode as u64).clamp(low, high), high, ratio)
     }
 
-    /// Changed pages among `sample_size`, each changed with probability `changed_fraction`.
+    /// The number of changed pages among `sample_size`, each changed with probability `changed_fraction`.
     ///
     /// Panics unless the fraction lies between zero and one.
     pub(super) fn binomial(sample_size: u64, changed_fraction: f64) -> Self {
@@ -52,7 +54,7 @@ impl CountDistribution {
         Self::from_mode(0, mode.min(sample_size), sample_size, ratio)
     }
 
-    /// Builds the terms outwards from the most probable count, within `low..=high`.
+    /// Computes the terms outwards from the most probable count, within `low..=high`.
     fn from_mode(low: u64, mode: u64, high: u64, ratio: impl Fn(u64) -> f64) -> Self {
         let mut below = Vec::new();
         let mut term = 1.0;
@@ -99,7 +101,7 @@ mod tests {
 
     #[test]
     fn terms_agree_with_exact_values() {
-        // From binomial coefficients as whole numbers.
+        // Computed from binomial coefficients as whole numbers.
         check(&CountDistribution::hypergeometric(100, 70, 10), 7, 0.28116339430253845);
         check(&CountDistribution::hypergeometric(100, 20, 10), 0, 0.09511627243078842);
         check(&CountDistribution::hypergeometric(1_000_000, 300_000, 1000), 300, 0.027534774643522726);
@@ -133,7 +135,9 @@ mod tests {
             let distribution = CountDistribution::hypergeometric(pages, changed, sample_size);
             let mean: f64 = distribution.iter().map(|(x, p)| x as f64 * p).sum();
             let expected = sample_size as f64 * (changed as f64 / pages as f64);
-            prop_assert!(distribution.probabilities.len() as f64 <= 20.0 + 11.0 * (sample_size as f64).sqrt());
+            prop_assert!(
+                distribution.probabilities.len() as f64 <= 20.0 + 11.0 * (sample_size as f64).sqrt()
+            );
             prop_assert!((mean - expected).abs() <= 1e-9 * expected.max(1e-9), "{mean} for {expected}");
         }
     }

@@ -1,16 +1,17 @@
-//! Fairness: whether a policy reaches all pages that change, and visits more often those that change more often.
+//! Fairness: whether a policy reaches all pages that change, and visits more often
+//! those that change more often.
 //!
 //! **sample**, section 4.7, Figures 13 and 14. After cycle `i`:
 //!
 //! > Fairness(i) = pages that changed and were visited up to cycle i / pages that changed up to cycle i
 //!
 //! # Promises
-//! - Fairness lies between zero and one and is not defined (`None`) before the first change.
-//! - A page counts once in a cycle, however often it is named.
+//! - Fairness lies between zero and one and is undefined (`None`) before the first change.
+//! - A page counts once in a cycle, however often it is listed.
 //!
 //! # Departures
-//! The text leaves open whether a visit before the first change counts. It does: visits and changes are compared in
-//! whatever order they came.
+//! The text leaves open whether a visit before the first change counts. It does: visits and
+//! changes may come in any order.
 
 use std::collections::BTreeMap;
 
@@ -23,16 +24,17 @@ pub struct Cycle {
     pub visited: Vec<usize>,
 }
 
-/// How changes and visits of a run of cycles fit together.
+/// Result of [`judge`]: how visits match changes over a run of cycles.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fairness {
-    /// After each cycle, the part of the pages changed so far that was visited so far.
+    /// After each cycle, the fraction of the pages changed so far that was visited so far.
     pub by_cycle: Vec<Option<f64>>,
-    /// For each number of cycles in which pages changed, the mean number of cycles in which these pages were visited.
+    /// For each number of cycles in which pages changed, the mean number of cycles in which
+    /// these pages were visited.
     pub visits_by_changes: BTreeMap<usize, f64>,
 }
 
-/// Judges a run of cycles over the pages that these name.
+/// Computes the fairness of a run of cycles, over the pages that they list.
 pub fn judge(cycles: &[Cycle]) -> Fairness {
     let named = cycles.iter().flat_map(|cycle| cycle.changed.iter().chain(&cycle.visited));
     let pages = named.max().map_or(0, |last| last + 1);
@@ -47,14 +49,14 @@ pub fn judge(cycles: &[Cycle]) -> Fairness {
     Fairness { by_cycle, visits_by_changes: mean_visits_by_changes(&changes, &visits) }
 }
 
-/// In how many cycles each page was named.
+/// Number of cycles in which each page was listed.
 struct Tally {
     cycles: Vec<usize>,
-    /// The last cycle that named the page, counted from one.
+    /// The last cycle that listed the page, counted from one.
     last_cycle: Vec<usize>,
-    /// Cycles counted so far.
+    /// Number of cycles counted so far.
     now: usize,
-    /// Pages named at least once.
+    /// Number of pages listed at least once.
     seen: usize,
 }
 
@@ -63,7 +65,8 @@ impl Tally {
         Self { cycles: vec![0; pages], last_cycle: vec![0; pages], now: 0, seen: 0 }
     }
 
-    /// Counts the pages of a cycle; returns how many are named here for the first time and by the `other` tally too.
+    /// Counts the pages of a cycle. Returns how many are listed here for the first time and were
+    /// listed in the `other` tally.
     fn count_cycle(&mut self, pages: &[usize], other: &Self) -> usize {
         self.now += 1;
         let mut met = 0;

@@ -1,26 +1,29 @@
-//! The greedy policy: all that is left goes to the sites with the highest share of changed samples.
+//! Greedy sampling policy: the budget left after sampling goes to the sites with the highest
+//! share of changed samples.
 //!
-//! **sample**, section 3.2: download all pages of the site with the most changed samples, then of the next, until the
-//! budget is used up. Theorem 1: no other policy on the same samples is expected to find more changed pages.
+//! **sample**, section 3.2: download all pages of the site with the most changed samples, then of
+//! the next, until the budget is used up. Theorem 1: no other policy on the same samples is expected
+//! to find more changed pages.
 //!
 //! # Promises
 //! - The downloads add up to the budget, or to all pages not yet sampled when there are fewer.
-//! - A site gets something only when every site with a higher share of changed samples is downloaded whole.
+//! - A site gets downloads only when every site with a higher share of changed samples is downloaded whole.
 //! - Equal shares are served in the order in which the sites are given.
 //!
 //! # Departures
-//! The text samples every site equally and compares counts; here the shares c/s are compared, which is the same then.
+//! The text samples every site equally and compares counts. Here the shares c/s are
+//! compared, which is the same then.
 
 use super::site::SampledSite;
 
-/// Further downloads of each site, out of the `budget` that is left after sampling.
+/// Further downloads of each site, from the `budget` that is left after sampling.
 pub fn allocate(sites: &[SampledSite], budget: u64) -> Vec<u64> {
     let mut order: Vec<usize> = (0..sites.len()).collect();
     order.sort_by(|&a, &b| sites[b].sample().cmp_changed_fraction(sites[a].sample()));
     allocate_in_order(sites, &order, budget)
 }
 
-/// Fills the sites one after the other.
+/// Fills the sites one after the other, in this order.
 pub(super) fn allocate_in_order(sites: &[SampledSite], order: &[usize], budget: u64) -> Vec<u64> {
     let mut downloads = vec![0; sites.len()];
     let mut left = budget;

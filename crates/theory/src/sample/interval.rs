@@ -1,18 +1,19 @@
-//! How sure a sample makes us of the share of a site's pages that changed.
+//! Confidence interval of the fraction of a site's pages that changed, from a sample.
 //!
-//! Step 6 of Algorithm 3.1 of **sample**, section 3.4. With `p = c/s` and `z` the normal quantile of (1 + α)/2:
+//! Step 6 of Algorithm 3.1 of **sample**, section 3.4. With `p = c/s` and `z` the
+//! normal quantile of (1 + α)/2:
 //!
 //! > Wald p ± z √(p(1 − p)/s), conservative p ± z/(2√s),
 //! > Wilson (p + z²/2s ± z √(p(1 − p)/s + z²/4s²)) / (1 + z²/s)
 //!
 //! # Promises
 //! - `z` keeps twelve digits for every confidence between zero and one.
-//! - Wilson's interval lies within [0, 1] and begins at exactly zero when nothing changed, ends at exactly one when all
-//!   did; the other two can be cut.
+//! - Wilson's interval lies within [0, 1]. It begins at exactly zero when nothing changed, and ends at
+//!   exactly one when everything did. The other two can be cut.
 //!
 //! # Departures
-//! The text names no method. Its Lemma 1 puts 1/(2√s) for the deviation, which is the conservative interval; the Wald
-//! interval has no width at all when none or all of the samples changed.
+//! The text names no method. Its Lemma 1 uses 1/(2√s) for the deviation, which is the conservative interval.
+//! The Wald interval has zero width when none or all of the samples changed.
 
 use statrs::function::erf::erf_inv;
 
@@ -36,23 +37,23 @@ impl Confidence {
     }
 }
 
-/// How an interval is made.
+/// Method of computing an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The deviation is that of the estimated fraction.
+    /// Uses the deviation of the estimated fraction.
     Wald,
-    /// The deviation is the largest that any fraction has.
+    /// Uses the largest deviation of any fraction.
     Conservative,
-    /// The fractions that the sample does not contradict (score interval).
+    /// Contains the fractions that the sample does not contradict (score interval).
     Wilson,
 }
 
 /// An interval of fractions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// Its lower end; may lie below zero until it is cut.
+    /// The lower end; may be below zero until it is cut.
     pub low: f64,
-    /// Its upper end; may lie above one until it is cut.
+    /// The upper end; may be above one until it is cut.
     pub high: f64,
 }
 
@@ -65,7 +66,7 @@ impl Interval {
 
 /// Interval of the fraction of changed pages of the site from which the sample was taken.
 ///
-/// Panics if nothing was sampled.
+/// Panics if the sample is empty.
 pub fn changed_fraction_interval(sample: Sample, confidence: Confidence, method: Method) -> Interval {
     assert!(sample.sampled() > 0);
     let n = sample.sampled() as f64;
@@ -82,8 +83,8 @@ fn around(center: f64, half_width: f64) -> Interval {
     Interval { low: center - half_width, high: center + half_width }
 }
 
-/// The two roots, each written so that nothing cancels: the product of the lower one and `upper` below is p², and the
-/// interval of the unchanged fraction is the mirror image, which is exact at its ends.
+/// The two roots, each in a form that does not cancel. The product of the lower root and `upper` below is p².
+/// The interval of the unchanged fraction is the mirror image, which is exact at its ends.
 fn wilson(sample: Sample, z: f64) -> Interval {
     let n = sample.sampled() as f64;
     let (p, q) = (sample.changed_fraction(), (sample.sampled() - sample.changed()) as f64 / n);
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Confidence and quantile, from the inverse error function with 60 digits.
+    /// Confidence and quantile, computed from the inverse error function with 60 digits.
     const QUANTILES: [(f64, f64); 12] = [
         (1e-300, 1.2533141373155002e-300),
         (1e-12, 1.2533141373155002e-12),

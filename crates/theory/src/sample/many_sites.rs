@@ -1,26 +1,31 @@
-//! What the greedy policy is expected to find on many equal sites, computed instead of simulated.
+//! Expected result of the greedy policy on many equal sites, computed instead of simulated.
 //!
-//! The model of **sample**, appendix, proof of Theorem 2, without its approximations: site `i` of `N` pages has the changed
-//! fraction ρ_i, `s` pages of each are sampled, and the rest of the budget goes to the sites with the most changed
-//! samples. A site shows `c` changed samples with probability b(c; s, ρ_i), so among many sites
+//! The model of **sample**, appendix, proof of Theorem 2, without its approximations: site `i` of `N`
+//! pages has the changed fraction ρ_i, `s` pages of each are sampled, and the rest of the budget goes to
+//! the sites with the most changed samples. A site shows `c` changed samples with probability b(c; s,
+//! ρ_i). So among many sites
 //!
 //! > P(c) = mean b(c; s, ρ_i), ρ(c) = mean ρ_i b(c; s, ρ_i) / P(c)
 //!
-//! are the part of the sites that show `c` and their mean changed fraction; the budget is spent from the highest `c` down.
+//! are the fraction of the sites that show `c` and their mean changed fraction. The budget is spent
+//! from the highest `c` down.
 //!
 //! # Promises
-//! - Exact in the limit of many sites with these fractions; simulations of hundreds of sites agree to three digits.
-//! - Never below the mean fraction (round robin), never above the mean of the best sites that the budget reaches.
+//! - Exact in the limit of many sites with these fractions; simulations of hundreds of
+//!   sites agree to three digits.
+//! - Never below the mean fraction (round robin), never above the mean of the best
+//!   sites that the budget reaches.
 //!
 //! # Departures
-//! The text replaces P(c) by a straight line of width 1/√s and finds a closed formula, [`super::sample_size`].
+//! The text replaces P(c) by a straight line of width 1/√s and finds a closed formula,
+//! [`super::sample_size`].
 
 use super::count_distribution::CountDistribution;
 
 /// Expected ChangeRatio of the greedy policy over sites with these changed fractions.
 ///
-/// `downloads_per_site` is the budget divided by the number of sites. Panics without sites, unless the fractions lie
-/// between zero and one, and unless the budget is above zero and enough for the samples.
+/// `downloads_per_site` is the budget divided by the number of sites. Panics without sites, unless the
+/// fractions lie between zero and one, and unless the budget is above zero and enough for the samples.
 pub fn expected_greedy_ratio(
     changed_fractions: &[f64],
     pages: u64,
@@ -30,13 +35,13 @@ pub fn expected_greedy_ratio(
     GreedyExpectation::new(changed_fractions, pages, sample_size).change_ratio(downloads_per_site)
 }
 
-/// The outcomes of sampling, for asking what several budgets would find.
+/// Distribution of the outcomes of sampling, reused for several budgets.
 pub(super) struct GreedyExpectation {
     pages: u64,
     sample_size: u64,
     mean_fraction: f64,
-    /// Part of the sites with each count of changed samples, and the mean over all sites of their changed fractions;
-    /// highest count first.
+    /// For each count of changed samples, the fraction of the sites that show it and the mean over all sites
+    /// of their changed fractions. Highest count first.
     outcomes: Vec<(f64, f64)>,
 }
 
@@ -62,7 +67,7 @@ impl GreedyExpectation {
         assert!(self.sample_size as f64 <= downloads_per_site);
         let downloads = downloads_per_site.min(self.pages as f64);
         let (size, room) = (self.sample_size as f64, (self.pages - self.sample_size) as f64);
-        // The part of the sites that can be downloaded whole.
+        // The fraction of the sites that can be downloaded whole.
         let mut left = if room > 0.0 { (downloads - size) / room } else { 0.0 };
         let mut top_fraction = 0.0;
         for &(part, mean) in &self.outcomes {
@@ -77,7 +82,8 @@ impl GreedyExpectation {
     }
 }
 
-/// Changed fractions at even steps through a normal distribution, cut to [0, 1]: the data of **sample**, section 4.8.
+/// Changed fractions at even steps through a normal distribution, cut to [0, 1]: the data
+/// of **sample**, section 4.8.
 ///
 /// Panics unless the deviation is finite and not negative.
 pub fn normal_fractions(sites: usize, mean: f64, deviation: f64) -> Vec<f64> {

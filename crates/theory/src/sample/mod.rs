@@ -1,15 +1,15 @@
-//! Which sites to visit this cycle, decided by samples: the text **sample**.
+//! Sampling policies: which sites to visit in a cycle, decided by samples (the text **sample**).
 //!
 //! In reading order:
-//! - [`site`]: what a sample of a site showed;
-//! - [`greedy`], [`proportional`]: how the downloads left after sampling are spread;
-//! - [`interval`]: how sure a sample makes us;
-//! - [`adaptive`]: sampling on until a site is decided;
+//! - [`site`]: the result of sampling a site;
+//! - [`greedy`], [`proportional`]: how the downloads left after sampling are allocated;
+//! - [`interval`]: confidence intervals of a sample;
+//! - [`adaptive`]: sampling until a site is decided;
 //! - [`sample_size`]: how many pages to sample of each site;
 //! - [`subset`]: what to do when the budget cannot sample every site;
-//! - [`change_ratio`], [`fairness`]: how a policy is judged;
-//! - `count_distribution`: how many pages of a sample turn out changed;
-//! - [`two_sites`], [`many_sites`]: what a policy is expected to find, computed;
+//! - [`change_ratio`], [`fairness`]: measures of a policy;
+//! - `count_distribution`: distribution of the changed pages in a sample;
+//! - [`two_sites`], [`many_sites`]: the expected result of a policy, computed;
 //! - [`simulation`]: the same, simulated.
 
 pub mod adaptive;

@@ -1,4 +1,5 @@
-//! The proportional policy: what is left is spread in proportion to the changed samples.
+//! Proportional sampling policy: the budget left after sampling is split in proportion to the changed
+//! samples.
 //!
 //! **sample**, section 3.2: of a budget `B` left after sampling, site `i` with `c_i` changed samples gets
 //!
@@ -6,25 +7,26 @@
 //!
 //! # Promises
 //! - The downloads add up to the budget, or to all pages not yet sampled when there are fewer.
-//! - No site gets more than the pages it has left; among those below that limit, shares differ from the exact
+//! - No site gets more than the pages it has left. Among those below that limit, shares differ from the exact
 //!   proportion by less than one page.
 //! - The arithmetic is exact: no share depends on rounding.
 //!
 //! # Departures
-//! The text does not say what happens when a site is full, when no sample changed, or to the fractions of a page:
-//! - A site whose share reaches its limit stops there, and the rest is shared again among the others. Sites without
-//!   changed samples share what all others leave, equally.
-//! - Shares are rounded down; the missing pages go one each to the largest fractions, compared at nine decimals, and
-//!   among equal ones to the site given first.
+//! The text does not say what happens when a site is full, when no sample changed, or
+//! to the fractions of a page:
+//! - A site whose share reaches its limit gets its limit, and the rest is shared again among the others.
+//!   Sites without changed samples share equally what all others leave.
+//! - Shares are rounded down. The missing pages go one each to the largest fractions, compared at nine
+//!   decimals, and among equal ones to the site given first.
 
 use std::cmp::Reverse;
 
 use super::site::SampledSite;
 
-/// Sites that one allocation may have; it keeps every product of counts below 2^127.
+/// Maximum number of sites of one allocation. It keeps every product of counts below 2^127.
 pub const SITES_MAX: usize = 1 << 20;
 
-/// Further downloads of each site, out of the `budget` that is left after sampling.
+/// Further downloads of each site, from the `budget` that is left after sampling.
 ///
 /// Panics for more than [`SITES_MAX`] sites.
 pub fn allocate(sites: &[SampledSite], budget: u64) -> Vec<u64> {
@@ -44,7 +46,7 @@ pub fn allocate(sites: &[SampledSite], budget: u64) -> Vec<u64> {
     downloads
 }
 
-/// What one site may ask for.
+/// The demand of one site: its weight and its room.
 #[derive(Clone, Copy)]
 struct Claim {
     site: usize,
@@ -52,10 +54,10 @@ struct Claim {
     weight: u64,
 }
 
-/// Shares `budget` among the claims in proportion to their weights and returns what no site could take.
+/// Shares `budget` among the claims in proportion to their weights. Returns what no site could take.
 ///
-/// Sites reach their limits in the order of room/weight: a site that stops leaves the others a larger share each, so
-/// one that is at its limit stays there, and it does not matter how many are stopped at once.
+/// Sites reach their limits in the order of room/weight. A site that is taken out leaves the others a larger
+/// share each. So a site at its limit stays there, and the number of sites taken out at once does not matter.
 fn share(mut claims: Vec<Claim>, budget: u64, downloads: &mut [u64]) -> u64 {
     claims.sort_by(|a, b| product(a.room, b.weight).cmp(&product(b.room, a.weight)));
     let mut weight: u128 = claims.iter().map(|claim| u128::from(claim.weight)).sum();
@@ -74,7 +76,8 @@ fn share(mut claims: Vec<Claim>, budget: u64, downloads: &mut [u64]) -> u64 {
     if rest.is_empty() { left } else { share_in_whole_pages(rest, weight, left, downloads) }
 }
 
-/// Shares `budget` among claims none of which reaches its limit; `weight` is their sum. Nothing is left: returns zero.
+/// Shares `budget` among claims of which none reaches its limit. `weight` is the sum of their weights. Always
+/// returns zero, as nothing is left.
 fn share_in_whole_pages(claims: &mut [Claim], weight: u128, budget: u64, downloads: &mut [u64]) -> u64 {
     let mut missing = budget;
     for claim in claims.iter() {
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn what_a_full_site_leaves_is_shared_again() {
         check(&[(30, 10, 9), (100, 10, 2), (50, 10, 0)], 130, &[20, 90, 20]);
-        // 60 : 30 : 10 of 100; the first stops at 15, and 85 are shared 3 : 1.
+        // 60 : 30 : 10 of 100. The first stops at 15, and 85 are shared 3 : 1.
         check(&[(25, 10, 6), (200, 10, 3), (200, 10, 1)], 100, &[15, 64, 21]);
     }
 
@@ -162,7 +165,7 @@ mod tests {
         check(&many, u64::MAX, &[1; 1000]);
     }
 
-    /// The rule as it is written: shares as numbers, all full sites stopped at once, round after round.
+    /// The rule as written: shares as real numbers, all full sites taken out at once, round after round.
     fn by_rounds(sites: &[SampledSite], budget: u64) -> Vec<f64> {
         let mut shares = vec![0.0; sites.len()];
         let mut left = budget as f64;

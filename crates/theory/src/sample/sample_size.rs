@@ -1,25 +1,25 @@
-//! How many pages to sample of each site before the greedy policy decides.
+//! Optimal sample size: how many pages to sample of each site before the greedy policy decides.
 //!
-//! **sample**, section 3.3, Theorem 2. With `N` pages a site, `r` downloads per page kept, f(ρ_t) the density of the
-//! changed fractions at the threshold, ρ̄_r their mean above it and ρ̄ their mean over all sites:
+//! **sample**, section 3.3, Theorem 2. With `N` pages a site, `r` downloads per page kept, f(ρ_t) the density
+//! of the changed fractions at the threshold, ρ̄_r their mean above it and ρ̄ their mean over all sites:
 //!
 //! > stated √(N r f(ρ_t) / (6 (ρ̄_r − ρ̄))), without knowledge of the distribution √(N r),
 //! > corrected √(N f(ρ_t) / (6 (ρ̄_r − ρ̄)))
 //!
 //! # Promises
 //! - The size grows with pages and density, and falls with the distance of the best sites from the mean.
-//! - No product overflows or underflows on the way.
+//! - No intermediate product overflows or underflows.
 //! - On normally distributed fractions the corrected size lies where the policy really is best.
 //!
 //! # Departures
-//! The proof of the theorem does not lead to its statement: the integral it needs is r ρ̄_r − f(ρ_t)/(6s), with a minus
-//! sign, and samples are paid from the budget N r of a site. The maximum of
-//! s ρ̄ + (N r − s) ρ̄_r − N f(ρ_t)/(6s) is the corrected size, in which r does not occur. The curve is flat, so the
-//! stated size does little harm; it is kept because it is what the text says.
+//! The proof of the theorem does not lead to its statement: the integral it needs is r ρ̄_r − f(ρ_t)/(6s),
+//! with a minus sign, and samples are paid from the budget N r of a site. The maximum of s ρ̄ + (N r − s)
+//! ρ̄_r − N f(ρ_t)/(6s) is the corrected size, in which r does not occur. The curve is flat, so the stated
+//! size does little harm; it is kept because the text states it.
 
 use std::f64::consts::SQRT_2;
 
-/// What is known of the changed fractions of the sites.
+/// Parameters of the distribution of the changed fractions over the sites.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FractionDistribution {
     density_at_threshold: f64,
@@ -28,9 +28,10 @@ pub struct FractionDistribution {
 }
 
 impl FractionDistribution {
-    /// Density at the threshold, mean above the threshold, mean over all sites.
+    /// Creates the parameters: density at the threshold, mean above the threshold, mean over all sites.
     ///
-    /// Panics unless all are finite, the density is not negative, and the mean above the threshold is the larger one.
+    /// Panics unless all are finite, the density is not negative, and the mean above the
+    /// threshold is the larger one.
     pub fn new(density_at_threshold: f64, top_mean: f64, mean: f64) -> Self {
         assert!(density_at_threshold.is_finite());
         assert!(0.0 <= density_at_threshold);
@@ -40,7 +41,7 @@ impl FractionDistribution {
         Self { density_at_threshold, top_mean, mean }
     }
 
-    /// √(f(ρ_t) / (6 (ρ̄_r − ρ̄))) times `size`; zero times infinity is zero, for there is nothing to sample.
+    /// √(f(ρ_t) / (6 (ρ̄_r − ρ̄))) times `size`. Zero times infinity is zero: there is nothing to sample.
     fn apply(self, size: f64) -> f64 {
         if size == 0.0 || self.density_at_threshold == 0.0 {
             return 0.0;
@@ -56,7 +57,7 @@ impl FractionDistribution {
     }
 }
 
-/// The rule of thumb √(N r) for an unknown distribution; `budget_ratio` is downloads per page kept.
+/// The rule of thumb √(N r) for an unknown distribution. `budget_ratio` is downloads per page kept.
 ///
 /// Panics if an argument is negative or not finite.
 pub fn rule_of_thumb(pages_per_site: f64, budget_ratio: f64) -> f64 {
@@ -67,14 +68,14 @@ pub fn rule_of_thumb(pages_per_site: f64, budget_ratio: f64) -> f64 {
     pages_per_site.sqrt() * budget_ratio.sqrt()
 }
 
-/// Theorem 2 as it is stated.
+/// Theorem 2 as the text states it.
 ///
 /// Panics as [`rule_of_thumb`] does.
 pub fn stated(pages_per_site: f64, budget_ratio: f64, distribution: FractionDistribution) -> f64 {
     distribution.apply(rule_of_thumb(pages_per_site, budget_ratio))
 }
 
-/// Theorem 2 as its proof should have ended: the budget does not matter.
+/// Theorem 2 as its proof should have ended: the size does not depend on the budget.
 ///
 /// Panics if the number of pages is negative or not finite.
 pub fn corrected(pages_per_site: f64, distribution: FractionDistribution) -> f64 {
@@ -85,7 +86,7 @@ pub fn corrected(pages_per_site: f64, distribution: FractionDistribution) -> f64
 mod tests {
     use super::*;
 
-    /// The data of section 4.8: N(0.5, 0.3), a third of the pages can be downloaded.
+    /// The data of section 4.8: N(0.5, 0.3), and a budget for a third of the pages.
     fn normal() -> FractionDistribution {
         FractionDistribution::new(1.211999248917726, 0.8272397972077861, 0.5)
     }

@@ -1,23 +1,27 @@
-//! A policy run on simulated sites of equal size.
+//! Simulates a sampling policy on sites of equal size.
 //!
-//! **sample**, section 4.8, Figure 15: in each download cycle every page of site `i` changes with probability ρ_i,
-//! independently; a policy spends its budget, samples included, and the ChangeRatio of the cycle is the part of its
-//! downloads that had changed.
+//! **sample**, section 4.8, Figure 15: in each download cycle every page of site `i` changes with probability
+//! ρ_i, independently. A policy spends its budget, samples included, and the ChangeRatio of the cycle is the
+//! fraction of its downloads that had changed.
 //!
-//! As the pages of a site are alike, which of them are downloaded does not matter: the changes that `m` downloads find are
-//! binomial with `m` and ρ_i, and a cycle costs time in the number of sites, not of pages.
+//! As the pages of a site are alike, it does not matter which of them are downloaded: the
+//! changes that `m` downloads find are binomial with `m` and ρ_i. A cycle takes time linear in
+//! the number of sites, not of pages.
 //!
 //! # Promises
 //! - A run is a function of its random source: the same source gives the same result.
 //! - Every cycle downloads the whole budget, or all pages when there are fewer.
-//! - The oracle finds no less than any policy, and greedy and adaptive more than round robin when sites differ.
+//! - The oracle finds no less than any policy, and greedy and adaptive more than round robin when sites
+//!   differ.
 //!
 //! # Departures
 //! What the text leaves open:
-//! - Round robin spreads the budget evenly; the few pages that cannot be spread go around the sites from cycle to cycle.
+//! - Round robin spreads the budget evenly. The few pages left over rotate among the
+//!   sites from cycle to cycle.
 //! - A budget too small for all samples is spread evenly, and nothing is left.
-//! - The adaptive policy can download budget/pages sites, at least one and not all; its threshold looks at the estimates
-//!   of all sites, decided or not; what is left in the end goes to the sites with the highest estimates.
+//! - The adaptive policy can download budget/pages sites, at least one and not all. Its threshold
+//!   considers the estimates of all sites, decided or not. What is left in the end goes to the sites
+//!   with the highest estimates.
 //! - Ties are broken at random.
 
 use rand::Rng;
@@ -30,16 +34,16 @@ use super::interval::{Confidence, Method, changed_fraction_interval};
 use super::site::{SITE_PAGES_MAX, Sample, SampledSite};
 use super::{greedy, proportional};
 
-/// Which pages a cycle downloads.
+/// Policy that chooses the pages of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Policy {
-    /// All sites alike.
+    /// The same number of pages of every site.
     RoundRobin,
-    /// Samples, then in proportion to the changed ones.
+    /// Samples, then pages in proportion to the changed ones.
     Proportional,
-    /// Samples, then the sites with the most changed ones.
+    /// Samples, then all pages of the sites with the most changed ones.
     Greedy,
-    /// Samples in rounds until a site is decided.
+    /// Samples in rounds until each site is decided.
     Adaptive(Confidence, Method),
     /// Only changed pages, as long as there are any: no policy can find more.
     Oracle,
@@ -55,8 +59,8 @@ pub struct EqualSites<'a> {
 impl<'a> EqualSites<'a> {
     /// Sites of `pages` pages each, whose pages change with these probabilities in a cycle.
     ///
-    /// Panics unless the fractions lie between zero and one, or for more than [`proportional::SITES_MAX`] sites or
-    /// [`SITE_PAGES_MAX`] pages.
+    /// Panics unless the fractions lie between zero and one, or for more than [`proportional::SITES_MAX`]
+    /// sites or [`SITE_PAGES_MAX`] pages.
     pub fn new(changed_fractions: &'a [f64], pages: u64) -> Self {
         assert!(changed_fractions.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
         assert!(changed_fractions.len() <= proportional::SITES_MAX);
@@ -65,12 +69,12 @@ impl<'a> EqualSites<'a> {
     }
 }
 
-/// What a run does.
+/// Parameters of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// Which pages are downloaded.
+    /// The policy.
     pub policy: Policy,
-    /// Downloads of a cycle, samples included; at most [`SITE_PAGES_MAX`] are used.
+    /// Downloads per cycle, samples included; at most [`SITE_PAGES_MAX`] are used.
     pub budget: u64,
     /// Pages sampled of each site, or of each undecided site in a round of the adaptive policy.
     pub sample_size: u64,
@@ -80,7 +84,7 @@ pub struct Run {
 
 /// Mean ChangeRatio of the cycles; `None` when nothing is downloaded.
 ///
-/// Panics if the adaptive policy is to sample nothing.
+/// Panics if the sample size of the adaptive policy is zero.
 pub fn simulate(sites: EqualSites<'_>, run: &Run, rng: &mut impl Rng) -> Option<f64> {
     assert!(run.sample_size > 0 || !matches!(run.policy, Policy::Adaptive(..)));
     let all_pages = u128::from(sites.pages) * sites.changed_fractions.len() as u128;
@@ -104,7 +108,7 @@ pub fn simulate(sites: EqualSites<'_>, run: &Run, rng: &mut impl Rng) -> Option<
     Some(sum / run.cycles as f64)
 }
 
-/// One download cycle.
+/// State of one download cycle.
 struct Cycle<'a, R> {
     sites: EqualSites<'a>,
     /// Pages downloaded so far of each site, and how many of them had changed.
@@ -158,9 +162,10 @@ impl<'a, R: Rng> Cycle<'a, R> {
         self.found()
     }
 
-    /// Decides for one site after a round of samples, and downloads it whole when its changed fraction is surely high.
+    /// Decides about one site after a round of samples, and downloads it whole when its changed fraction is
+    /// high. Returns whether it is still undecided.
     fn is_undecided(&mut self, site: usize, threshold: f64, confidence: Confidence, method: Method) -> bool {
-        // The budget ended before the site was sampled.
+        // The budget was used up before the site was sampled.
         if self.downloaded[site].sampled() == 0 {
             return true;
         }
@@ -174,13 +179,14 @@ impl<'a, R: Rng> Cycle<'a, R> {
         }
     }
 
-    /// Samples every site, as far as the budget goes.
+    /// Samples every site, as far as the budget allows.
     fn sample_all(&mut self, sample_size: u64, turn: &mut usize) {
         let samples = u128::from(sample_size.min(self.sites.pages)) * self.downloaded.len() as u128;
         self.spread_evenly(samples.min(u128::from(self.left)) as u64, turn);
     }
 
-    /// Downloads the same number of pages of each site; those left over one each from the site `turn` on, which moves on.
+    /// Downloads the same number of pages of each site. Pages left over go one each to the sites from `turn`
+    /// on, and `turn` advances.
     fn spread_evenly(&mut self, downloads: u64, turn: &mut usize) {
         let sites = self.downloaded.len();
         let over = (downloads % sites as u64) as usize;
@@ -207,7 +213,7 @@ impl<'a, R: Rng> Cycle<'a, R> {
         }
     }
 
-    /// Downloads so many pages of a site, or as many as it has and the budget allows.
+    /// Downloads `count` pages of a site, or as many as it has and the budget allows.
     fn download(&mut self, site: usize, count: u64) {
         let count = count.min(self.room(site)).min(self.left);
         if count > 0 {
@@ -217,18 +223,18 @@ impl<'a, R: Rng> Cycle<'a, R> {
         }
     }
 
-    /// How many of `count` pages of a site changed.
+    /// Draws the number of `count` pages of a site that changed.
     fn draw_changed(&mut self, site: usize, count: u64) -> u64 {
         let distribution = Binomial::new(count, self.sites.changed_fractions[site]);
         distribution.expect("the fraction is a probability").sample(self.rng).min(count)
     }
 
-    /// How many pages of all sites changed.
+    /// Draws the number of changed pages of all sites.
     fn changed_pages(&mut self) -> u128 {
         (0..self.downloaded.len()).map(|site| u128::from(self.draw_changed(site, self.sites.pages))).sum()
     }
 
-    /// Changes found so far.
+    /// Number of changes found so far.
     fn found(&self) -> u64 {
         self.downloaded.iter().map(|sample| sample.changed()).sum()
     }
@@ -308,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_page_that_cannot_be_spread_goes_around() {
-        // One download a cycle, five sites of which one always changes, five cycles: it is met exactly once.
+        // One download per cycle and five cycles; of five sites one always changes. It is visited exactly
+        // once.
         let found = ratio(Policy::RoundRobin, &[0.0, 0.0, 1.0, 0.0, 0.0], 10, 1, 0, 9);
         assert_eq!(found, Some(0.2));
     }

@@ -1,17 +1,18 @@
-//! What a sample of a site showed.
+//! Sample of a site: how many pages were sampled and how many of them had changed.
 //!
 //! The ρ̂ = c/s of **sample**, section 3.2: of `s` pages sampled at random from a site, `c` had changed.
 //!
 //! # Promises
-//! - A sample holds no more changed pages than pages, and a site no more sampled pages than pages.
+//! - A sample has no more changed pages than pages, and a site no more sampled pages than pages.
 //! - Two fractions are compared exactly, however close they are.
 //!
 //! # Departures
-//! None. A site of which nothing was sampled shows no change: its fraction is zero.
+//! None. A site without samples shows no change: its fraction is zero.
 
 use std::cmp::Ordering;
 
-/// Pages a site may have: beyond it counts are no longer exact as a double, and products of counts would overflow.
+/// Maximum number of pages of a site. Beyond it counts are not exact as doubles, and products
+/// of counts would overflow.
 pub const SITE_PAGES_MAX: u64 = 1 << 53;
 
 /// Pages sampled at random from one site, and how many of them had changed.
@@ -52,7 +53,7 @@ impl Sample {
         ours.cmp(&theirs)
     }
 
-    /// Both samples as one.
+    /// Merges both samples into one.
     pub fn join(self, other: Self) -> Self {
         Self::new(self.sampled + other.sampled, self.changed + other.changed)
     }
@@ -73,7 +74,7 @@ impl SampledSite {
         Self { pages, sample }
     }
 
-    /// What its sample showed.
+    /// Its sample.
     pub fn sample(self) -> Sample {
         self.sample
     }

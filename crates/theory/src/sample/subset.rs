@@ -1,39 +1,39 @@
-//! Subset sampling: when the budget cannot sample every site, take the sites in turns.
+//! Subset sampling: when the budget cannot sample every site, sample groups of sites in turn.
 //!
-//! **sample**, section 3.5, and the experiment of section 4.4. The sites are divided into groups; each cycle samples and
-//! downloads one group only, and the groups come in turn. A group should be so large that the budget `R` can download
-//! all pages of its high sites after sampling. If a part `h` of the sites is high, each has `N` pages and `s` of them
-//! are sampled:
+//! **sample**, section 3.5, and the experiment of section 4.4. The sites are divided into groups. Each cycle
+//! samples and downloads one group only, and the groups take turns. A group should be so large that the
+//! budget `R` can download all pages of its high sites after sampling. If a fraction `h` of the sites is
+//! high, each has `N` pages and `s` of them are sampled:
 //!
 //! > m s + h m (N − s) = R, so m = R / (s + h (N − s)); without the samples m N = R / h (section 4.4)
 //!
 //! # Promises
-//! - After the samples of a group, what is left of the budget covers the high part of it.
+//! - After the samples of a group, the rest of the budget covers the high part of it.
 //! - The groups of a round are disjoint, differ by at most one site, and together are all sites.
 //! - [`best_group_size`] finds no less than any other size is expected to find.
 //!
 //! # Departures
-//! The text has no formula for the best number of sites and recommends the rule above. Where the changed fractions are
-//! known from earlier cycles, [`best_group_size`] computes the answer from them.
+//! The text has no formula for the best number of sites and recommends the rule above. Where the changed
+//! fractions are known from earlier cycles, [`best_group_size`] computes the answer from them.
 
 use std::ops::Range;
 
 use super::many_sites::GreedyExpectation;
 
-/// What a cycle can do.
+/// Limits of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CycleLimits {
-    /// Downloads of one cycle, samples included.
+    /// Downloads per cycle, samples included.
     pub budget: u64,
-    /// Pages of each site.
+    /// Number of pages of each site.
     pub pages_per_site: u64,
-    /// Pages sampled of each site in the group.
+    /// Number of pages sampled of each site in the group.
     pub sample_size: u64,
 }
 
-/// Number of pages of which the budget can download the part `high_fraction`: the rule of section 4.4.
+/// Number of pages of which the budget can download the fraction `high_fraction`: the rule of section 4.4.
 ///
-/// Panics unless the fraction lies above zero and is not above one.
+/// Panics unless the fraction is above zero and at most one.
 pub fn pages_per_group(budget: u64, high_fraction: f64) -> f64 {
     assert!(0.0 < high_fraction);
     assert!(high_fraction <= 1.0);
@@ -42,7 +42,8 @@ pub fn pages_per_group(budget: u64, high_fraction: f64) -> f64 {
 
 /// Number of sites whose samples and whose high part the budget can download: at least one, at most `sites`.
 ///
-/// Panics without sites, if more is sampled than a site has, or unless the fraction lies between zero and one.
+/// Panics if there are no sites, if more is sampled than a site has, or unless the fraction
+/// lies between zero and one.
 pub fn group_size(limits: CycleLimits, high_fraction: f64, sites: usize) -> usize {
     assert!(sites > 0);
     assert!(limits.sample_size <= limits.pages_per_site);
@@ -52,10 +53,11 @@ pub fn group_size(limits: CycleLimits, high_fraction: f64, sites: usize) -> usiz
     ((limits.budget as f64 / downloads_per_site) as usize).clamp(1, sites)
 }
 
-/// Number of sites for which the greedy policy is expected to find the most, when the sites have these changed
-/// fractions; the larger one of equals, so that each site comes sooner again.
+/// Number of sites for which the greedy policy is expected to find the most changes, when the sites have
+/// these changed fractions. Of equally good sizes the larger one, so that each site's turn comes sooner.
 ///
-/// Panics without sites, unless the fractions lie between zero and one, or if more is sampled than a site has.
+/// Panics if there are no sites, unless the fractions lie between zero and one, or if more
+/// is sampled than a site has.
 pub fn best_group_size(changed_fractions: &[f64], limits: CycleLimits) -> usize {
     let expectation = GreedyExpectation::new(changed_fractions, limits.pages_per_site, limits.sample_size);
     let mut best = (1, f64::NEG_INFINITY);
@@ -72,7 +74,8 @@ pub fn best_group_size(changed_fractions: &[f64], limits: CycleLimits) -> usize 
     best.0
 }
 
-/// The sites of one cycle, when `sites` are divided into groups of at most `group_size` and cycles are counted from zero.
+/// The sites of one cycle, when `sites` are divided into groups of at most `group_size`.
+/// Cycles are counted from zero.
 ///
 /// Panics if the group size is zero.
 pub fn group_of_cycle(sites: usize, group_size: usize, cycle: u64) -> Range<usize> {
@@ -89,7 +92,7 @@ mod tests {
     use crate::sample::many_sites::expected_greedy_ratio;
     use proptest::prelude::*;
 
-    /// Example 3: 500 downloads, 100 pages a site, 10 samples of each.
+    /// Example 3: 500 downloads, 100 pages per site, 10 samples of each.
     const EXAMPLE: CycleLimits = CycleLimits { budget: 500, pages_per_site: 100, sample_size: 10 };
 
     #[track_caller]
@@ -114,8 +117,8 @@ mod tests {
 
     #[test]
     fn a_clear_group_of_high_sites_is_matched_by_the_best_size() {
-        // A fifth of the sites change wholly, the others not at all, and ten samples tell them apart: the best group
-        // is the one whose high sites use up the budget, which is what the rule gives.
+        // A fifth of the sites change wholly, the others not at all, and ten samples distinguish them. The
+        // best group is the one whose high sites use up the budget, which is what the rule gives.
         let fractions: Vec<_> = (0..100).map(|site| f64::from(u8::from(site % 5 == 0))).collect();
         let limits = CycleLimits { budget: 560, pages_per_site: 100, sample_size: 10 };
         assert_eq!(group_size(limits, 0.2, 100), 20);

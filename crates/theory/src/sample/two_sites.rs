@@ -1,20 +1,20 @@
-//! What a policy is expected to find on two sites, exactly.
+//! Expected result of a sampling policy on two sites, exactly.
 //!
-//! **sample**, section 3.3, Figure 1: of two sites with `N_i` pages, `K_i` of them changed, `s` pages each are sampled and
-//! the rest of the budget `B` is spent as the samples say. With X_i the changed samples (hypergeometric) and `m_i` the
-//! further downloads,
+//! **sample**, section 3.3, Figure 1: of two sites with `N_i` pages, `K_i` of them changed, `s` pages each
+//! are sampled and the rest of the budget `B` is spent according to the samples. With X_i the changed samples
+//! (hypergeometric) and `m_i` the further downloads,
 //!
 //! > ChangeRatio = E[ Σ X_i + m_i (K_i − X_i)/(N_i − s) ] / downloads
 //!
 //! # Promises
 //! - The expectation is exact to ten digits: a sum over all outcomes of both samples that matter.
-//! - A site is never downloaded beyond its pages; what it cannot take the other one gets.
+//! - A site is never downloaded beyond its pages; the rest goes to the other one.
 //! - With no samples, or with samples only, every policy is round robin on sites of equal size.
 //!
 //! # Departures
-//! The text says only that the figure was computed analytically. Here equal counts give the mean of both choices of the
-//! greedy policy, the shares of the proportional one are real numbers, half each when no sample changed, and round robin
-//! is the share of changed pages.
+//! The text says only that the figure was computed analytically. Here equal counts give the mean of both
+//! choices of the greedy policy, the shares of the proportional one are real numbers, half each when no
+//! sample changed, and round robin is the share of changed pages.
 
 use super::count_distribution::CountDistribution;
 use super::site::SITE_PAGES_MAX;
@@ -35,10 +35,10 @@ impl KnownSite {
     }
 }
 
-/// How the budget left after sampling is spent.
+/// Policy that spends the budget left after sampling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// Without regard to the samples.
+    /// Ignores the samples.
     RoundRobin,
     /// In proportion to the changed samples.
     Proportional,
@@ -48,7 +48,7 @@ pub enum Policy {
 
 /// Expected ChangeRatio; `None` when nothing is downloaded.
 ///
-/// Takes time in proportion to the sample size. Panics if the samples exceed the budget or the pages of a site.
+/// Takes time linear in the sample size. Panics if the samples exceed the budget or the pages of a site.
 pub fn expected_change_ratio(
     sites: [KnownSite; 2],
     budget: u64,
@@ -81,7 +81,7 @@ fn expected_changes(
     first_share: impl Fn(&Split, u64, u64) -> f64,
 ) -> f64 {
     let counts = sites.map(|site| CountDistribution::hypergeometric(site.pages, site.changed, sample_size));
-    // Of the pages that were not sampled, the part that changed.
+    // The changed fraction of the pages that were not sampled.
     let changed_part = |site: usize, count: u64| {
         if split.room[site] == 0.0 { 0.0 } else { (sites[site].changed - count) as f64 / split.room[site] }
     };
@@ -96,14 +96,14 @@ fn expected_changes(
     counts[0].iter().map(given_first).sum()
 }
 
-/// What is left to be downloaded, and how much of it each site can take; both together can take it all.
+/// Downloads left after sampling, and the room of each site. Both sites together have room for all of them.
 struct Split {
     left: f64,
     room: [f64; 2],
 }
 
 impl Split {
-    /// The part of the first site when it wants `wanted`.
+    /// The share of the first site when it would get `wanted`, limited by the room of both.
     fn within_room(&self, wanted: f64) -> f64 {
         wanted.max(self.left - self.room[1]).min(self.room[0])
     }
@@ -174,7 +174,8 @@ mod tests {
 
     #[test]
     fn what_a_full_site_cannot_take_the_other_gets() {
-        // One page of the first site is left, whatever the policy wants; the second site takes the other nine.
+        // One page of the first site is left, whatever the policy asks for. The second
+        // site gets the other nine.
         for policy in [Policy::Greedy, Policy::Proportional] {
             let found = ratio([3, 100], [3, 0], 14, 2, policy);
             assert!(found.is_some_and(|ratio| (ratio - 3.0 / 14.0).abs() < 1e-15), "{found:?}");

@@ -1,6 +1,7 @@
-//! What an old summary still knows of a database: recall, precision and divergence against the current one.
+//! Compares an old content summary with the current one: recall, precision and KL divergence.
 //!
-//! **summary**, section 3.2, with Wo and Wc the words of the old and of the current summary and W what they share:
+//! **summary**, section 3.2, with Wo and Wc the words of the old and of the current summary
+//! and W the words they share:
 //!
 //! > ur = |W|/|Wc|,  wr = Σ over W of fc / Σ over Wc of fc
 //! >
@@ -9,29 +10,31 @@
 //! > KL = Σ over W of pc ln(pc/po), both p normalised over W
 //!
 //! # Promises
-//! - Recall and precision lie within [0, 1] and are one for equal summaries; turning old and current around exchanges them.
+//! - Recall and precision lie within [0, 1] and are one for equal summaries; swapping old
+//!   and current exchanges them.
 //! - The divergence is never negative, not even by rounding, and zero when frequencies are proportional.
-//! - What has no words to divide by is not defined; the divergence is not defined without a common word.
-//! - Columns over the same words compare as the summaries do, to 1e-12.
+//! - A measure with no words to divide by is undefined (`None`); so is the divergence without a common word.
+//! - [`compare_columns`] gives the same result as [`compare`], to 1e-12.
 //!
 //! # Departures
-//! The logarithm is the natural one, in nats; the text writes log and speaks of bits. [`Comparison::divergence_bits`]
-//! gives bits. A threshold means different things under the two.
+//! The logarithm is the natural one, in nats; the text writes log and speaks of bits.
+//! [`Comparison::divergence_bits`] gives bits. A threshold means different things under the two.
 
 use super::document_frequencies::DocumentFrequencies;
 
-/// How an old summary compares with the current one.
+/// Result of comparing an old summary with the current one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
-    /// ur: the share of the current words that the old summary has. None without current words.
+    /// ur: the share of the current words that the old summary has. `None` without current words.
     pub recall: Option<f64>,
     /// wr: the same, each word weighted by its current frequency.
     pub weighted_recall: Option<f64>,
-    /// up: the share of the old words that the current summary still has. None without old words.
+    /// up: the share of the old words that the current summary still has. `None` without old words.
     pub precision: Option<f64>,
     /// wp: the same, each word weighted by its old frequency.
     pub weighted_precision: Option<f64>,
-    /// KL: the divergence of the old from the current summary over their common words, in nats. None without one.
+    /// KL: the divergence of the old from the current summary over their common words, in
+    /// nats. `None` without one.
     pub divergence: Option<f64>,
 }
 
@@ -58,10 +61,10 @@ pub fn compare(old: &DocumentFrequencies, current: &DocumentFrequencies) -> Comp
     }
 }
 
-/// Compares summaries given as columns over the same words, zero where a summary does not have a word. Many times as fast
-/// as [`compare`], for frequencies that are no larger than counts are.
+/// Compares summaries given as columns over the same words, with zero where a summary does not have a word.
+/// Many times faster than [`compare`], for frequencies no larger than counts.
 ///
-/// Panics on columns of different lengths.
+/// Panics if the lengths differ.
 pub fn compare_columns<F: Copy + Into<f64>>(old: &[F], current: &[F]) -> Comparison {
     assert_eq!(old.len(), current.len());
     let (mut old_words, mut current_words, mut common) = (0u64, 0u64, 0u64);
@@ -77,7 +80,7 @@ pub fn compare_columns<F: Copy + Into<f64>>(old: &[F], current: &[F]) -> Compari
             common += 1;
             old_common += before;
             current_common += after;
-            // Most words of two summaries of one database are as frequent as they were.
+            // Most words of two summaries of one database keep their frequency.
             if before != after {
                 logarithms += after * (after / before).ln();
             }
@@ -97,10 +100,10 @@ fn share(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| (part / whole).min(1.0))
 }
 
-/// The share that some words' frequencies have of those of all words.
+/// The frequencies of some words as a share of those of all words.
 fn weighted_share(part: impl Iterator<Item = f64>, summary: &DocumentFrequencies) -> Option<f64> {
     let unit = unit(summary.words().map(|(_, frequency)| frequency));
-    // From zero up, as the sum of nothing is −0.
+    // Starts from 0.0: the sum of an empty iterator is −0.0.
     let part = part.map(|frequency| frequency / unit).fold(0.0, |sum, part| sum + part);
     share(part, summary.words().map(|(_, frequency)| frequency / unit).sum())
 }
@@ -121,7 +124,7 @@ fn divergence(common: &[(f64, f64)]) -> f64 {
             let x = difference / old_share;
             return old_share * x * x * horner(x);
         }
-        // As logarithms, because a share may be too small for a double.
+        // Computed in logarithms, because a share may be too small for a double.
         let old_log = old.ln() - old_unit.ln() - old_sum.ln();
         let current_log = current.ln() - current_unit.ln() - current_sum.ln();
         (current_part / current_sum * (current_log - old_log) - difference).max(0.0)
@@ -130,14 +133,14 @@ fn divergence(common: &[(f64, f64)]) -> f64 {
     common.iter().map(term).sum()
 }
 
-/// A power of two near the largest value: in units of it no sum overflows, and no whole number loses a digit.
+/// A power of two near the largest value. In units of it no sum overflows, and no whole number loses a digit.
 fn unit(values: impl Iterator<Item = f64>) -> f64 {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
     let largest = values.fold(f64::MIN_POSITIVE, f64::max);
     f64::from_bits(largest.to_bits() & EXPONENT)
 }
 
-/// ab − cd with the digits that the difference of rounded products would lose.
+/// ab − cd, with the digits that the difference of rounded products would lose.
 fn difference_of_products(a: f64, b: f64, c: f64, d: f64) -> f64 {
     let product = c * d;
     a.mul_add(b, -product) - c.mul_add(d, -product)
@@ -204,7 +207,7 @@ mod tests {
             &[("a", 1e-308), ("b", 1e-308), ("d", 1e-308)],
             [Some(2.0 / 3.0), Some(2.0 / 3.0), Some(2.0 / 3.0), Some(2.0 / 3.0), Some(0.0)],
         );
-        // With 60 digits: nearly equal frequencies leave a small divergence with all its digits.
+        // Computed with 60 digits: nearly equal frequencies leave a small divergence with all its digits.
         check(
             &[("a", 1_000_000_000.0), ("b", 1_000_000_000.0)],
             &[("a", 1_000_000_001.0), ("b", 1_000_000_000.0)],
@@ -234,14 +237,18 @@ mod tests {
 
         #[test]
         fn columns_compare_as_summaries_do(words in prop::collection::vec((0u16..50, 0u16..50), 0..20)) {
-            let column = |pick: fn(&(u16, u16)) -> u16| words.iter().map(pick).map(f64::from).collect::<Vec<f64>>();
+            let column =
+                |pick: fn(&(u16, u16)) -> u16| words.iter().map(pick).map(f64::from).collect::<Vec<f64>>();
             let (old, current) = (column(|pair| pair.0), column(|pair| pair.1));
             let summary = |column: &[f64]| DocumentFrequencies::from_frequencies(
                 0.0,
                 column.iter().enumerate().map(|(i, frequency)| (i.to_string(), *frequency)),
             );
-            let (fast, careful) = (compare_columns(&old, &current), compare(&summary(&old), &summary(&current)));
-            let parts = |c: Comparison| [c.recall, c.weighted_recall, c.precision, c.weighted_precision, c.divergence];
+            let (fast, careful) =
+                (compare_columns(&old, &current), compare(&summary(&old), &summary(&current)));
+            let parts = |c: Comparison| [
+                c.recall, c.weighted_recall, c.precision, c.weighted_precision, c.divergence
+            ];
             for (fast, careful) in parts(fast).into_iter().zip(parts(careful)) {
                 prop_assert_eq!(fast.is_some(), careful.is_some());
                 prop_assert!(fast.zip(careful).is_none_or(|(fast, careful)| (fast - careful).abs() < 1e-12));

@@ -1,4 +1,4 @@
-//! How many documents hold each word: the content summary of a text database.
+//! Content summary of a text database: how many documents contain each word.
 //!
 //! **summary**, Definition 1 (of all documents) and Definition 2 (estimated from a sample):
 //!
@@ -6,8 +6,8 @@
 //!
 //! # Promises
 //! - A word counts once per document, however often the document has it.
-//! - A word with a frequency of zero is no word of the summary.
-//! - Summaries of two sets of documents, merged, are the summary of both sets.
+//! - A word with a frequency of zero is not in the summary.
+//! - Merging the summaries of two sets of documents gives the summary of both sets.
 //!
 //! # Departures
 //! Frequencies are real numbers, because those of Definition 2 are estimates.
@@ -27,9 +27,9 @@ impl DocumentFrequencies {
         Self::default()
     }
 
-    /// A summary from known or estimated numbers; words with a frequency of zero are left out.
+    /// Creates a summary from known or estimated numbers. Words with a frequency of zero are left out.
     ///
-    /// Panics on a number that is negative or not finite.
+    /// Panics if a number is negative or not finite.
     pub fn from_frequencies(documents: f64, frequencies: impl IntoIterator<Item = (String, f64)>) -> Self {
         assert!(documents.is_finite());
         assert!(0.0 <= documents);
@@ -52,7 +52,7 @@ impl DocumentFrequencies {
         }
     }
 
-    /// Adds the documents that another summary tells of.
+    /// Adds the documents of another summary.
     pub fn merge(&mut self, other: &Self) {
         self.documents += other.documents;
         for (word, frequency) in other.words() {
@@ -65,7 +65,7 @@ impl DocumentFrequencies {
         self.documents
     }
 
-    /// f(w, D): the number of documents that hold the word, zero for a word that the summary does not have.
+    /// f(w, D): the number of documents that contain the word; zero for a word that is not in the summary.
     pub fn frequency(&self, word: &str) -> f64 {
         self.frequencies.get(word).copied().unwrap_or(0.0)
     }

@@ -1,11 +1,12 @@
-//! How long a summary can be expected to last, given its database.
+//! Survival model of a content summary: how long it can be expected to last, given its database.
 //!
 //! **summary**, Definition 4, with the coefficients of Tables 3 and 4:
 //!
 //! > S(t) = exp(−λ t^γ),  λ = λ_dom |D|^β_s exp(β_κ κ1) exp(β_τ τ)
 //!
-//! with λ_dom and γ of the database's top-level domain, |D| its size, κ1 its mean divergence between summaries one week
-//! apart in training, and τ the divergence at which a summary counts as changed. Time is in weeks.
+//! with λ_dom and γ of the database's top-level domain, |D| its size, κ1 its mean divergence
+//! between summaries one week apart in training, and τ the divergence at which a summary counts as
+//! changed. Time is in weeks.
 //!
 //! # Promises
 //! - The published models are the printed ones, for every domain and set of features.
@@ -17,37 +18,37 @@
 
 use crate::survival::weibull_curve::WeibullCurve;
 
-/// A survival model: a Weibull baseline, and what the features of a database do to its scale.
+/// A survival model: a Weibull baseline, and the effect of a database's features on its scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurvivalModel {
     /// λ_dom: the scale at size one, divergence zero and threshold zero.
     pub baseline_scale: f64,
-    /// γ_dom.
+    /// γ_dom: the shape.
     pub shape: f64,
     /// β_s, the exponent of the size.
     pub size_coefficient: f64,
-    /// β_κ.
+    /// β_κ, the coefficient of the past divergence.
     pub past_divergence_coefficient: f64,
-    /// β_τ.
+    /// β_τ, the coefficient of the threshold.
     pub threshold_coefficient: f64,
 }
 
-/// What the model needs to know of a database and of its user.
+/// Features of a database, and the threshold of its user.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DatabaseFeatures {
-    /// |D|, in documents; above zero.
+    /// |D|: number of documents; above zero.
     pub size: f64,
-    /// κ1, in nats.
+    /// κ1: mean divergence between summaries one week apart, in nats.
     pub past_divergence: f64,
-    /// τ, in nats.
+    /// τ: divergence at which the summary counts as changed, in nats.
     pub divergence_threshold: f64,
 }
 
 impl SurvivalModel {
     /// The survival function of a database's summary.
     ///
-    /// Panics unless size and shape are above zero, the baseline scale is at least zero, and every product of a
-    /// coefficient and its feature is finite.
+    /// Panics unless size and shape are above zero, the baseline scale is at least zero, and every product of
+    /// a coefficient and its feature is finite.
     pub fn survival(&self, database: &DatabaseFeatures) -> WeibullCurve {
         assert!(0.0 < database.size);
         assert!(0.0 < self.shape);
@@ -70,9 +71,9 @@ impl SurvivalModel {
 /// The sets of features for which the text gives coefficients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Features {
-    /// Size and threshold.
+    /// Size and threshold only.
     Size,
-    /// Past divergence and threshold.
+    /// Past divergence and threshold only.
     PastDivergence,
     /// All three.
     All,

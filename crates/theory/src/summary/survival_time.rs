@@ -1,14 +1,14 @@
-//! How long a summary lasts: until its divergence exceeds a threshold.
+//! Survival time of a content summary: until its divergence exceeds a threshold.
 //!
 //! **summary**, Definition 3:
 //!
 //! > the survival time is the smallest t for which KL of the t weeks old summary is greater than τ
 //!
-//! A summary that never gets there while we watch is censored at the last age that we saw.
+//! A summary whose divergence never exceeds it during the observation is censored at the last observed age.
 //!
 //! # Promises
 //! - A divergence equal to the threshold is no change.
-//! - What comes after the first change does not matter.
+//! - Values after the first change do not matter.
 //!
 //! # Departures
 //! None.
@@ -17,7 +17,7 @@ use crate::survival::lifetime::Lifetime;
 
 /// The survival time of a summary, in periods: `divergences[t − 1]` is its divergence at age `t`.
 ///
-/// Panics on NaN.
+/// Panics if a divergence is NaN.
 pub fn survival_time(divergences: &[f64], divergence_threshold: f64) -> Lifetime {
     assert!(!divergence_threshold.is_nan());
     assert!(divergences.iter().all(|divergence| !divergence.is_nan()));

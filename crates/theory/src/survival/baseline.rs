@@ -1,13 +1,14 @@
-//! The baseline of a Cox model: the survival of a subject whose covariates are all zero.
+//! Baseline survival of a Cox model: the survival of a subject whose covariates are all zero.
 //!
-//! Breslow's estimate, per stratum (the S0(t) of **summary**, section 4.3, "defined only by a set of values"):
+//! Breslow's estimate, per stratum (the S0(t) of **summary**, section 4.3, "defined
+//! only by a set of values"):
 //!
 //! > H0(t) = Σ over times u ≤ t of d(u) / Σ over the risk set of exp(β·x),  S0(t) = exp(−H0(t))
 //!
 //! with d(u) ends at u, for both ways of handling ties. The survival of any subject is S0(t)^exp(β·x).
 //!
 //! # Promises
-//! - S0 falls from one to no less than zero; a stratum without an end keeps one.
+//! - S0 falls from one and never below zero. In a stratum without an end it stays at one.
 //! - No overflow: a hazard too large for a double is infinite, and its survival zero.
 //!
 //! # Departures
@@ -17,12 +18,12 @@ use super::cox::CoxFit;
 use super::risk_sets::{Risks, walk};
 use super::subjects::Subjects;
 
-/// The cumulative hazard of one stratum where all covariates are zero: steps in order of time.
+/// Baseline of one stratum: its cumulative hazard where all covariates are zero, as steps in order of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     /// The stratum's number.
     pub stratum: u32,
-    /// Each time of an end, with the cumulative hazard from it on.
+    /// Each time at which subjects end, with the cumulative hazard from that time on.
     pub steps: Vec<(f64, f64)>,
 }
 
@@ -39,7 +40,7 @@ impl Baseline {
     }
 }
 
-/// The baseline of each stratum, by rising number. Panics unless `fit` was made from `subjects`.
+/// The baseline of each stratum, in rising order of its number. Panics unless `fit` was made from `subjects`.
 pub fn baselines(subjects: &Subjects, fit: &CoxFit) -> Vec<Baseline> {
     assert_eq!(subjects.covariates(), fit.scaled.len());
     let mut baselines: Vec<_> = subjects
@@ -52,7 +53,7 @@ pub fn baselines(subjects: &Subjects, fit: &CoxFit) -> Vec<Baseline> {
         while baselines[current].stratum != set.stratum.number {
             current += 1;
         }
-        // Risks were summed with centred covariates; zero lies this far from the centre.
+        // Risks were summed with centred covariates; this is the offset of zero from the centre.
         let at_zero: f64 =
             fit.scaled.iter().zip(&set.stratum.centre).map(|(beta, centre)| beta * centre).sum();
         let total = set.others[0] + set.ended[0];
@@ -83,7 +84,7 @@ mod tests {
             if i % 4 == 0 || i % 3 == 2 { Lifetime::censored_at(time) } else { Lifetime::ended_at(time) }
         });
         let covariate = (0..30).map(|i| f64::from(i * 7 % 11) / 10.0);
-        // Of the last stratum nobody ends.
+        // No subject of the last stratum ends.
         (lifetimes.collect(), covariate.collect(), (0..30).map(|i| i % 3).collect())
     }
 

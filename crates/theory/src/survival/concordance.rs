@@ -1,22 +1,22 @@
-//! How well a risk orders the lifetimes: Harrell's index of concordance.
+//! Harrell's index of concordance: how well a risk score orders lifetimes.
 //!
-//! Two subjects can be compared when we know who ended first: `i` ended, and `j` lasted longer, or was still going on
-//! when `i` ended. The pair agrees when `i` has the higher risk; equal risks count one half.
+//! Two subjects can be compared when it is known who ended first: `i` ended, and `j` lasted longer, or was
+//! still alive when `i` ended. The pair agrees when `i` has the higher risk; equal risks count one half.
 //!
 //! **summary** validates its Cox model (section 4.3) without naming a measure; this is the usual one.
 //!
 //! # Promises
 //! - The count is exact, whatever the order of the input, in O(n log n).
-//! - Turning all risks around turns the index into one minus itself; equal risks give one half.
+//! - Reversing all risks turns the index into one minus itself; equal risks give one half.
 //!
 //! # Departures
 //! None.
 
 use super::lifetime::Lifetime;
 
-/// The share of comparable pairs that the risk orders rightly; none without a comparable pair.
+/// The share of comparable pairs that the risk orders correctly. `None` without a comparable pair.
 ///
-/// Panics on different lengths and on a risk that is NaN.
+/// Panics if the lengths differ or a risk is NaN.
 pub fn concordance(lifetimes: &[Lifetime], risks: &[f64]) -> Option<f64> {
     assert_eq!(lifetimes.len(), risks.len());
     let ranks = ranks(risks);
@@ -25,7 +25,7 @@ pub fn concordance(lifetimes: &[Lifetime], risks: &[f64]) -> Option<f64> {
     let mut lasting = RankCounts::new(risks.len());
     let (mut pairs, mut agreeing_halves) = (0u64, 0u64);
     for same_time in latest_first.chunk_by(|&i, &j| lifetimes[i].time() == lifetimes[j].time()) {
-        // Who is censored at this time outlasts who ends at it.
+        // A subject censored at this time outlasts one that ends at it.
         let (ended, censored): (Vec<usize>, Vec<usize>) =
             same_time.iter().partition(|&&i| lifetimes[i].ended());
         censored.iter().for_each(|&i| lasting.add(ranks[i]));
@@ -39,7 +39,7 @@ pub fn concordance(lifetimes: &[Lifetime], risks: &[f64]) -> Option<f64> {
     (pairs > 0).then(|| agreeing_halves as f64 / 2.0 / pairs as f64)
 }
 
-/// The place of each value among the different values, from zero.
+/// The rank of each value among the different values, from zero.
 fn ranks(values: &[f64]) -> Vec<usize> {
     assert!(values.iter().all(|value| !value.is_nan()));
     let mut order: Vec<usize> = (0..values.len()).collect();
@@ -53,7 +53,7 @@ fn ranks(values: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// How many of each rank there are, with fast partial sums (a Fenwick tree).
+/// Number of subjects of each rank, with fast partial sums (a Fenwick tree).
 struct RankCounts {
     sums: Vec<u64>,
     total: u64,
@@ -73,7 +73,7 @@ impl RankCounts {
         }
     }
 
-    /// How many have a rank below this one.
+    /// Number of subjects with a rank below this one.
     fn below(&self, rank: usize) -> u64 {
         let (mut node, mut sum) = (rank, 0);
         while node > 0 {
@@ -123,7 +123,8 @@ mod tests {
                 for (&(other_time, other_ended), other_risk) in of.iter().zip(&risks) {
                     if ended && (time < other_time || time == other_time && !other_ended) {
                         pairs += 1.0;
-                        agreeing += f64::midpoint(f64::from(risk > other_risk), f64::from(risk >= other_risk));
+                        agreeing +=
+                            f64::midpoint(f64::from(risk > other_risk), f64::from(risk >= other_risk));
                     }
                 }
             }

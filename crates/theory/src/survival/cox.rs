@@ -1,21 +1,24 @@
-//! Cox's proportional hazards regression: what the covariates do to a lifetime, whatever its baseline.
+//! Cox proportional hazards regression: the effect of covariates on a lifetime, whatever its baseline.
 //!
 //! **summary**, section 4.2:
 //!
 //! > ln h(t) = ln h0(t) + Σ β_k x_k
 //!
-//! with one unspecified baseline h0 per stratum and coefficients common to all strata. The coefficients maximise the
-//! partial likelihood (see [`super::risk_sets`]), found by Newton's method, which halves a step that does not climb; their
-//! standard errors are the roots of the diagonal of the inverse of the observed information.
+//! with one unspecified baseline h0 per stratum and coefficients common to all strata. The coefficients
+//! maximise the partial likelihood (see [`super::risk_sets`]). They are found by Newton's method, which
+//! halves a step that does not raise the likelihood. Their standard errors are the square roots of the
+//! diagonal of the inverse of the observed information.
 //!
 //! # Promises
 //! - The gradient vanishes at the coefficients, to rounding, whatever the units of the covariates.
-//! - A covariate that the likelihood does not depend on (constant in every risk set, or a combination of others) is named,
-//!   and so is a likelihood that grows without end; no coefficient is invented for them.
+//! - A covariate that the likelihood does not depend on (constant in every risk set, or a
+//!   combination of others) is reported, and so is a likelihood that grows without bound; no
+//!   coefficient is made up for them.
 //! - Without covariates the likelihood is that of the null model.
 //!
 //! # Departures
-//! None. "The algorithm presented by Cox" is Newton's method on the same likelihood; the text does not name its ties.
+//! None. "The algorithm presented by Cox" is Newton's method on the same likelihood; the text does
+//! not say how it handles ties.
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 
@@ -25,13 +28,14 @@ use super::subjects::{Column, Subjects};
 /// A fitted regression.
 #[derive(Clone, Debug)]
 pub struct CoxFit {
-    /// β, one per covariate: the logarithm of the hazard ratio of one unit. Infinite where it exceeds a double.
+    /// β, one per covariate: the logarithm of the hazard ratio of one unit. Infinite
+    /// where it exceeds a double.
     pub coefficients: Vec<f64>,
     /// Standard error of each coefficient.
     pub standard_errors: Vec<f64>,
     /// Logarithm of the partial likelihood at the coefficients.
     pub log_likelihood: f64,
-    /// The same with all coefficients zero.
+    /// The same with all coefficients at zero.
     pub log_likelihood_null: f64,
     /// How ties were handled.
     pub ties: Ties,
@@ -41,15 +45,15 @@ pub struct CoxFit {
     pub(super) scaled_covariance: DMatrix<f64>,
 }
 
-/// Why there are no coefficients at which the likelihood is greatest.
+/// Why the likelihood has no maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoMaximum {
     /// The likelihood does not depend on this covariate, given those before it.
     Undetermined {
-        /// Its place among the covariates, from zero.
+        /// Its index among the covariates, from zero.
         covariate: usize,
     },
-    /// The covariates order the ends perfectly: the likelihood grows on and on with the coefficients.
+    /// The covariates order the ends perfectly: the likelihood grows with the coefficients without bound.
     Unbounded,
 }
 
@@ -77,24 +81,26 @@ pub fn fit(subjects: &Subjects, ties: Ties) -> Result<CoxFit, NoMaximum> {
     })
 }
 
-/// Steps of Newton's method before the likelihood counts as unbounded. An ordinary fit takes five to ten.
+/// Maximum number of Newton steps before the likelihood counts as unbounded. An
+/// ordinary fit takes five to ten.
 const STEPS_MAX: usize = 100;
 
-/// Halvings of a step before it is taken as it is: by then it is lost in rounding.
+/// Maximum halvings of a step before it is taken anyway: by then it is lost in rounding.
 const HALVINGS_MAX: usize = 40;
 
-/// Newton's decrement, the square of the distance to the maximum in standard errors, from which one more step is exact.
+/// Newton's decrement (the square of the distance to the maximum in standard errors) below
+/// which one more step is exact.
 const DECREMENT_EXACT: f64 = 1e-18;
 
-/// How much the last step of a bounded fit may change the logarithm of any risk. Where the likelihood is unbounded each
-/// step adds about one, for ever.
+/// Maximum change of ln risk of any subject in the last step of a bounded fit. Where the likelihood is
+/// unbounded each step adds about one, without end.
 const LAST_CHANGE_MAX: f64 = 0.01;
 
-/// Variance left to a covariate in the risk sets, as a share of all and of what the other covariates leave it, below which
-/// only rounding is left.
+/// Smallest variance of a covariate in the risk sets, as a share of its total variance and of the variance
+/// that the other covariates leave it. Below this only rounding is left.
 const DETERMINED_MIN: f64 = 1e-11;
 
-/// Climbs from `coefficients` to the maximum; none when there is none.
+/// Climbs from `coefficients` to the maximum; `None` when there is none.
 fn climb(
     subjects: &Subjects,
     ties: Ties,
@@ -115,7 +121,7 @@ fn climb(
     None
 }
 
-/// The farthest point along `step`, halved as often as needed, at which the likelihood is no lower.
+/// The farthest point along `step`, halved as often as needed, at which the likelihood is not lower.
 fn climb_once(
     subjects: &Subjects,
     ties: Ties,
@@ -138,7 +144,7 @@ fn climb_once(
     (next, there)
 }
 
-/// The first covariate about which the likelihood says nothing, given those before it.
+/// The first covariate that the likelihood does not depend on, given those before it.
 fn undetermined(information: &DMatrix<f64>, ends: usize) -> Option<usize> {
     let singular =
         |first: &usize| Factor::of(&information.view((0, 0), (*first, *first)).into_owned(), ends).is_none();
@@ -147,16 +153,17 @@ fn undetermined(information: &DMatrix<f64>, ends: usize) -> Option<usize> {
 
 /// An information matrix, scaled to a diagonal of ones and factored.
 struct Factor {
-    /// The roots of the diagonal.
+    /// The square roots of the diagonal.
     scales: DVector<f64>,
     factor: Cholesky<f64, Dyn>,
 }
 
 impl Factor {
-    /// None where the matrix is singular up to rounding.
+    /// `None` where the matrix is singular up to rounding.
     fn of(information: &DMatrix<f64>, ends: usize) -> Option<Self> {
         let p = information.nrows();
-        // A scaled covariate has variance one: each end gives about one unit of information, or rounding only.
+        // A scaled covariate has variance one: each end gives about one unit of
+        // information, or only rounding.
         if !information.diagonal().iter().all(|element| *element > DETERMINED_MIN * ends as f64) {
             return None;
         }
@@ -187,7 +194,8 @@ pub(super) mod tests {
     use crate::survival::lifetime::Lifetime;
     use proptest::prelude::*;
 
-    /// Remission of 42 leukaemia patients (Freireich et al., 1963): week, ended, sex, ln of white cells, placebo.
+    /// Remission of 42 leukaemia patients (Freireich et al., 1963): week, ended, sex,
+    /// ln of white cells, placebo.
     const REMISSIONS: [(u8, bool, u32, f64, f64); 42] = [
         (35, false, 1, 1.45, 0.0),
         (34, false, 1, 1.47, 0.0),
@@ -237,7 +245,7 @@ pub(super) mod tests {
         if ended { Lifetime::ended_at(time) } else { Lifetime::censored_at(time) }
     }
 
-    /// The patients, with both covariates as they are, times a factor, plus an offset.
+    /// The patients, with both covariates multiplied by a factor and shifted by an offset.
     fn remissions(by_sex: bool, factor: f64, offset: f64) -> Subjects {
         let lifetimes: Vec<_> = REMISSIONS.iter().map(|r| lifetime(f64::from(r.0), r.1)).collect();
         let column = |pick: fn(&(u8, bool, u32, f64, f64)) -> f64| -> Vec<f64> {
@@ -270,7 +278,7 @@ pub(super) mod tests {
 
     #[test]
     fn the_textbook_fits_come_out() {
-        // From Newton's method on the likelihoods of statsmodels.
+        // Computed by Newton's method on the likelihoods of statsmodels.
         check(
             false,
             Ties::Efron,
@@ -363,7 +371,7 @@ pub(super) mod tests {
         let lifetimes: Vec<_> = (0..6).map(|t| lifetime(f64::from(t), true)).collect();
         let falling: Vec<_> = (0..6).map(|t| f64::from(-t)).collect();
         check_none(&lifetimes, &[falling], &[0; 6], NoMaximum::Unbounded);
-        // Nobody of one group ends.
+        // No subject of one group ends.
         let lifetimes: Vec<_> = (0..40).map(|t| lifetime(f64::from(t % 7), t % 2 == 0)).collect();
         let group: Vec<_> = (0..40).map(|t| f64::from(t % 2)).collect();
         let other: Vec<_> = (0..40).map(|t| f64::from(t * t % 11)).collect();
@@ -398,7 +406,8 @@ pub(super) mod tests {
         ) {
             let lifetimes: Vec<_> = people.iter().map(|p| lifetime(f64::from(p.0), p.1 > 0)).collect();
             let strata: Vec<_> = people.iter().map(|p| p.2).collect();
-            let columns = [people.iter().map(|p| p.3).collect(), people.iter().map(|p| p.4).collect::<Vec<_>>()];
+            let columns =
+                [people.iter().map(|p| p.3).collect(), people.iter().map(|p| p.4).collect::<Vec<_>>()];
             prop_assume!(lifetimes.iter().any(|lifetime| lifetime.ended()));
             let subjects = Subjects::stratified(&lifetimes, &columns, &strata);
             let ties = if efron { Ties::Efron } else { Ties::Breslow };

@@ -1,21 +1,21 @@
-//! The survival function of observed lifetimes, without a model of it.
+//! Kaplan-Meier estimate of the survival function of observed lifetimes, without a model.
 //!
-//! **summary**, section 4.1, defines S(t), the probability that a lifetime is longer than t; Kaplan and Meier's product
-//! estimates it from censored lifetimes, and Greenwood's sum its variance:
+//! **summary**, section 4.1, defines S(t), the probability that a lifetime is longer than t. Kaplan and
+//! Meier's product estimates it from censored lifetimes, and Greenwood's sum its variance:
 //!
 //! > Ŝ(t) = Π (1 − d/n),  Var Ŝ(t) = Ŝ(t)² Σ d/(n(n − d))
 //!
 //! over the times u ≤ t at which `d` of the `n` lifetimes still at risk ended.
 //!
 //! # Promises
-//! - The curve falls from one, by steps, at the times of ends only; without censoring it is one minus the empirical
-//!   distribution.
-//! - An interval lies within [0, 1] and holds the estimate. Where the variance is zero (before the first end, and when the
-//!   curve has reached zero) it is the estimate itself.
+//! - The curve falls from one, by steps, only at the times of ends. Without censoring it is one minus the
+//!   empirical distribution.
+//! - An interval lies within [0, 1] and contains the estimate. Where the variance is zero (before the first
+//!   end, and when the curve has reached zero) it is the estimate itself.
 //!
 //! # Departures
-//! The text says "greater than or equal to t" and, in its Weibull form, means what is usual: S(t) is the probability to
-//! last longer than t, so an end at t already counts at t.
+//! The text says "greater than or equal to t", but its Weibull form means the usual: S(t) is the probability
+//! to last longer than t, so an end at t already counts at t.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -42,7 +42,7 @@ pub fn kaplan_meier(lifetimes: &[Lifetime]) -> SurvivalCurve {
     SurvivalCurve { steps }
 }
 
-/// A survival function that falls by steps.
+/// A survival function that falls in steps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurvivalCurve {
     steps: Vec<Step>,
@@ -51,15 +51,15 @@ pub struct SurvivalCurve {
 /// A time at which lifetimes ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
-    /// When they ended.
+    /// The time.
     pub time: f64,
-    /// Lifetimes that reached this time.
+    /// Number of lifetimes that reached this time.
     pub at_risk: usize,
-    /// Lifetimes that ended at it.
+    /// Number of lifetimes that ended at it.
     pub ended: usize,
     /// The estimate from this time on.
     pub survival: f64,
-    /// Greenwood's sum up to this time; infinite when nobody is left.
+    /// Greenwood's sum up to this time; infinite when nothing is left at risk.
     variance_sum: f64,
 }
 
@@ -68,7 +68,8 @@ pub struct Step {
 pub enum IntervalScale {
     /// The survival itself, cut to [0, 1].
     Plain,
-    /// The logarithm of the cumulative hazard −ln S, which keeps within [0, 1] by itself and suits small samples better.
+    /// The logarithm of the cumulative hazard −ln S. It stays within [0, 1] without cutting and
+    /// suits small samples better.
     LogHazard,
 }
 
@@ -83,7 +84,8 @@ impl SurvivalCurve {
         self.step_at(time).map_or(1.0, |step| step.survival)
     }
 
-    /// Greenwood's interval at `time`, as (low, high). Panics unless `confidence` lies strictly between 0 and 1.
+    /// Greenwood's interval at `time`, as (low, high). Panics unless `confidence` lies
+    /// strictly between 0 and 1.
     pub fn interval_at(&self, time: f64, confidence: f64, scale: IntervalScale) -> (f64, f64) {
         assert!(0.0 < confidence);
         assert!(confidence < 1.0);
@@ -102,7 +104,7 @@ impl SurvivalCurve {
         }
     }
 
-    /// The first time at which no more than half survive; none while more do.
+    /// The first time at which no more than half survive; `None` while more do.
     pub fn median(&self) -> Option<f64> {
         self.steps.iter().find(|step| step.survival <= 0.5).map(|step| step.time)
     }
@@ -150,7 +152,7 @@ mod tests {
         // Standard error 0.096350 at ten weeks.
         let (low, high) = remissions().interval_at(10.0, 0.95, IntervalScale::Plain);
         assert!((low - 0.564_099_3).abs() < 1e-6 && (high - 0.941_783_0).abs() < 1e-6, "{low} {high}");
-        // The same on the scale of the log hazard, as lifelines gives it.
+        // The same on the scale of the log hazard, as computed by lifelines.
         let (low, high) = remissions().interval_at(10.0, 0.95, IntervalScale::LogHazard);
         assert!((low - 0.503_199_5).abs() < 1e-6 && (high - 0.889_361_8).abs() < 1e-6, "{low} {high}");
     }
@@ -167,8 +169,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn without_censoring_the_curve_is_the_share_that_is_left(times in prop::collection::vec(0u8..20, 1..40)) {
-            let curve = kaplan_meier(&times.iter().map(|t| Lifetime::ended_at(f64::from(*t))).collect::<Vec<_>>());
+        fn without_censoring_the_curve_is_the_share_that_is_left(
+            times in prop::collection::vec(0u8..20, 1..40),
+        ) {
+            let curve =
+                kaplan_meier(&times.iter().map(|t| Lifetime::ended_at(f64::from(*t))).collect::<Vec<_>>());
             for t in 0..20 {
                 let left = times.iter().filter(|time| **time > t).count() as f64 / times.len() as f64;
                 prop_assert!((curve.survival_at(f64::from(t)) - left).abs() < 1e-12);
@@ -176,8 +181,14 @@ mod tests {
         }
 
         #[test]
-        fn an_interval_holds_its_estimate(lifetimes in prop::collection::vec((0u8..20, any::<bool>()), 1..40)) {
-            let lifetime = |(t, ended)| if ended { Lifetime::ended_at(f64::from(t)) } else { Lifetime::censored_at(f64::from(t)) };
+        fn an_interval_holds_its_estimate(
+            lifetimes in prop::collection::vec((0u8..20, any::<bool>()), 1..40),
+        ) {
+            let lifetime = |(t, ended)| if ended {
+                Lifetime::ended_at(f64::from(t))
+            } else {
+                Lifetime::censored_at(f64::from(t))
+            };
             let curve = kaplan_meier(&lifetimes.into_iter().map(lifetime).collect::<Vec<_>>());
             for t in 0..20 {
                 let s = curve.survival_at(f64::from(t));

@@ -1,12 +1,12 @@
-//! One observed lifetime: the time of its end, or the time until which no end was seen.
+//! An observed lifetime: the time of its end, or the time until which no end was seen (censored).
 //!
-//! **summary**, section 4.2: a *censored* observation only says that there was no failure while it lasted; leaving it out
-//! would bias every estimate.
+//! **summary**, section 4.2: a *censored* observation only says that there was no failure while it lasted;
+//! leaving it out would bias every estimate.
 //!
 //! # Promises
-//! - A time is finite. Its unit is the caller's: nothing here depends on it.
+//! - A time is finite. The caller chooses its unit: nothing here depends on it.
 
-/// A lifetime that ended, or one that was still going on when we last looked.
+/// A lifetime that ended, or that was still going on at the last observation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifetime {
     time: f64,
@@ -24,7 +24,7 @@ impl Lifetime {
         Self::new(time, false)
     }
 
-    /// The time of the end, or of the last look.
+    /// The time of the end, or of the last observation.
     #[inline]
     pub fn time(self) -> f64 {
         self.time

@@ -1,23 +1,25 @@
-//! Whether hazards are proportional: does the effect of a covariate stay the same over time?
+//! Test of proportional hazards: does the effect of a covariate stay the same over time?
 //!
-//! **summary**, sections 4.2 and 4.3: Cox's model requires it, and the domain of a database failed it, which is why the
-//! text stratifies by domain. The text does not name its test; this is the one of Grambsch and Therneau (1994), with the
-//! scaled Schoenfeld residuals.
+//! **summary**, sections 4.2 and 4.3: Cox's model requires it, and the domain of a database failed the test,
+//! which is why the text stratifies by domain. The text does not name its test; this is the one of Grambsch
+//! and Therneau (1994), with the scaled Schoenfeld residuals.
 //!
-//! A Schoenfeld residual s is what a subject that ends has of a covariate above the mean of its risk set (weighted by
-//! risk; Efron's ties average the means). With d ends, V the covariance of the coefficients, and g(t) a scale of time:
+//! A Schoenfeld residual s is the covariate of a subject that ends minus the mean of its risk set
+//! (weighted by risk; Efron's ties average the means). With d ends, V the covariance of the coefficients,
+//! and g(t) a scale of time:
 //!
 //! > u = Σ (g − ḡ) s,  χ²_k = d (V u)_k² / (V_kk Σ (g − ḡ)²),  χ² = d uᵀ V u / Σ (g − ḡ)²
 //!
-//! with one degree of freedom per covariate and as many as covariates together.
+//! with one degree of freedom per covariate, and as many as covariates for all together.
 //!
 //! # Promises
 //! - A statistic does not depend on the units of the covariates.
-//! - Hazards that do cross are found out, proportional ones are not (tests by simulation).
+//! - Crossing hazards are rejected, proportional ones are not (tests by simulation).
 //!
 //! # Departures
-//! The test takes the variance of the residuals as equal at all ends, as the 1994 article and lifelines do. R's `cox.zph`
-//! does so up to version 2; since version 3 it uses the exact score test, whose values differ by a few percent.
+//! The test assumes that the variance of the residuals is equal at all ends, as the 1994 article and
+//! lifelines do. R's `cox.zph` does so up to version 2; since version 3 it uses the exact score test, whose
+//! values differ by a few percent.
 
 use nalgebra::DVector;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -30,15 +32,15 @@ use super::subjects::Subjects;
 /// The scale of time on which an effect is checked for a trend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeScale {
-    /// Time as it is.
+    /// Untransformed time.
     Identity,
-    /// The rank of each end among the ends, equal times sharing the mean of theirs.
+    /// The rank of each end among the ends; equal times share their mean rank.
     Rank,
-    /// One minus the Kaplan-Meier estimate of all subjects just before the end: what R uses unless told otherwise.
+    /// One minus the Kaplan-Meier estimate of all subjects just before the end: the default of R.
     KaplanMeier,
 }
 
-/// A test statistic, and how likely one as large is when hazards are proportional.
+/// A test statistic with its p-value under proportional hazards.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChiSquare {
     /// The statistic.
@@ -49,7 +51,7 @@ pub struct ChiSquare {
     pub p_value: f64,
 }
 
-/// The test of each covariate and of all together.
+/// Tests of each covariate and of all together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProportionalHazards {
     /// One test per covariate.
@@ -58,7 +60,8 @@ pub struct ProportionalHazards {
     pub global: ChiSquare,
 }
 
-/// Tests whether the effects stay the same over time; none where all ends share one time, or without covariates.
+/// Tests whether the effects stay the same over time. `None` where all ends share one
+/// time, or without covariates.
 ///
 /// Panics unless `fit` was made from `subjects`.
 pub fn test_proportional_hazards(
@@ -88,9 +91,9 @@ pub fn test_proportional_hazards(
     })
 }
 
-/// Ends at one time in one stratum.
+/// The subjects that end at one time in one stratum.
 struct Ends {
-    /// When, on the scale of the test.
+    /// The time, on the scale of the test.
     time: f64,
     ends: usize,
     /// The sum of their Schoenfeld residuals, in scaled covariates.
@@ -114,7 +117,7 @@ fn residuals(subjects: &Subjects, fit: &CoxFit) -> Vec<Ends> {
     ends
 }
 
-/// Puts the times of the ends on the scale of the test.
+/// Converts the times of the ends to the scale of the test.
 fn rescale(ends: &mut [Ends], subjects: &Subjects, scale: TimeScale) {
     ends.sort_by(|a, b| a.time.total_cmp(&b.time));
     match scale {
@@ -162,7 +165,8 @@ mod tests {
 
     #[test]
     fn the_statistics_are_those_of_the_article() {
-        // The first two on the plain scale are also what lifelines gives; the others come from the definition.
+        // lifelines gives the same first two values on the identity scale; the others are
+        // computed from the definition.
         check(TimeScale::Identity, [0.069_397_123_768_52, 0.024_726_354_060_157, 0.088_119_989_247_646]);
         check(TimeScale::Rank, [0.012_212_658_715_309, 9.077_928_061_244e-5, 0.012_213_277_036_615]);
         check(

@@ -1,21 +1,25 @@
-//! One pass over everyone at risk: the sums on which the partial likelihood rests.
+//! Risk sets: one pass over everyone at risk computes the partial likelihood of Cox's
+//! model and its derivatives.
 //!
-//! For each time at which subjects end, with r = exp(β·x) the relative risk of a subject (**summary**, section 4.2):
+//! For each time at which subjects end, with r = exp(β·x) the relative risk of a subject (**summary**,
+//! section 4.2), it computes
 //!
 //! > Σ r,  Σ r x
 //!
-//! kept apart for those who end then and for the others at risk, because the two ways of handling ties weigh them
-//! differently. Of d subjects that end together, Efron's way removes the k-th with k/d of the others' weight already
-//! gone; Breslow's leaves all in until the last:
+//! separately for those who end then and for the others at risk, because the two ways of handling ties weigh
+//! them differently. Of d subjects that end together, Efron's method removes the k-th with k/d of the others'
+//! weight already gone; Breslow's keeps all until the last:
 //!
-//! > ln L = Σ over ends ( Σ β·x − Σ over k of ln(others + g ended) ),  g = (d − k)/d (Efron) or 1 (Breslow), k = 0 … d − 1
+//! > ln L = Σ over ends ( Σ β·x − Σ over k of ln(others + g ended) ),
+//! > g = (d − k)/d (Efron) or 1 (Breslow), k = 0 … d − 1
 //!
-//! The second derivatives need Σ r x xᵀ over every risk set, but only their sum weighted by 1/(others + g ended). Each
-//! subject's part of it is its r times the weights of all risk sets that it was in, so one weighted sum of x xᵀ over the
-//! subjects is enough. A pass costs O(n p²), whatever the ties.
+//! The second derivatives need Σ r x xᵀ over every risk set, but only their sum weighted by 1/(others + g
+//! ended). Each subject's part of it is its r times the weights of all risk sets that it was in. So one
+//! weighted sum of x xᵀ over the subjects is enough, and a pass costs O(n p²), whatever the ties.
 //!
 //! # Promises
-//! - No overflow and no logarithm of zero, however large β·x: all risks are relative to the largest in the risk set.
+//! - No overflow and no logarithm of zero, however large β·x: all risks are relative to
+//!   the largest in the risk set.
 //!
 //! # Departures
 //! None. The text leaves ties to Cox's paper.
@@ -45,11 +49,11 @@ pub(super) struct Likelihood {
     pub(super) information: DMatrix<f64>,
 }
 
-/// The sums over one risk set, at the moment at which some of it end.
+/// The sums over one risk set, at a time at which some of it end.
 pub(super) struct RiskSet<'a> {
     pub(super) stratum: &'a Stratum,
     pub(super) block: &'a Block,
-    /// ln of the unit in which risks are counted here.
+    /// ln of the unit of the risks in this set.
     pub(super) reference: f64,
     /// Over those at risk who do not end now: Σ r, then Σ r x.
     pub(super) others: &'a [f64],
@@ -58,12 +62,12 @@ pub(super) struct RiskSet<'a> {
 }
 
 impl RiskSet<'_> {
-    /// How many end now.
+    /// Number of subjects that end now.
     pub(super) fn ends(&self) -> usize {
         self.block.ending.len()
     }
 
-    /// The weights g of the ended within the risk set, for each of them.
+    /// The weight g of the ended in the total risk, for each of them.
     #[inline]
     pub(super) fn weights(&self, ties: Ties) -> impl Iterator<Item = f64> + use<> {
         let ends = self.ends();
@@ -131,8 +135,8 @@ impl Risks {
         Self { of_subjects, references }
     }
 
-    /// Multiplies each risk with the weights of all risk sets that the subject was in, given per block as those for the
-    /// others and for the ended.
+    /// Multiplies each risk by the weights of all risk sets that the subject was in. They are given per
+    /// block, for the others and for the ended.
     fn weigh(&mut self, subjects: &Subjects, weights: &[(f64, f64)]) {
         for stratum in &subjects.strata {
             let (mut earlier, mut reference) = (0.0, f64::INFINITY);
@@ -186,8 +190,8 @@ fn add_subjects(subjects: &Subjects, risks: &Risks, range: &Range<usize>, sums: 
     }
 }
 
-/// What a risk set contributes, summed over the subjects that end in it; with g the weight of the ended and t the total
-/// risk at each of them.
+/// Contribution of a risk set, summed over the subjects that end in it, with g the weight of the ended and t
+/// the total risk at each of them.
 struct TieSums {
     /// −Σ ln t
     logarithm: f64,
@@ -214,7 +218,8 @@ impl TieSums {
             weighted_square: 0.0,
             twice_weighted_square: 0.0,
         };
-        // A logarithm of a product is cheaper than the logarithms. Totals lie between 1/d and n: few do not overflow.
+        // One logarithm of a product is cheaper than many logarithms. Totals lie between 1/d and n, so a few
+        // factors do not overflow.
         let mut product = 1.0;
         for (k, g) in set.weights(ties).enumerate() {
             let total = set.others[0] + g * set.ended[0];
@@ -235,10 +240,11 @@ impl TieSums {
     }
 }
 
-/// Totals of risk that are multiplied before the logarithm is taken: 16 numbers of up to 2^32 are below 2^512.
+/// Number of factors that are multiplied before the logarithm is taken: 16 numbers of
+/// up to 2^32 are below 2^512.
 const FACTORS_MAX: usize = 16;
 
-/// Subjects whose products are taken together, few enough to stay in the nearest cache.
+/// Number of subjects whose products are summed together, few enough to stay in the first-level cache.
 const TILE: usize = 256;
 
 /// Adds Σ w x xᵀ over all subjects to the lower triangle of a matrix.
@@ -257,7 +263,7 @@ fn add_squares(subjects: &Subjects, weights: &[f64], lower: &mut DMatrix<f64>) {
     }
 }
 
-/// The sum of products, in four interleaved parts: the order that a processor can add at once.
+/// Dot product in four interleaved partial sums, which the processor can add in parallel.
 #[inline]
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let ((a_chunks, a_rest), (b_chunks, b_rest)) = (a.as_chunks::<4>(), b.as_chunks::<4>());
@@ -277,7 +283,8 @@ mod tests {
     use crate::survival::lifetime::Lifetime;
     use proptest::prelude::*;
 
-    /// The likelihood from its definition: every risk set summed anew, Efron's ties one after the other.
+    /// The likelihood from its definition: every risk set summed from scratch, Efron's
+    /// ties one after the other.
     fn plainly(lifetimes: &[Lifetime], x: &[f64], strata: &[u32], beta: f64, ties: Ties) -> f64 {
         let mut times: Vec<(u32, f64)> = lifetimes.iter().zip(strata).map(|(l, s)| (*s, l.time())).collect();
         times.sort_by(|a, b| a.partial_cmp(b).expect("no time is NaN"));

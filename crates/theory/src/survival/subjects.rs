@@ -1,22 +1,23 @@
-//! Lifetimes with covariates, sorted and scaled once for all that is computed from them.
+//! Subjects of a Cox regression: lifetimes with covariates, sorted and scaled once.
 //!
-//! The partial likelihood of Cox's model (**summary**, section 4.2) compares each subject that ends with everyone of its
-//! stratum who was still at risk. In order of falling time within each stratum, the risk set only grows: each *block* of
-//! subjects joins it, then a tie of subjects ends.
+//! The partial likelihood of Cox's model (**summary**, section 4.2) compares each subject that ends with
+//! everyone of its stratum who was still at risk. In order of falling time within each stratum, the risk set
+//! only grows: each *block* of subjects joins it, then a tie of subjects ends.
 //!
-//! Only differences of covariates within a stratum matter to that likelihood, so each covariate is centred within each
-//! stratum and divided by its deviation. Coefficients of any size then come from numbers near one.
+//! Only differences of covariates within a stratum matter to that likelihood, so each covariate is centred
+//! within each stratum and divided by its deviation. The fit then works with numbers near one, whatever the
+//! size of the coefficients.
 //!
 //! # Promises
 //! - Covariates from 1e-300 to 1e308, with an offset of any size, lose no digit that the input had.
-//! - The order of the input does not matter to what is computed, beyond the last digit.
+//! - The order of the input does not affect the results, beyond the last digit.
 
 use std::ops::Range;
 
 use super::lifetime::Lifetime;
 
-/// Subjects ready for regression. Those who left before the first end in their stratum are counted and otherwise dropped:
-/// they are in no risk set.
+/// Subjects ready for regression. Those who left before the first end in their stratum are counted and
+/// otherwise dropped: they are in no risk set.
 #[derive(Clone, Debug)]
 pub struct Subjects {
     pub(super) columns: Vec<Column>,
@@ -30,7 +31,8 @@ pub struct Subjects {
 pub(super) struct Column {
     /// Its values: stratum after stratum, latest time first, at equal times the censored before the ended.
     pub(super) values: Vec<f64>,
-    /// Half of the deviation within strata, in units of the input; the whole might overflow. Zero when constant.
+    /// Half of the deviation within strata, in units of the input; the full deviation might
+    /// overflow. Zero when constant.
     pub(super) half_deviation: f64,
     /// Sum over all subjects that end.
     pub(super) sum_of_ended: f64,
@@ -44,12 +46,12 @@ pub(super) struct Stratum {
     pub(super) number: u32,
     /// Its blocks, latest first.
     pub(super) blocks: Range<usize>,
-    /// What was subtracted from each covariate, in deviations.
+    /// The value subtracted from each covariate, in deviations.
     pub(super) centre: Vec<f64>,
 }
 
-/// Subjects that join the risk set, and then those who end while in it, all at the same time. Ranges in the order of the
-/// columns.
+/// Subjects that join the risk set, and then those of them who end, all at the same time. Ranges in
+/// the order of the columns.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     pub(super) time: f64,
@@ -58,16 +60,18 @@ pub(super) struct Block {
 }
 
 impl Subjects {
-    /// Subjects with a common baseline; one list per covariate, in the order of the lifetimes.
+    /// Creates subjects with a common baseline; one list per covariate, in the order of the lifetimes.
     ///
-    /// Panics without an end, from 2^31 subjects on, on a list of another length, and on a covariate that is not finite.
+    /// Panics if no subject ends, if there are 2^31 subjects or more, if a list has another length, or if a
+    /// covariate is not finite.
     pub fn new<C: AsRef<[f64]>>(lifetimes: &[Lifetime], covariates: &[C]) -> Self {
         Self::stratified(lifetimes, covariates, &vec![0; lifetimes.len()])
     }
 
-    /// Subjects with one baseline for each different number in `strata`.
+    /// Creates subjects with one baseline for each different number in `strata`.
     ///
-    /// Panics without an end, from 2^31 subjects on, on a list of another length, and on a covariate that is not finite.
+    /// Panics if no subject ends, if there are 2^31 subjects or more, if a list has another length, or if a
+    /// covariate is not finite.
     pub fn stratified<C: AsRef<[f64]>>(lifetimes: &[Lifetime], covariates: &[C], strata: &[u32]) -> Self {
         assert!(lifetimes.iter().any(|lifetime| lifetime.ended()));
         assert_eq!(strata.len(), lifetimes.len());
@@ -93,7 +97,7 @@ impl Subjects {
         self.columns.len()
     }
 
-    /// Cuts one stratum, sorted, into its blocks.
+    /// Splits one sorted stratum into its blocks.
     fn add_stratum(&mut self, sorted: &[Place], kept: &mut Vec<u32>) {
         let first_block = self.blocks.len();
         let mut joining_from = kept.len();
@@ -117,7 +121,7 @@ impl Subjects {
         // Halves do not overflow when subtracted.
         let mut values: Vec<f64> = kept.iter().map(|&i| input[i as usize] / 2.0).collect();
         assert!(values.iter().all(|value| value.is_finite()));
-        // Differences from one value of the stratum are exact where an offset is large.
+        // Differences from one value of the stratum are exact even when the offset is large.
         let origins = self.subtract_in_strata(&mut values, |of_stratum| of_stratum[0]);
         let unit = power_of_two(largest(&values));
         values.iter_mut().for_each(|value| *value /= unit);
@@ -139,7 +143,8 @@ impl Subjects {
         });
     }
 
-    /// Subtracts from the values of each stratum what `centre` says of them; zero for a stratum without values.
+    /// Subtracts from the values of each stratum the result of `centre` for them. Returns these results; zero
+    /// for a stratum without values.
     fn subtract_in_strata(&self, values: &mut [f64], centre: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let subtract = |stratum: &Stratum| {
             let of_stratum = &mut values[self.range_of(stratum)];
@@ -150,7 +155,7 @@ impl Subjects {
         self.strata.iter().map(subtract).collect()
     }
 
-    /// Where the values of a stratum are.
+    /// The range of a stratum's values.
     fn range_of(&self, stratum: &Stratum) -> Range<usize> {
         match &self.blocks[stratum.blocks.clone()] {
             [] => 0..0,
@@ -160,7 +165,7 @@ impl Subjects {
     }
 }
 
-/// Where a subject belongs.
+/// Sort key of a subject.
 #[derive(Clone, Copy, Default)]
 struct Place {
     /// Falls as the time rises.
@@ -180,7 +185,7 @@ impl Place {
     }
 }
 
-/// Subjects by stratum, in each by falling time, at equal times the censored first.
+/// Sorts subjects by stratum, in each by falling time, at equal times the censored first.
 fn latest_first(lifetimes: &[Lifetime], strata: &[u32]) -> Vec<Place> {
     assert!(lifetimes.len() < 1 << 31);
     let place = |((subject, lifetime), stratum): ((u32, &Lifetime), &u32)| Place {
@@ -189,8 +194,8 @@ fn latest_first(lifetimes: &[Lifetime], strata: &[u32]) -> Vec<Place> {
         subject_and_end: 2 * subject + u32::from(lifetime.ended()),
     };
     let mut sorted: Vec<Place> = (0..).zip(lifetimes).zip(strata).map(place).collect();
-    // Most digits of most data are the same everywhere; the others are sorted from the least to the most important, each
-    // sort keeping the order of the one before.
+    // Radix sort. Most digits of most data are the same everywhere and are skipped. The others are sorted
+    // from the least to the most significant, each sort keeping the order of the one before.
     let (time, stratum) = sorted.iter().fold((0, 0), |(time, stratum), place| {
         (time | (place.time ^ sorted[0].time), stratum | (place.stratum ^ sorted[0].stratum))
     });
@@ -205,7 +210,8 @@ fn latest_first(lifetimes: &[Lifetime], strata: &[u32]) -> Vec<Place> {
     sorted
 }
 
-/// Sorts by one digit, stably, in time O(n). What `spare` holds does not matter; it must be as long.
+/// Sorts by one digit, stably, in time O(n). The content of `spare` does not matter;
+/// its length must be the same.
 fn sort_by_digit(places: &mut Vec<Place>, spare: &mut Vec<Place>, digit: impl Fn(&Place) -> u8) {
     let mut starts = [0; 256];
     places.iter().for_each(|place| starts[usize::from(digit(place))] += 1);
@@ -221,19 +227,20 @@ fn sort_by_digit(places: &mut Vec<Place>, spare: &mut Vec<Place>, digit: impl Fn
     std::mem::swap(places, spare);
 }
 
-/// Bits that are ordered as the numbers are.
+/// Bits whose order is the order of the numbers.
 fn ordered_bits(number: f64) -> u64 {
     let bits = number.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The power of two at or below a number; one for zero.
+/// The largest power of two that is not above the number; one for zero.
 fn power_of_two(number: f64) -> f64 {
     const EXPONENT: u64 = 0x7ff0_0000_0000_0000;
     if number == 0.0 { 1.0 } else { f64::from_bits(number.to_bits() & EXPONENT).max(f64::MIN_POSITIVE) }
 }
 
-/// The sum of a function of the values, in four interleaved parts: the order that a processor can add at once.
+/// The sum of a function of the values in four interleaved partial sums, which the
+/// processor can add in parallel.
 pub(super) fn sum(values: &[f64], of: impl Fn(f64) -> f64) -> f64 {
     let (chunks, rest) = values.as_chunks::<4>();
     let mut parts = [0.0; 4];

@@ -1,19 +1,19 @@
-//! The Weibull survival function, and its least-squares fit to a survival function that is known at points.
+//! Weibull survival curve, and its least-squares fit to a survival function that is known at points.
 //!
 //! **summary**, section 4.1 and, for the fit ("curve fitting using a least-squares method"), section 4.3:
 //!
 //! > S(t) = exp(−λ t^γ),  minimise Σ (exp(−λ t^γ) − s)²
 //!
-//! The squares are those of S itself, not of its logarithm. They can have several minima, so the fit searches a grid of
-//! places and steepnesses of the fall first, and then goes down from the best of them by a damped Newton method
-//! (Levenberg and Marquardt's, with the second derivatives while they are those of a minimum) in a, the logarithm of the
-//! cumulative hazard at the mean of ln t, and b = ln γ.
+//! The squares are those of S itself, not of its logarithm. They can have several minima, so the fit first
+//! searches a grid over the position and the steepness of the fall. From the best points it then descends by
+//! a damped Newton method (Levenberg and Marquardt's, with the second derivatives while they are those of a
+//! minimum) in a, the logarithm of the cumulative hazard at the mean of ln t, and b = ln γ.
 //!
 //! # Promises
 //! - A curve through all points is found, whatever the unit of time: λ from 1e-300 to 1e300.
 //! - No curve of the grid, and none near the answer, has a smaller sum of squares.
-//! - Where a level line is better than any falling curve, the shape is zero; where that line is at one or above, so is the
-//!   scale.
+//! - Where a constant is better than any falling curve, the shape is zero; where that constant is one or
+//!   above, so is the scale.
 //!
 //! # Departures
 //! None.
@@ -22,7 +22,7 @@ use nalgebra::{Matrix2, Vector2};
 
 /// A survival function exp(−λ t^γ).
 ///
-/// The scale is kept as its logarithm: a curve over long times may have a λ that no double holds.
+/// The scale is kept as its logarithm: a curve over long times may have a λ beyond the range of a double.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeibullCurve {
     log_scale: f64,
@@ -38,7 +38,7 @@ impl WeibullCurve {
         Self { log_scale, shape }
     }
 
-    /// λ; zero or infinite where a double does not hold it.
+    /// λ; zero or infinite where it is beyond the range of a double.
     pub fn scale(self) -> f64 {
         self.log_scale.exp()
     }
@@ -63,9 +63,9 @@ impl WeibullCurve {
 /// A value of a survival function at a time above zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SurvivalPoint {
-    /// When.
+    /// The time.
     pub time: f64,
-    /// The share that survives it.
+    /// The fraction that survives it.
     pub survival: f64,
 }
 
@@ -82,7 +82,7 @@ pub fn fit_weibull_curve(points: &[SurvivalPoint]) -> (WeibullCurve, f64) {
         .into_iter()
         .chain(straight)
         .map(|start| descend(&data, start))
-        // A curve through all points is a straight line, to more digits than any descent finds.
+        // A curve through all points is a straight line, which gives it to more digits than any descent.
         .chain(straight)
         .min_by(|a, b| a.squares.total_cmp(&b.squares))
         .expect("there is a start");
@@ -94,8 +94,8 @@ pub fn fit_weibull_curve(points: &[SurvivalPoint]) -> (WeibullCurve, f64) {
     (WeibullCurve::new(best.log_hazard - best.shape * data.centre, best.shape), best.squares)
 }
 
-/// The points with the logarithms of their times, centred: the logarithm of the hazard at the centre and the shape are
-/// then nearly independent.
+/// The points with the logarithms of their times, centred. The logarithm of the hazard at the centre and the
+/// shape are then nearly independent.
 struct CentredPoints {
     centre: f64,
     log_times: Vec<f64>,
@@ -115,7 +115,7 @@ struct Slope {
     gradient: Vector2<f64>,
     /// The second derivatives.
     full: Matrix2<f64>,
-    /// The part of them that is never indefinite (Gauss and Newton's).
+    /// The positive semidefinite part of them (Gauss and Newton's).
     safe: Matrix2<f64>,
 }
 
@@ -139,15 +139,15 @@ impl CentredPoints {
         Candidate { log_hazard, shape, squares }
     }
 
-    /// The best level line: the mean of the values, if a survival can have it.
+    /// The best constant: the mean of the values, limited to what a survival can be.
     fn level(&self) -> Candidate {
         let mean = self.survivals.iter().sum::<f64>() / self.survivals.len() as f64;
         let level = mean.clamp(f64::MIN_POSITIVE, 1.0);
         self.candidate((-level.ln()).ln(), 0.0)
     }
 
-    /// The straight line through (ln t, ln −ln s), by least squares over the points where the latter is finite; none where
-    /// it does not rise.
+    /// The straight line through (ln t, ln −ln s), by least squares over the points where the latter is
+    /// finite. `None` where it does not rise.
     fn straight_line(&self) -> Option<Candidate> {
         let points: Vec<(f64, f64)> = (self.log_times.iter().zip(&self.survivals))
             .filter(|(_, survival)| 0.0 < **survival && **survival < 1.0)
@@ -166,7 +166,8 @@ impl CentredPoints {
     fn slope(&self, at: Candidate) -> Slope {
         let mut slope = Slope { gradient: Vector2::zeros(), full: Matrix2::zeros(), safe: Matrix2::zeros() };
         for (log_time, survival) in self.log_times.iter().zip(&self.survivals) {
-            // With h = a + γx and H = e^h: S = e^-H, S' = −H e^-H and S'' = S'(1 − H) in h; h' = (1, v), v = γx.
+            // With h = a + γx and H = e^h: S = e^-H, S' = −H e^-H and S'' = S'(1 − H)
+            // in h; h' = (1, v), v = γx.
             let v = at.shape * log_time;
             let hazard = (at.log_hazard + v).exp();
             let modelled = (-hazard).exp();
@@ -187,19 +188,20 @@ impl CentredPoints {
     }
 }
 
-/// Steepnesses tried: the shape times the spread of ln t, from a gentle fall to a step between neighbouring points.
+/// Range of the steepness in the grid: the shape times the spread of ln t, from a gentle fall to a step
+/// between neighbouring points.
 const STEEPNESS: (f64, f64) = (0.02, 300.0);
 
-/// Rows and columns of the grid.
+/// Number of rows and of columns of the grid.
 const GRID: usize = 40;
 
-/// Points of the grid from which the fit goes down.
+/// Number of grid points from which the fit descends.
 const STARTS: usize = 10;
 
-/// The grid is evaluated on no more than about this many of the points.
+/// Number of data points, about, to which the evaluation of the grid is limited.
 const GRID_POINTS_MAX: usize = 500;
 
-/// The best points of a grid over where S falls and how steeply.
+/// The best points of a grid over the position and the steepness of the fall.
 fn starts(data: &CentredPoints) -> Vec<Candidate> {
     let stride = data.log_times.len().div_ceil(GRID_POINTS_MAX);
     let thin = |values: &[f64]| values.iter().copied().step_by(stride).collect();
@@ -214,7 +216,8 @@ fn starts(data: &CentredPoints) -> Vec<Candidate> {
     let mut grid: Vec<(usize, usize, Candidate)> = Vec::with_capacity(GRID * GRID);
     for row in 0..GRID {
         let shape = STEEPNESS.0 * (STEEPNESS.1 / STEEPNESS.0).powf(share(row)) / spread;
-        // The hazard is one somewhere from well before the first to well after the last time, farther for gentle falls.
+        // Positions where the hazard is one: from well before the first time to well after the last,
+        // farther for gentle falls.
         let margin = 0.1 * spread + 5.0 / shape;
         for column in 0..GRID {
             let place = low - margin + share(column) * (spread + 2.0 * margin);
@@ -241,10 +244,10 @@ fn range(values: &[f64]) -> (f64, f64) {
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(*value), high.max(*value)))
 }
 
-/// Steps down before the fit is taken as it is: a flat valley has no clear end.
+/// Maximum steps of a descent; a flat valley has no clear end.
 const STEPS_MAX: usize = 200;
 
-/// Goes down to the nearest minimum.
+/// Descends to the nearest minimum.
 fn descend(data: &CentredPoints, mut at: Candidate) -> Candidate {
     let mut damping = 1e-3;
     for _ in 0..STEPS_MAX {
@@ -252,7 +255,7 @@ fn descend(data: &CentredPoints, mut at: Candidate) -> Candidate {
         let Some(step) = damped_step(&slope, damping) else { break };
         let next = data.candidate(at.log_hazard + step[0], at.shape * step[1].exp());
         let size = step.amax() / (1.0 + at.log_hazard.abs());
-        // At the minimum a step of Newton's changes the sum by less than its rounding.
+        // At the minimum a Newton step changes the sum by less than its rounding.
         let no_worse =
             next.squares <= at.squares || (size < 1e-6 && next.squares <= at.squares * (1.0 + 1e-12));
         if no_worse && next.shape.is_finite() && next.shape > 0.0 {
@@ -271,7 +274,7 @@ fn descend(data: &CentredPoints, mut at: Candidate) -> Candidate {
     at
 }
 
-/// The step that Newton's method takes with this damping; none where nothing slopes.
+/// The Newton step with this damping; `None` where nothing slopes.
 fn damped_step(slope: &Slope, damping: f64) -> Option<Vector2<f64>> {
     let solve = |matrix: &Matrix2<f64>| {
         let damped = matrix + Matrix2::from_diagonal(&slope.safe.diagonal()) * damping;
@@ -303,7 +306,7 @@ mod tests {
 
     #[test]
     fn noisy_points_have_the_curve_of_least_squares() {
-        // The minimum found with 40 digits.
+        // The minimum, computed with 40 digits.
         check(
             &[(1.0, 0.95), (2.0, 0.8), (4.0, 0.7), (8.0, 0.35), (16.0, 0.2), (32.0, 0.02)],
             (0.09219080205056632, 1.0849996083977837),
@@ -365,9 +368,15 @@ mod tests {
 
         #[test]
         fn no_curve_nearby_and_no_level_line_is_better(
-            survivals in prop::collection::vec(1e-3..1.2f64, 2..12), nudge in -0.2..0.2f64, turn in -0.2..0.2f64,
+            survivals in prop::collection::vec(1e-3..1.2f64, 2..12),
+            nudge in -0.2..0.2f64,
+            turn in -0.2..0.2f64,
         ) {
-            let points: Vec<_> = (1..).map(f64::from).zip(survivals).map(|(time, survival)| SurvivalPoint { time, survival }).collect();
+            let points: Vec<_> = (1..)
+                .map(f64::from)
+                .zip(survivals)
+                .map(|(time, survival)| SurvivalPoint { time, survival })
+                .collect();
             let (curve, least) = fit_weibull_curve(&points);
             prop_assert!((squares(&points, curve) - least).abs() < 1e-9, "{curve:?}");
             let near = WeibullCurve::new(curve.log_scale + nudge, curve.shape * turn.exp());

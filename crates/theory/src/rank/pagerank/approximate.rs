@@ -1,17 +1,17 @@
-//! PageRank of large webs, to a given error.
+//! PageRank of large webs by iteration, to a given error.
 //!
-//! Implements the thesis, section 2.2: the equations "can be solved iteratively, starting with all IR values equal
-//! to 1", each step computing the new values from the old ones, "until the values converge". Each step multiplies the
-//! error, summed over the pages, by at most the damping d; a step that moves the ranks by δ in total leaves an error of
-//! at most δ d/(1 − d).
+//! Implements the thesis, section 2.2: the equations "can be solved iteratively, starting with all IR values
+//! equal to 1", each step computing the new values from the old ones, "until the values converge". Each step
+//! multiplies the error, summed over the pages, by at most the damping d. A step that moves the ranks by δ in
+//! total leaves an error of at most δ d/(1 − d).
 //!
 //! # Promises
-//! - The errors of all pages together are at most `relative_error` of the sum of all ranks, and one part in ten
-//!   million per step of a surfer's walk, 1e-7/(1 − d), from the 32-bit shares of [`super::propagate`].
+//! - The errors of all pages together are at most `relative_error` of the sum of all ranks, plus one part in
+//!   ten million per step of a surfer's walk, 1e-7/(1 − d), from the 32-bit shares of [`super::propagate`].
 //! - The result does not depend on the number of threads.
 //!
 //! # Departures
-//! None. [`super::exact()`] gives more digits to smaller webs.
+//! None. [`super::exact()`] gives more digits for smaller webs.
 
 use rayon::prelude::*;
 
@@ -37,8 +37,8 @@ pub fn approximate(graph: &Graph, damping: Damping, dangling: Dangling, relative
     apply_rule(ranks, dangling)
 }
 
-/// Steps after which the error is small enough whatever the links: the start is off by at most two per page, each step
-/// leaves a part d of that, and the sum of the ranks is at least 1 − d per page.
+/// Number of steps after which the error is small enough whatever the links. The start is off by at most two
+/// per page, each step leaves a fraction d of that, and the sum of the ranks is at least 1 − d per page.
 fn steps_max(damping: Damping, relative_error: f64) -> u64 {
     let needed = (0.5 * relative_error * damping.jump()).ln() / damping.get().ln();
     // A damping of zero needs one step; the cast saturates.
@@ -51,9 +51,9 @@ struct Sums {
     total: f64,
 }
 
-/// Takes the new ranks from what was received.
+/// Computes the new ranks from the received shares.
 fn step(ranks: &mut [f64], received: &[f64], damping: Damping) -> Sums {
-    /// Pages whose sums are taken in one piece, so that no sum depends on the number of threads.
+    /// Number of pages that are summed as one piece, so that no sum depends on the number of threads.
     const PIECE: usize = 1 << 16;
     let (damping, jump) = (damping.get(), damping.jump());
     let pieces = ranks.par_chunks_mut(PIECE).zip(received.par_chunks(PIECE)).map(|(ranks, received)| {
@@ -85,8 +85,8 @@ mod tests {
         let pages = Graph::from_links(5, &[(0, 1), (0, 2), (1, 3), (3, 2), (4, 0), (4, 2)]);
         let sites = pages.of_sites(&[0, 0, 1, 1, 2], 3);
         let ranks = approximate(&sites, Damping::THESIS, Dangling::LinksToAll, 1e-9);
-        // Site 1 has no links to other sites: x0 = a + 0.9 x2/2, x1 = a + 0.9 (x0 + x2/2), x2 = a, scaled to add up
-        // to 3.
+        // Site 1 has no links to other sites: x0 = a + 0.9 x2/2, x1 = a + 0.9 (x0 + x2/2),
+        // x2 = a, scaled to add up to 3.
         let (x0, x1, x2) = (1.45, 1.0 + 0.9 * (1.45 + 0.5), 1.0);
         for (rank, expected) in ranks.iter().zip([x0, x1, x2]) {
             let expected = expected * 3.0 / (x0 + x1 + x2);

@@ -1,18 +1,20 @@
-//! PageRank by elimination without a subtraction.
+//! PageRank of small webs by elimination without subtraction.
 //!
-//! A surfer who follows a link with probability d, and otherwise leaves for a place outside from which every page is
-//! reached alike, visits pages in proportion to their ranks. Taking the pages out one by one, each time joining the
-//! ways in to the ways out, is the algorithm of Grassmann, Taksar and Heyman (1985): it adds, multiplies and divides
-//! positive numbers only, so that every rank keeps nearly all its digits, even where the matrix is singular to the
-//! last digit.
+//! Imagine a surfer who follows a link with probability d, and otherwise leaves to a state outside from which
+//! every page is reached with equal probability. He visits pages in proportion to their ranks. The algorithm
+//! of Grassmann, Taksar and Heyman (1985) removes the pages one by one, and each time joins the paths into
+//! the page to the paths out of it. It adds, multiplies and divides positive numbers only, so every rank
+//! keeps nearly all its digits, even where the matrix is singular to the last digit.
 //!
-//! The page with the fewest ways through it goes first. Roads, trees, rings and clusters are taken apart this way
-//! without ever growing; what remains of a web in which everything is linked to everything is finished as a full
-//! table.
+//! The page with the fewest paths through it is removed first. Chains, trees, rings and clusters
+//! are eliminated this way without ever growing. What remains of a densely linked web is
+//! finished as a full table.
 //!
 //! # Promises
-//! - The relative error of every rank is a few units in the last place times the number of pages, for any damping.
-//! - At most [`WAYS_MAX`] joints of ways and a table of [`TABLE_PAGES_MAX`] pages; `None` when they do not suffice.
+//! - The relative error of every rank is a few units in the last place times the number
+//!   of pages, for any damping.
+//! - At most [`WAYS_MAX`] joined paths and a table of [`TABLE_PAGES_MAX`] pages; `None`
+//!   when they do not suffice.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -20,13 +22,14 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use super::super::Graph;
 use super::model::Damping;
 
-/// Pages that a full table may have: at the limit it takes 32 MB and two seconds.
+/// Maximum number of pages of a full table: at the limit it takes 32 MB and two seconds.
 const TABLE_PAGES_MAX: usize = 2_000;
 
-/// Ways between pages that may be joined, one by one, before giving up: one to two seconds.
+/// Maximum number of paths to join before giving up: one to two seconds.
 const WAYS_MAX: usize = 10_000_000;
 
-/// The rank of every page, without a rule for pages without links, or `None` when there is too much to join.
+/// The rank of every page, without a rule for pages without links. `None` when there
+/// are too many paths to join.
 pub(super) fn eliminate(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
     let mut ways = Ways::new(graph, damping);
     let mut ranks = vec![0.0; graph.pages()];
@@ -34,7 +37,7 @@ pub(super) fn eliminate(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
     if ways.remaining() > TABLE_PAGES_MAX {
         return None;
     }
-    // The place outside is visited at the rate at which each page is reached from it, 1 − d.
+    // The state outside is visited at the rate at which each page is reached from it, 1 − d.
     let outside = damping.jump();
     for (page, rank) in ways.solve_remaining(outside) {
         ranks[page as usize] = rank;
@@ -46,11 +49,11 @@ pub(super) fn eliminate(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
     Some(ranks)
 }
 
-/// How often the surfer goes from where to where, between the pages that were not taken out yet.
+/// Transition rates of the surfer between the pages that are not removed yet.
 struct Ways {
-    /// From each page to others, never to itself. Trees, because a page may have any number of ways.
+    /// From each page to others, never to itself. Trees, because a page may have any number of paths.
     onward: Vec<BTreeMap<u32, f64>>,
-    /// The pages from which a way leads to each page.
+    /// The pages from which a path leads to each page.
     backward: Vec<BTreeSet<u32>>,
     from_outside: Vec<f64>,
     to_outside: Vec<f64>,
@@ -58,7 +61,7 @@ struct Ways {
     joined: usize,
 }
 
-/// A page that was taken out, and the part of the visits to other places that goes on to it.
+/// A removed page, and the fraction of the visits to other states that goes on to it.
 struct Taken {
     page: u32,
     from_outside: f64,
@@ -88,7 +91,7 @@ impl Ways {
         ways
     }
 
-    /// Adds to the rate of going from a page to another. A way back to the page itself changes nothing.
+    /// Adds to the transition rate from a page to another. A path back to the page itself changes nothing.
     fn add(&mut self, source: u32, target: u32, rate: f64) {
         if source != target {
             *self.onward[source as usize].entry(target).or_insert(0.0) += rate;
@@ -100,7 +103,8 @@ impl Ways {
         self.is_taken.iter().filter(|is_taken| !**is_taken).count()
     }
 
-    /// Takes pages out, those with the fewest ways through them first, until what remains is as good as full.
+    /// Removes pages, those with the fewest paths through them first, until the
+    /// remaining graph is nearly full.
     fn take_out_pages_with_few_ways(&mut self) -> Vec<Taken> {
         let mut remaining = self.is_taken.len();
         let mut queue: BinaryHeap<_> =
@@ -115,7 +119,8 @@ impl Ways {
                 queue.push((Reverse(now), page));
                 continue;
             }
-            // When even the best page has a fourth of all possible ways through it, a table is faster than lists.
+            // When even the best page has a fourth of all possible paths through it, a
+            // table is faster than lists.
             let is_full = 4 * now > remaining * remaining && remaining <= TABLE_PAGES_MAX;
             if is_full || self.joined + now > WAYS_MAX {
                 break;
@@ -126,18 +131,18 @@ impl Ways {
         taken
     }
 
-    /// An upper bound for the ways that come into being when the page is taken out.
+    /// An upper bound for the number of paths that removing the page creates.
     fn ways_through(&self, page: u32) -> usize {
         self.onward[page as usize].len() * self.backward[page as usize].len()
     }
 
-    /// Takes a page out and joins each way to it with each way from it.
+    /// Removes a page and joins each path to it with each path from it.
     fn take_out(&mut self, page: u32) -> Taken {
         let onward = std::mem::take(&mut self.onward[page as usize]);
         let sources = std::mem::take(&mut self.backward[page as usize]);
         self.is_taken[page as usize] = true;
         self.joined += sources.len() * onward.len();
-        // Never zero: from every page there is a way outside.
+        // Never zero: every page has a path outside.
         let way_out = self.to_outside[page as usize] + onward.values().sum::<f64>();
         let from_outside = self.from_outside[page as usize] / way_out;
         for (target, rate) in &onward {
@@ -157,7 +162,7 @@ impl Ways {
         Taken { page, from_outside, arrivals }
     }
 
-    /// The ranks of the pages that were not taken out, by a full table. Row and column 0 are the place outside.
+    /// The ranks of the remaining pages, by a full table. Row and column 0 are the state outside.
     fn solve_remaining(&self, outside: f64) -> Vec<(u32, f64)> {
         let pages: Vec<u32> =
             (0..self.is_taken.len() as u32).filter(|page| !self.is_taken[*page as usize]).collect();
@@ -179,8 +184,8 @@ impl Ways {
     }
 }
 
-/// Takes the places of a full table out from the last to the first, and returns the visits to all but the place
-/// outside.
+/// Removes the states of a full table from the last to the first. Returns the visits to
+/// all but the state outside.
 fn solve_table(mut table: Vec<f64>, size: usize, outside: f64) -> Vec<f64> {
     for k in (1..size).rev() {
         let (before, row) = table.split_at_mut(k * size);
@@ -227,8 +232,8 @@ mod tests {
     fn a_damping_next_to_one_loses_no_digit() {
         let d = 1.0 - 1e-12;
         let jump = 1.0 - d;
-        // A pair that link to each other and a page that links to one of them: x2 = 1 − d, x0 = (1 − d) + d x1,
-        // x1 = (1 − d)(1 + d) + d x0.
+        // A pair that link to each other and a page that links to one of them: x2 = 1 − d, x0 = (1 − d) + d
+        // x1, x1 = (1 − d)(1 + d) + d x0.
         let x0 = (1.0 + d + d * d) / (1.0 + d);
         check(d, &[(0, 1), (1, 0), (2, 1)], &[x0, jump * (1.0 + d) + d * x0, jump]);
     }
@@ -239,7 +244,7 @@ mod tests {
         let links: Vec<_> = (1..pages).flat_map(|page| [(page - 1, page), (page, page - 1)]).collect();
         let graph = Graph::from_links(pages as usize, &links);
         let ranks = eliminate(&graph, Damping::new(0.999999)).expect("a road never grows");
-        // Nothing is lost, and the road is the same from both ends.
+        // The ranks add up, and the chain is symmetric.
         assert!((ranks.iter().sum::<f64>() / f64::from(pages) - 1.0).abs() < 1e-11);
         assert!((ranks[7] / ranks[pages as usize - 8] - 1.0).abs() < 1e-11);
     }
@@ -255,7 +260,7 @@ mod tests {
                 let rank = ranks[page as usize];
                 prop_assert!((rank / expected - 1.0).abs() < 1e-13, "{rank} and {expected}");
             }
-            // Both ends of every way agree, however many pages were taken out.
+            // `onward` and `backward` agree, however many pages were removed.
             for page in 0..graph.pages() as u32 / 2 {
                 ways.take_out(page);
             }

@@ -1,12 +1,13 @@
-//! The exact solution of the equations of PageRank, for any damping below one.
+//! Exact PageRank, for any damping below one.
 //!
-//! Near a damping of one an iteration crawls, and rounding is multiplied by 1/(1 − d). Small webs are therefore
-//! solved by an elimination that never subtracts, larger ones by an iteration whose answer is returned only with a
-//! proof of its error, and by elimination again where the iteration does not converge.
+//! Near a damping of one an iteration converges slowly, and rounding errors are multiplied by 1/(1 − d).
+//! So small webs are solved by an elimination that never subtracts. Larger ones are solved by an
+//! iteration whose answer is returned only with a proof of its error, and by elimination again where the
+//! iteration does not converge.
 //!
 //! # Promises
 //! - Every rank has a relative error below 1e-10, whatever the damping and however small the rank.
-//! - When that cannot be shown within a bounded amount of work, there is no answer instead of a wrong one.
+//! - When that cannot be shown within a bounded amount of work, the answer is `None` instead of a wrong one.
 //!
 //! # Departures
 //! None.
@@ -16,11 +17,11 @@ use super::eliminate::eliminate;
 use super::model::{Damping, Dangling, apply_rule};
 use super::refine::refine;
 
-/// Up to this many pages elimination comes first: it takes a few milliseconds.
+/// Up to this many pages elimination is tried first: it takes a few milliseconds.
 const ELIMINATION_FIRST_MAX: usize = 200;
 
-/// The rank of every page, or `None` when that takes more than a few seconds: a web of more than 2,000 pages, densely
-/// linked and damped so little that the iteration does not converge.
+/// The rank of every page. `None` when it would take more than a few seconds: for a web of more than 2,000
+/// pages, densely linked and damped so little that the iteration does not converge.
 pub fn exact(graph: &Graph, damping: Damping, dangling: Dangling) -> Option<Vec<f64>> {
     let ranks = if graph.pages() <= ELIMINATION_FIRST_MAX {
         eliminate(graph, damping)
@@ -57,7 +58,7 @@ mod tests {
         assert_eq!(exact(&Graph::from_links(0, &[]), Damping::THESIS, Dangling::LinksToAll), Some(vec![]));
     }
 
-    /// A ring of rings, which no iteration of the plain kind solves near a damping of one.
+    /// A ring of rings, which no plain iteration solves near a damping of one.
     fn ring_of_rings(rings: u32, size: u32) -> Graph {
         let link = |page: u32| {
             let (ring, place) = (page / size, page % size);

@@ -1,21 +1,21 @@
-//! PageRank of a web that grows as it is crawled.
+//! Incremental PageRank of a web that grows as it is crawled.
 //!
 //! Computes the ordering metric IR'(p) of the thesis, Figure 2.2 (3), after every page:
 //!
 //! > IR\[u\] = (1 − d) + d Σ IR\[v\]/c over the links (v, u) seen so far, c the number of links in the page v
 //!
-//! Reading the links of a page changes one column of the matrix A of these equations, and the solution with it: with
-//! w = A⁻¹ m, where m spreads one unit over the links of the page v,
+//! Reading the links of a page changes one column of the matrix A of these equations, and the solution with
+//! it. With w = A⁻¹ m, where m spreads one unit over the links of the page v,
 //!
 //! > IR' = IR + IR\[v\] w d/(1 − d w\[v\])
 //!
-//! A⁻¹ is kept as the product of the changes so far (the "product form of the inverse"). What leaves the web again,
-//! 1 − d w\[v\], is added up from where it leaves instead of subtracted, so that no digit is lost next to a damping of
-//! one.
+//! A⁻¹ is kept as the product of the changes so far (the "product form of the inverse"). The part that leaves
+//! the web, 1 − d w\[v\], is summed up from where it leaves instead of computed by subtraction, so that no
+//! digit is lost near a damping of one.
 //!
 //! # Promises
 //! - After each page the ranks solve the equations, to a relative error far below 1e-10, for any damping.
-//! - Reading a page takes as many operations as pages were read times URLs seen, at most.
+//! - Reading a page takes at most as many operations as pages read times URLs seen.
 //!
 //! # Departures
 //! None: as in the figure, a page without links, or not read yet, passes nothing on.
@@ -28,18 +28,18 @@ pub(crate) struct GrowingPageRank {
     ranks: Vec<f64>,
     /// The pages read so far that have links, in the order of reading.
     read: Vec<Read>,
-    /// What part of a visit ends at each URL: 1 − d once its links are known, 1 before.
+    /// Fraction of the visits that end at each URL: 1 − d once its links are known, 1 before.
     endings: Vec<f64>,
 }
 
-/// A page that was read, and how a unit of additional rank there raises every rank: w d/(1 − d w\[v\]).
+/// A page that was read, and how much a unit of additional rank there raises every rank: w d/(1 − d w\[v\]).
 struct Read {
     url: usize,
     raise: Vec<f64>,
 }
 
 impl GrowingPageRank {
-    /// A web of which nothing is known.
+    /// An empty web.
     pub(crate) fn new(damping: Damping) -> Self {
         Self { damping, ranks: Vec::new(), read: Vec::new(), endings: Vec::new() }
     }
@@ -50,7 +50,8 @@ impl GrowingPageRank {
         self.endings.push(1.0);
     }
 
-    /// Takes in the links of a URL. Panics if it was read before or a link leads to a URL that was not discovered.
+    /// Adds the links of a URL. Panics if it was read before or a link leads to a URL that was not
+    /// discovered.
     pub(crate) fn read(&mut self, url: usize, links: &[usize]) {
         assert!(self.endings[url] == 1.0);
         if links.is_empty() {
@@ -104,14 +105,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn after_each_page_the_ranks_solve_the_equations(graph in any_graph(12, 40), nines in 0.01_f64..12.0) {
+        fn after_each_page_the_ranks_solve_the_equations(
+            graph in any_graph(12, 40),
+            nines in 0.01_f64..12.0,
+        ) {
             let damping = Damping::new(1.0 - 10_f64.powf(-nines));
             let mut growing = GrowingPageRank::new(damping);
             (0..graph.pages()).for_each(|_| growing.discover());
             let mut links = vec![];
             for page in 0..graph.pages() as u32 {
                 let targets = graph.links_from(page);
-                growing.read(page as usize, &targets.iter().map(|target| *target as usize).collect::<Vec<_>>());
+                growing.read(
+                    page as usize,
+                    &targets.iter().map(|target| *target as usize).collect::<Vec<_>>(),
+                );
                 links.extend(targets.iter().map(|target| (page, *target)));
                 let known = Graph::from_links(graph.pages(), &links);
                 let expected = eliminate(&known, damping).expect("a small web");

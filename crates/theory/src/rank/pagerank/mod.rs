@@ -3,9 +3,9 @@
 //! In reading order:
 //! - [`model`]: the equations, the damping, and the rule for pages without links;
 //! - [`mod@approximate`]: large webs, in parallel, to a given error;
-//! - [`propagate`]: one iteration as two passes through memory, which makes it fast;
+//! - [`propagate`]: one iteration as two sequential passes through memory, which makes it fast;
 //! - [`mod@exact`]: the exact solution, for any damping below one;
-//! - `eliminate`: its direct solver, without a subtraction;
+//! - `eliminate`: its direct solver, without subtraction;
 //! - `refine`: its iterative solver, with a proof of the error;
 //! - `growing`: the ranks of a web that grows as it is crawled.
 //!

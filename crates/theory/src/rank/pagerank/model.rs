@@ -1,28 +1,28 @@
-//! The equations of PageRank, one per page.
+//! The PageRank equations, one per page.
 //!
-//! Implements the thesis, section 2.2, item 3: a page p with backlinks from t1, ..., tn, which have c1, ..., cn
-//! links, has
+//! Implements the thesis, section 2.2, item 3: a page p with backlinks from t1, ..., tn, which
+//! have c1, ..., cn links, has
 //!
 //! > IR(p) = (1 − d) + d \[IR(t1)/c1 + … + IR(tn)/cn\]
 //!
-//! and a page without links is taken to link to every page, itself included ([`Dangling::LinksToAll`]). Without that
-//! rule ([`Dangling::Drop`], as in Figure 2.2) its rank goes nowhere.
+//! and a page without links is taken to link to every page, itself included ([`Dangling::LinksToAll`]).
+//! Without that rule ([`Dangling::Drop`], as in Figure 2.2) its rank goes nowhere.
 //!
 //! # Promises
-//! - With the rule the ranks add up to the number of pages; they are no probabilities until divided by it.
+//! - With the rule the ranks add up to the number of pages; divided by it they are probabilities.
 //! - The rule changes the scale and not the order: its ranks are the ranks without it, times one factor.
 //!
 //! # Departures
-//! The text says that with probability d the next page is random; in its formula that probability is 1 − d, as here.
-//! Section 4.2.2 prints the same formula with d and 1 − d exchanged; it is used as in section 2.2.
+//! The text says that with probability d the next page is random; in its formula that probability is 1 − d,
+//! as here. Section 4.2.2 prints the same formula with d and 1 − d exchanged; it is used as in section 2.2.
 
-/// The damping d: the probability that a surfer follows a link instead of jumping to a random page. At least 0, below
-/// 1.
+/// The damping d: the probability that a surfer follows a link instead of jumping to a random
+/// page. At least 0, below 1.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Damping(f64);
 
 impl Damping {
-    /// What the thesis uses in all its experiments.
+    /// The damping of all experiments in the thesis.
     pub const THESIS: Self = Self(0.9);
 
     /// Panics unless the damping is at least 0 and below 1.
@@ -43,19 +43,20 @@ impl Damping {
     }
 }
 
-/// What happens to the rank of a page without links.
+/// What happens to the rank of a page without links (a dangling page).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Dangling {
     /// It goes to every page in equal parts, the page itself included.
     LinksToAll,
-    /// It goes nowhere.
+    /// It is dropped.
     Drop,
 }
 
-/// Turns the ranks without a rule for pages without links into those under `dangling`.
+/// Converts the ranks without a rule for pages without links into those under `dangling`.
 ///
-/// With the rule every page receives the same amount more, so each equation has the same larger constant, and the
-/// solution is the same up to a factor. The factor makes the ranks add up to the number of pages.
+/// With the rule every page receives the same additional amount. So each equation has the same
+/// larger constant, and the solution is the same up to a factor. The factor makes the ranks add
+/// up to the number of pages.
 pub(super) fn apply_rule(mut ranks: Vec<f64>, dangling: Dangling) -> Vec<f64> {
     match dangling {
         Dangling::Drop => ranks,

@@ -1,20 +1,20 @@
-//! One iteration of PageRank: what each page receives through its backlinks, as two straight passes through memory.
+//! One PageRank iteration as two sequential passes through memory (propagation blocking).
 //!
-//! The plain loop adds the share of a page to each page that it links to. In a large web those lie anywhere in
-//! memory, and the loop waits for it. Here the pages are divided into blocks of 65,536, small enough that the numbers
-//! of one block stay in the cache of a core. Links within a block, the most part of a real web, are followed by the
-//! plain loop. For those between blocks, a first pass goes through the blocks of linking pages and writes the share
-//! of each link down, sorted by the block it leads to; the second goes through the blocks of linked pages and adds
-//! the shares up. Both read and write long runs, and all blocks of a pass can be done at once ("propagation
-//! blocking": Beamer, Asanović, Patterson, 2017; with the order of the links fixed beforehand: Lakhotia, Kannan,
-//! Prasanna, 2018).
+//! The plain loop adds the share of a page to each page that it links to. In a large web those are anywhere
+//! in memory, and the loop waits for it. Here the pages are divided into blocks of 65,536, small enough that
+//! the numbers of one block stay in the cache of a core. Links within a block, the majority in a real web,
+//! are followed by the plain loop. Links between blocks take two passes. The first goes through the blocks of
+//! linking pages and writes the share of each link, sorted by the block it leads to. The second goes through
+//! the blocks of linked pages and sums the shares. Both read and write long runs, and all blocks of a pass
+//! can be processed in parallel ("propagation blocking": Beamer, Asanović, Patterson, 2017; with the order of
+//! the links fixed beforehand: Lakhotia, Kannan, Prasanna, 2018).
 //!
 //! # Promises
-//! - What a page receives is the sum over its backlinks of rank / links, with a relative error of 2⁻²⁴ = 6e-8 from
-//!   shares written as 32-bit numbers; the sums have 64 bits.
+//! - A page receives the sum over its backlinks of rank / links, with a relative error of 2⁻²⁴ = 6e-8 because
+//!   shares are stored as 32-bit numbers; the sums have 64 bits.
 //! - The result does not depend on the number of threads.
-//! - Beside the graph, two bytes for each link within a block and eight for each between blocks, and twelve
-//!   for each page.
+//! - Memory in addition to the graph: two bytes for each link within a block, eight for each between blocks,
+//!   and twelve for each page.
 //!
 //! # Departures
 //! None; the text names no method.
@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use super::super::Graph;
 
-/// Pages per block: a place within a block has 16 bits, and the sums of a block take 512 KiB.
+/// Pages per block. A position within a block has 16 bits, and the sums of a block take 512 KiB.
 const BLOCK_PAGES: usize = 1 << 16;
 
 /// The links of a web, laid out for [`Propagation::receive`].
@@ -36,28 +36,29 @@ pub struct Propagation {
 /// The links of one block of linking pages.
 #[derive(Debug)]
 struct Block {
-    /// How many links each page of the block has.
+    /// Number of links of each page of the block.
     link_counts: Vec<u32>,
-    /// What each of them carries. Filled by the first pass, like the shares of the far links.
+    /// The share that each link of a page carries. Filled by the first pass, like the shares of the far
+    /// links.
     shares: Vec<f32>,
-    /// How many of them stay within the block.
+    /// Number of links of each page that stay within the block.
     near_counts: Vec<u32>,
-    /// The places that these lead to, page by page.
+    /// The positions that these lead to, page by page.
     near_targets: Vec<u16>,
-    /// The others, in runs.
+    /// The links to other blocks, in runs.
     far: FarLinks,
 }
 
 /// The links from one block to others: first those that lead to block 0, then those to block 1, ...
 #[derive(Debug)]
 struct FarLinks {
-    /// Where the run to each block begins, and where the last one ends.
+    /// Start of the run to each block, and the end of the last one.
     run_starts: Vec<u32>,
-    /// For each link, the place of the linking page within its block.
+    /// For each link, the position of the linking page within its block.
     sources: Vec<u16>,
-    /// For each link, the place of the linked page within the block of its run.
+    /// For each link, the position of the linked page within the block of its run.
     targets: Vec<u16>,
-    /// For each link, what it carries. Filled by the first pass, read by the second.
+    /// For each link, its share. Filled by the first pass, read by the second.
     shares: Vec<f32>,
 }
 
@@ -70,7 +71,7 @@ impl Propagation {
         Self { pages, blocks }
     }
 
-    /// Sets `received` to what each page receives when every page divides its rank among its links.
+    /// Sets `received` to the amount each page receives when every page divides its rank among its links.
     ///
     /// Panics unless both slices have one number per page.
     pub fn receive(&mut self, ranks: &[f64], received: &mut [f64]) {
@@ -113,10 +114,11 @@ impl Block {
         }
     }
 
-    /// First pass: writes down what the links of each page carry, and for links to other blocks, what each carries.
+    /// First pass: computes the share of the links of each page, and writes it down for
+    /// each link to another block.
     fn send(&mut self, ranks: &[f64]) {
         for ((share, rank), links) in self.shares.iter_mut().zip(ranks).zip(&self.link_counts) {
-            // A page without links has no share to carry; any number will do.
+            // A page without links has no share; any number will do.
             *share = (rank / f64::from(*links)) as f32;
         }
         for (share, source) in self.far.shares.iter_mut().zip(&self.far.sources) {
@@ -124,7 +126,7 @@ impl Block {
         }
     }
 
-    /// Second pass: adds what links within the block carry.
+    /// Second pass: adds the shares of the links within the block.
     fn deliver_near(&self, received: &mut [f64]) {
         let mut targets = self.near_targets.as_slice();
         for (share, near) in self.shares.iter().zip(&self.near_counts) {
@@ -138,7 +140,7 @@ impl Block {
 }
 
 impl FarLinks {
-    /// Sorts links, given as the place they come from and the page they lead to, into runs.
+    /// Sorts links, given as their source position and their target page, into runs.
     fn new(links: impl Iterator<Item = (u16, u32)> + Clone, blocks: usize) -> Self {
         let mut run_starts = vec![0_u32; blocks + 1];
         for (_, target) in links.clone() {
@@ -160,7 +162,7 @@ impl FarLinks {
         Self { run_starts, sources, targets, shares: vec![0.0; count] }
     }
 
-    /// Second pass: adds what these links carry to the pages of one block.
+    /// Second pass: adds the shares of these links to the pages of one block.
     fn deliver(&self, target_block: usize, received: &mut [f64]) {
         let run = self.run_starts[target_block] as usize..self.run_starts[target_block + 1] as usize;
         for (share, target) in self.shares[run.clone()].iter().zip(&self.targets[run]) {
@@ -169,7 +171,7 @@ impl FarLinks {
     }
 }
 
-/// Where a page stands in its block.
+/// The position of a page in its block.
 fn place(page: u32) -> u16 {
     (page as usize % BLOCK_PAGES) as u16
 }

@@ -1,11 +1,12 @@
 //! PageRank of larger webs by an iteration that proves its error.
 //!
-//! Written as A x = 1 − d, the equations have a matrix A whose inverse has no negative element. If a candidate x
-//! leaves a residual r = (1 − d) − A x with |r| ≤ ε (1 − d) at every page, then |A⁻¹ r| ≤ ε A⁻¹ (1 − d): *every* rank
-//! has a relative error of at most ε. Near a damping of one the residual drowns in the rounding of the ranks, so both
-//! are kept as sums of two doubles. The correction A⁻¹ r is needed to a few digits only, in plain doubles, and by
-//! whatever method: the residual judges it. It is BiCGSTAB (van der Vorst, 1992), preconditioned by one Gauss-Seidel
-//! sweep in an order in which most links lead forward, so that a web without cycles needs one sweep.
+//! Written as A x = 1 − d, the equations have a matrix A whose inverse has no negative element. If a
+//! candidate x leaves a residual r = (1 − d) − A x with |r| ≤ ε (1 − d) at every page, then |A⁻¹ r| ≤ ε A⁻¹
+//! (1 − d): *every* rank has a relative error of at most ε. Near a damping of one the residual is lost in the
+//! rounding of the ranks, so both are kept as sums of two doubles. The correction A⁻¹ r is needed to a few
+//! digits only, so plain doubles and any method will do: the residual checks the result. The method is
+//! BiCGSTAB (van der Vorst, 1992), preconditioned by one Gauss-Seidel sweep in an order in which most links
+//! lead forward, so that a web without cycles needs one sweep.
 //!
 //! # Promises
 //! - A rank that is returned has a relative error below 1e-11.
@@ -14,19 +15,19 @@
 use super::super::Graph;
 use super::model::Damping;
 
-/// The relative error that the residual must prove.
+/// Maximum relative error, which the residual must prove.
 const RELATIVE_ERROR_MAX: f64 = 1e-11;
 
-/// Links followed in all before giving up: two to three seconds.
+/// Maximum number of links to follow before giving up: two to three seconds.
 const WORK_MAX: usize = 1_500_000_000;
 
-/// How much smaller one correction should make the residual; more digits than this are lost in its rounding.
+/// Factor by which one correction should shrink the residual. More digits than this are lost in its rounding.
 const CORRECTION: f64 = 1e-9;
 
-/// The rank of every page, without a rule for pages without links, or `None` when the work does not suffice.
+/// The rank of every page, without a rule for pages without links. `None` when the work does not suffice.
 pub(super) fn refine(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
     let equations = Equations::new(graph, damping);
-    // Beside its links, a sweep goes along a few vectors.
+    // A sweep follows all links and passes over a few vectors.
     let work_per_sweep = graph.links() + 10 * graph.pages();
     let mut sweeps_left = WORK_MAX / work_per_sweep.max(1);
     let mut ranks = vec![Double::from(damping.jump()); graph.pages()];
@@ -52,18 +53,18 @@ pub(super) fn refine(graph: &Graph, damping: Damping) -> Option<Vec<f64>> {
     Some(by_page)
 }
 
-/// The matrix A, its pages in an order in which most links lead forward.
+/// The matrix A, with the pages in an order in which most links lead forward.
 struct Equations {
     damping: Damping,
-    /// The page at each place.
+    /// The page at each position of the order.
     order: Vec<u32>,
-    /// Links between different pages, by the place they lead to: the places they come from, rising.
+    /// Links between different pages: for each target position its source positions, in rising order.
     backlinks: Graph,
-    /// How many links the page at each place has.
+    /// Number of links of the page at each position.
     links: Vec<f64>,
-    /// How many of them lead back to it.
+    /// Number of its links that lead back to itself.
     self_links: Vec<f64>,
-    /// A's diagonal: 1 − d self-links/links.
+    /// The diagonal of A: 1 − d self-links/links.
     diagonal: Vec<f64>,
 }
 
@@ -74,7 +75,8 @@ impl Equations {
         for (place, page) in order.iter().enumerate() {
             place_of[*page as usize] = place as u32;
         }
-        // Places are gone through in rising order, so that the backlinks of a place rise.
+        // Positions are processed in rising order, so that the backlinks of each
+        // position are in rising order.
         let links_between = |place: usize| {
             let targets = graph.links_from(order[place]).iter().map(|target| place_of[*target as usize]);
             targets.map(move |target| (target, place as u32)).filter(|(target, source)| target != source)
@@ -83,7 +85,8 @@ impl Equations {
         let links: Vec<f64> = order.iter().map(|page| graph.links_from(*page).len() as f64).collect();
         let self_count = |page: &u32| graph.links_from(*page).iter().filter(|target| *target == page).count();
         let self_links: Vec<f64> = order.iter().map(|page| self_count(page) as f64).collect();
-        // (links − self-links) + self-links (1 − d), which does not cancel for a page that links only to itself.
+        // (links − self-links) + self-links (1 − d), which does not cancel for a page
+        // that links only to itself.
         let diagonal = links.iter().zip(&self_links).map(|(links, self_links)| {
             if *links == 0.0 { 1.0 } else { (links - self_links + self_links * damping.jump()) / links }
         });
@@ -114,9 +117,9 @@ impl Equations {
         (0..ranks.len()).map(at_place).collect()
     }
 
-    /// The share of a rank that each link carries on: d rank / links.
+    /// The share of a rank that each link carries: d rank / links.
     fn share(&self, place: usize, rank: f64) -> f64 {
-        // A page without links carries nothing; any number will do.
+        // A page without links has no share; any number will do.
         rank * (self.damping.get() / self.links[place].max(1.0))
     }
 
@@ -131,7 +134,7 @@ impl Equations {
         (0..x.len()).map(at_place).collect()
     }
 
-    /// Solves A x = b as if links led forward only.
+    /// Solves A x = b under the assumption that links lead forward only.
     fn sweep(&self, b: &[f64]) -> Vec<f64> {
         let mut x = Vec::with_capacity(b.len());
         let mut shares = Vec::with_capacity(b.len());
@@ -145,7 +148,7 @@ impl Equations {
         x
     }
 
-    /// BiCGSTAB: an approximate solution of A x = b, and the sweeps it took.
+    /// BiCGSTAB. Returns an approximate solution of A x = b and the number of sweeps.
     fn solve(&self, b: &[f64], sweeps_max: usize) -> (Vec<f64>, usize) {
         const SWEEPS_PER_STEP: usize = 4;
         let enough = CORRECTION * largest(b);
@@ -164,7 +167,8 @@ impl Equations {
             let squared = dot(&t, &t);
             let omega = if squared == 0.0 { 0.0 } else { dot(&t, &s) / squared };
             let next = add(&add(&x, alpha, &p_swept), omega, &s_swept);
-            // A breakdown: what there is so far is judged by its residual, and the next correction starts afresh.
+            // A breakdown: the residual will judge the result so far, and the next
+            // correction starts from scratch.
             if !next.iter().all(|x| x.is_finite()) {
                 break;
             }
@@ -182,8 +186,8 @@ impl Equations {
     }
 }
 
-/// Pages in an order in which links lead forward wherever there is no cycle: depth first, each page before what it
-/// led to.
+/// Orders the pages so that links lead forward wherever there is no cycle: depth-first, each page
+/// before the pages it led to.
 fn forward_order(graph: &Graph) -> Vec<u32> {
     let mut finished = Vec::with_capacity(graph.pages());
     let mut is_seen = vec![false; graph.pages()];
@@ -211,7 +215,7 @@ fn forward_order(graph: &Graph) -> Vec<u32> {
 }
 
 fn largest(vector: &[f64]) -> f64 {
-    // NaN must not hide behind a maximum.
+    // A plain maximum would hide NaN.
     vector.iter().map(|x| x.abs()).fold(0.0, |a: f64, b| if a > b || a.is_nan() { a } else { b })
 }
 

@@ -1,10 +1,12 @@
-//! A page whose rate is known as weights on classes: S(t) = Σ pⱼ e^-λⱼt.
+//! Survival of a page whose rate is a mixture of classes: S(t) = Σ pⱼ e^-λⱼt.
 //!
-//! This is what the Bayesian estimator of **estimate**, section 6, leaves: a chance for each class of rates. The index is the mean of
-//! those of the classes, Σ pⱼ g(λⱼt)/λⱼ with g(x) = 1 − (1 + x)e^-x, and its ceiling Σ pⱼ/λⱼ over the classes that change at all.
+//! The Bayesian estimator of **estimate**, section 6, gives such a mixture: a probability for each class of
+//! rates. The index is the mean of those of the classes, Σ pⱼ g(λⱼt)/λⱼ with g(x) = 1 − (1 + x)e^-x, and its
+//! ceiling is Σ pⱼ/λⱼ over the classes that change at all.
 //!
 //! # Promises
-//! - Those of [`super::law`]. One class is the Poisson law; a class that never changes adds nothing to the index.
+//! - Those of [`super::law`]. One class is the Poisson law; a class that never changes
+//!   adds nothing to the index.
 
 use super::law::{Survival, solve};
 use super::poisson::PoissonSurvival;
@@ -21,7 +23,8 @@ pub struct ClassMixture<'a> {
 }
 
 impl<'a> ClassMixture<'a> {
-    /// From the rate of each class and its probability; these need not add up to one.
+    /// Creates the mixture from the rate of each class and its probability. The
+    /// probabilities need not add up to one.
     ///
     /// Panics if the lengths differ, if a probability is negative or not finite, or if all are zero.
     pub fn new(change_rates: &'a [ChangesPerDay], probabilities: &'a [f64]) -> Self {
@@ -33,7 +36,7 @@ impl<'a> ClassMixture<'a> {
         Self { change_rates, probabilities, probability_sum, unit: 1.0 }
     }
 
-    /// The classes that can be, each with its probability.
+    /// The classes with a probability above zero.
     fn classes(&self) -> impl Iterator<Item = (f64, PoissonSurvival)> {
         let class = |(rate, probability): (&ChangesPerDay, &f64)| {
             let law = PoissonSurvival { change_rate: *rate };
@@ -50,7 +53,8 @@ impl<'a> ClassMixture<'a> {
         self.classes().map(|(probability, law)| probability * of(&law)).sum()
     }
 
-    /// Sums over the classes that change of what is missing to their ceilings and of how fast it goes, both times e^`scale`.
+    /// Sums over the classes that change: the distance of the index to the ceiling and its rate of
+    /// decrease, both times e^`scale`.
     fn tail(&self, time: Days) -> Tail {
         let changing = || self.classes().filter(|(_, law)| law.change_rate > ChangesPerDay::ZERO);
         let scale = changing().map(|(_, law)| law.log_complement(time)).fold(f64::INFINITY, f64::min);

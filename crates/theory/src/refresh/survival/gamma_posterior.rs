@@ -1,15 +1,15 @@
-//! A page whose rate is known as a gamma distribution: S(t) = (b/(b + t))^a.
+//! Survival of a page whose rate has a gamma distribution: S(t) = (b/(b + t))^a.
 //!
-//! A rate with shape `a` and exposure `b` (mean a/b), as a history of visits leaves it, makes the survival of a copy a power of
-//! time. With y = ln(1 + t/b) the index is
+//! A rate with shape `a` and exposure `b` (mean a/b), as it follows from a history of visits, makes the
+//! survival of a copy a power of time. With y = ln(1 + t/b) the index is
 //!
 //! > V = b v(y),  v(y) = a ∫₀^y (e^s − 1) e^-as ds = a (1 − e^-(a−1)y)/(a − 1) − (1 − e^-ay)
 //!
-//! Up to a = 1 it has no ceiling: the rate may be so small that the copy survives for ever in the mean, and every page is visited.
-//! Above, the ceiling is b/(a − 1), and 1 − V/ceiling = e^-(a−1)y (a − (a − 1)e^-y).
+//! Up to a = 1 it has no ceiling: the rate may be so small that the mean lifetime of a copy is infinite, and
+//! every page is visited. Above, the ceiling is b/(a − 1), and 1 − V/ceiling = e^-(a−1)y (a − (a − 1)e^-y).
 //!
 //! # Promises
-//! - Those of [`super::law`], for shapes from 1e-3 to 1e6, through a = 1 without a gap.
+//! - Those of [`super::law`], for shapes from 1e-3 to 1e6, continuous through a = 1.
 //!
 //! # Departures
 //! None: the formula is that of the policy's index for a gamma posterior, in a form that does not cancel.
@@ -27,7 +27,7 @@ pub struct GammaPosterior {
 }
 
 impl GammaPosterior {
-    /// From the shape `a` and the exposure `b` of the rate; its mean is a/b changes a day.
+    /// Creates the law from the shape `a` and the exposure `b` of the rate. Its mean is a/b changes per day.
     ///
     /// Panics unless the shape is above zero and finite, and the exposure too.
     pub fn new(shape: f64, exposure: Days) -> Self {
@@ -62,7 +62,8 @@ impl GammaPosterior {
         }
     }
 
-    /// a Σ ((1 − a)^n − (−a)^n) y^(n+1)/(n + 1)! over n ≥ 1, for a ≤ 1: each term is below a third of the last.
+    /// a Σ ((1 − a)^n − (−a)^n) y^(n+1)/(n + 1)! over n ≥ 1, for a ≤ 1: each term is
+    /// below a third of the last.
     fn index_series(&self, y: f64) -> f64 {
         let a = self.shape;
         let (mut difference, mut power, mut term, mut sum) = (1.0, -a, y * y / 2.0, 0.0);
@@ -96,7 +97,7 @@ impl Survival for GammaPosterior {
         } else if (a - 1.0) * y > -600.0 {
             y * (-y).exp() * mean_power(a - 1.0, y) / -(-y).exp_m1()
         } else {
-            // What is left of the same when e^(1−a)y is beyond all numbers.
+            // The limit of the same when e^(1−a)y overflows.
             (-a * y).exp() / (1.0 - a)
         }
     }

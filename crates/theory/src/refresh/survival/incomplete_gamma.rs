@@ -1,12 +1,14 @@
-//! The regularised incomplete gamma functions and their inverse, exact in both tails.
+//! Regularised incomplete gamma functions and their inverse, accurate in both tails.
 //!
 //! > P(a, z) = γ(a, z)/Γ(a),  Q(a, z) = 1 − P(a, z)
 //!
-//! P by Kummer's series below z = a + 1 and Q by Legendre's continued fraction above, both times the common factor
-//! z^a e^-z/Γ(a); the other of the two is one minus it, where that loses nothing. The inverse is Halley's method.
+//! P is computed by Kummer's series below z = a + 1 and Q by Legendre's continued fraction above, both
+//! times the common factor z^a e^-z/Γ(a). The other one is one minus it, where that loses nothing. The
+//! inverse uses Halley's method.
 //!
 //! # Promises
-//! - Ten digits of P, of −ln Q and of the inverse for `a` from 1 to 200; four less at a = 1e6, where lnΓ has lost them.
+//! - Ten digits of P, of −ln Q and of the inverse for `a` from 1 to 200; four digits less at
+//!   a = 1e6, where lnΓ has lost them.
 
 use std::sync::LazyLock;
 
@@ -37,7 +39,7 @@ pub(super) struct Tail {
 }
 
 impl Gamma {
-    /// From the shape without one.
+    /// Creates the distribution from its shape minus one.
     #[inline]
     pub(super) fn one_plus(shape_over_one: f64) -> Self {
         Self { shape: 1.0 + shape_over_one, ln_gamma: ln_gamma_of_one_plus(shape_over_one) }
@@ -73,7 +75,7 @@ impl Gamma {
     pub(super) fn log_above(&self, z: f64, log_z: f64) -> Tail {
         let (a, log_mass) = (self.shape, self.log_mass(z, log_z));
         if z < a + 1.0 {
-            // So near to its mode Q has no fewer digits than P.
+            // This near to its mode Q has no fewer digits than P.
             let value = -(-log_mass.exp() * kummer(a, z) / a).ln_1p();
             Tail { value, slope: (log_mass + value).exp() }
         } else {
@@ -82,7 +84,8 @@ impl Gamma {
         }
     }
 
-    /// The ln z at which ln P(a, z) = `log_below`, beginning at `log_start`, for P not near one; and the slope of ln P there.
+    /// The ln z at which ln P(a, z) = `log_below`, and the slope of ln P there. The search begins at
+    /// `log_start`. P must not be near one.
     #[inline]
     pub(super) fn inverse_of_log_below(&self, log_below: f64, log_start: f64) -> (f64, f64) {
         solve(log_start, |z, log_z| {
@@ -94,7 +97,7 @@ impl Gamma {
     /// The ln z at which −ln Q(a, z) = `log_above`, which is above zero.
     pub(super) fn inverse_of_log_above(&self, log_above: f64) -> f64 {
         if log_above < 1.0 {
-            // There its logarithm is nearly straight, like that of P.
+            // There its logarithm is nearly linear, like that of P.
             let log_start = self.log_start((-(-log_above).exp_m1()).ln());
             let (log_z, _) = solve(log_start, |z, log_z| {
                 let Tail { value, slope } = self.log_above(z, log_z);
@@ -114,8 +117,8 @@ impl Gamma {
         log_z
     }
 
-    /// Near where ln P has this value, the nearer the smaller P: four terms of z in powers of the root w of z^a/Γ(a + 1) = P
-    /// (DiDonato and Morris, 1986).
+    /// An approximation of the ln z at which ln P has this value, better for smaller P: four terms of z in
+    /// powers of the root w of z^a/Γ(a + 1) = P (DiDonato and Morris, 1986).
     #[inline]
     pub(super) fn log_start(&self, log_below: f64) -> f64 {
         let a = self.shape;
@@ -132,8 +135,8 @@ impl Gamma {
 #[inline]
 pub(super) fn kummer(a: f64, z: f64) -> f64 {
     let (mut sum, mut term, mut n) = (1.0, 1.0, a);
-    // Below z = a + 1 the terms fall from the first on; a few times √a of them matter. Four at a time, so that their
-    // divisions do not wait for each other.
+    // Below z = a + 1 the terms fall from the first on, and a few times √a of them matter. Four are computed
+    // at a time, so that their divisions do not wait for each other.
     for _ in 0..KUMMER_TERMS_MAX / 4 {
         let [p, q, r, s] = [z / (n + 1.0), z / (n + 2.0), z / (n + 3.0), z / (n + 4.0)];
         let (pq, rs) = (p * q, r * s);
@@ -172,18 +175,19 @@ fn legendre(a: f64, z: f64) -> f64 {
 
 const LEGENDRE_TERMS_MAX: u32 = 100_000;
 
-/// A function of ln z on the way to its root.
+/// Value and derivatives of a function of ln z whose root is searched.
 #[derive(Clone, Copy)]
 struct Solving {
-    /// How far its value is off.
+    /// The value; zero at the root.
     excess: f64,
     /// Its slope.
     slope: f64,
-    /// By which part the slope grows per unit.
+    /// The second derivative divided by the first.
     bend: f64,
 }
 
-/// Solves by Halley's method in ln z, within brackets that it finds itself; returns the root and the slope there.
+/// Solves by Halley's method in ln z, within brackets that it finds itself; returns the
+/// root and the slope there.
 #[inline]
 fn solve(log_start: f64, function: impl Fn(f64, f64) -> Solving) -> (f64, f64) {
     let mut log_z = log_start.clamp(-LOG_MAX, LOG_MAX);
@@ -196,13 +200,13 @@ fn solve(log_start: f64, function: impl Fn(f64, f64) -> Solving) -> (f64, f64) {
         } else {
             low = log_z;
         }
-        // Newton's step where the bend would turn Halley's round.
+        // Newton's step where the bend would reverse Halley's.
         let newton = -excess / slope;
         let turn = 1.0 + 0.5 * newton * bend;
         let step = if turn > 0.5 { newton / turn } else { newton };
         let next = log_z + step.clamp(-20.0, 20.0);
         slope_there = slope * (1.0 + bend * step);
-        // The step after a small one would be of the order of its cube.
+        // The step after this one would be of the order of its cube.
         if step.abs() < 3e-5 {
             return (next, slope_there);
         }
@@ -211,7 +215,7 @@ fn solve(log_start: f64, function: impl Fn(f64, f64) -> Solving) -> (f64, f64) {
     (log_z, slope_there)
 }
 
-/// The root is sought within e^±690.
+/// The root is searched within e^±690.
 const LOG_MAX: f64 = 690.0;
 
 const INVERSE_PASSES_MAX: usize = 100;

@@ -1,53 +1,55 @@
-//! What a law of survival offers to the threshold policy.
+//! Trait of survival laws: how long copies stay current, and the visit index that follows.
 //!
-//! Let S(t) be the chance that a copy taken `t` ago is still current. A page visited every `T` is fresh for the part
-//! F(T) = (1/T) ∫₀ᵀ S of the time, and the derivative of F by the frequency 1/T is
+//! Let S(t) be the probability that a copy taken `t` ago is still current. A page visited every `T` is fresh
+//! for the fraction F(T) = (1/T) ∫₀ᵀ S of the time, and the derivative of F by the frequency 1/T is
 //!
 //! > V(T) = ∫₀ᵀ S(s) ds − T S(T)
 //!
-//! (the thesis, section 5.5.4, for S = e^-λt; Problem 1 of **summary**, section 5.1, for the Weibull law; Olston and Pandey, 2008,
-//! for any law). It grows with T, as its derivative is T times the density −S'(T). So the optimum under a budget is a threshold
-//! policy: a page is visited when V of the time since its last visit, times its importance, reaches a common price. V is the
-//! *index* of the page, in days. It grows to the mean lifetime ∫₀^∞ S, its *ceiling*; a page whose ceiling is below the price is
-//! given up.
+//! (the thesis, section 5.5.4, for S = e^-λt; Problem 1 of **summary**, section 5.1, for the Weibull law;
+//! Olston and Pandey, 2008, for any law). It grows with T, as its derivative is T times the density −S'(T).
+//! So the optimum under a budget is a threshold policy: a page is visited when V of the time since its last
+//! visit, times its importance, reaches a common price. V is the *index* of the page, in days. It grows to
+//! the mean lifetime ∫₀^∞ S, its *ceiling*. A page whose ceiling is below the price gets no visits.
 //!
 //! # Promises
 //! - The index keeps nine digits for all ages of a copy, and its inverse too.
-//! - Near the ceiling the inverse works on the log complement −ln(1 − V/ceiling), which keeps digits where V has none left.
+//! - Near the ceiling the inverse works on the log complement −ln(1 − V/ceiling), which keeps
+//!   digits where V has none left.
 
 use crate::units::Days;
 
-/// How a copy survives, and what that makes of a visit.
+/// A law of survival of copies, with the visit index that follows from it.
 pub trait Survival: Copy + Send + Sync {
-    /// Chance that a copy taken this long ago is still current.
+    /// Probability that a copy taken this long ago is still current.
     fn survival(&self, since_visit: Days) -> f64;
 
-    /// Part of the time for which a page is fresh when it is visited at this interval; zero for an endless one if the page
-    /// ever changes.
+    /// Fraction of the time for which a page is fresh when it is visited at this interval. Zero for an
+    /// infinite interval if the page ever changes.
     fn mean_freshness(&self, visit_interval: Days) -> f64;
 
-    /// V(t): what one more visit gains when the last one was this long ago.
+    /// V(t): the gain of one more visit when the last one was this long ago.
     fn index(&self, since_visit: Days) -> f64;
 
-    /// The limit of the index: infinite if the page is worth a visit at any price, zero if it never changes.
+    /// The limit of the index. Infinite if the page is visited at any price, zero if it never changes.
     fn index_ceiling(&self) -> f64;
 
-    /// How long after a visit the index reaches this value; forever if it does not.
+    /// Time after a visit at which the index reaches this value; infinite if it never does.
     ///
     /// Panics if the value is negative or NaN.
     fn due_after(&self, index: f64) -> Days;
 
-    /// How long after a visit the index has all of its ceiling but e^-`log_complement`; the ceiling is finite.
+    /// Time after a visit at which the index reaches the fraction 1 − e^-`log_complement` of its ceiling. The
+    /// ceiling must be finite.
     fn due_after_log_complement(&self, log_complement: f64) -> Days;
 
-    /// −ln(1 − V/ceiling), without loss near the ceiling; the ceiling is finite.
+    /// −ln(1 − V/ceiling), without loss near the ceiling. The ceiling must be finite.
     fn log_complement(&self, since_visit: Days) -> f64;
 
-    /// By which power of the time the index grows: d ln V/d ln t, from `index` = V(t).
+    /// The power of time by which the index grows: d ln V/d ln t, from `index` = V(t).
     fn growth(&self, since_visit: Days, index: f64) -> f64;
 
-    /// [`Self::due_after`] with [`Self::growth`] there, which is infinite when the page is never due. The index is above zero;
-    /// `guess` is the answer for a similar one, or forever.
+    /// [`Self::due_after`] together with [`Self::growth`] there, which is infinite when the page is never
+    /// due. The index must be above zero. `guess` is the time for a similar index, or infinite.
     fn due_near(&self, index: f64, _guess: Days) -> (Days, f64) {
         let due = self.due_after(index);
         (due, if due == Days::FOREVER { f64::INFINITY } else { self.growth(due, index) })
@@ -58,7 +60,8 @@ pub trait Survival: Copy + Send + Sync {
     fn in_units_of(&self, unit: f64) -> Self;
 }
 
-/// Solves an increasing function of a positive number by Newton's method in logarithms, within brackets that it finds itself.
+/// Solves an increasing function of a positive number by Newton's method in logarithms, within
+/// brackets that it finds itself.
 ///
 /// `value_and_growth` gives ln h(t) − ln target, and d ln h/d ln t. The function must reach the target.
 pub(super) fn solve(start: f64, value_and_growth: impl Fn(f64) -> (f64, f64)) -> f64 {
@@ -87,7 +90,7 @@ pub(super) fn solve(start: f64, value_and_growth: impl Fn(f64) -> (f64, f64)) ->
     t
 }
 
-/// Passes of [`solve`]: halving alone needs 12 to find the order of magnitude and 52 for the digits.
+/// Maximum passes of [`solve`]. Bisection alone needs 12 for the order of magnitude and 52 for the digits.
 const SOLVE_PASSES_MAX: usize = 100;
 
 fn middle(low: f64, high: f64) -> f64 {
@@ -107,7 +110,8 @@ fn middle(low: f64, high: f64) -> f64 {
 pub(super) mod checks {
     use super::*;
 
-    /// Checks a law against itself: the index grows, is undone by its inverse, and is the integral it claims to be.
+    /// Checks a law against itself: the index grows, its inverse inverts it, and it is the
+    /// integral it claims to be.
     #[track_caller]
     pub(in super::super) fn check_law(law: &impl Survival, times: impl Iterator<Item = f64>) {
         let ceiling = law.index_ceiling();
@@ -140,7 +144,7 @@ pub(super) mod checks {
         }
     }
 
-    /// The time comes back with as many digits as a function that grows so slowly leaves it.
+    /// The inverse returns the time with as many digits as so slow a growth leaves.
     #[track_caller]
     fn check_back(back: Days, t: f64, growth: f64) {
         let error = (back.get() / t - 1.0).abs();

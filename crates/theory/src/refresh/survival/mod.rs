@@ -1,11 +1,11 @@
-//! Copies that survive by other laws than the exponential: what one more visit to them gains.
+//! Laws of survival of copies other than the exponential, and the gain of one more visit under each.
 //!
 //! In reading order:
-//! - [`law`]: what a law of survival offers, and how the threshold policy uses it;
+//! - [`law`]: the trait of all laws, and how the threshold policy uses it;
 //! - [`poisson`]: changes at a known rate;
 //! - [`weibull`]: changes that come in bursts, as text databases have them;
-//! - [`gamma_posterior`]: changes at a rate that is known as a gamma distribution;
-//! - [`class_mixture`]: changes at a rate that is known as weights on classes;
+//! - [`gamma_posterior`]: changes at a rate that has a gamma distribution;
+//! - [`class_mixture`]: changes at a rate given by probabilities of classes;
 //! - `incomplete_gamma`: the special functions of the Weibull law.
 
 pub mod class_mixture;

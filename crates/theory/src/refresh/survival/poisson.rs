@@ -1,6 +1,7 @@
-//! A page that changes at a known rate: S(t) = e^-λt.
+//! Survival of a page that changes at a known rate: S(t) = e^-λt.
 //!
-//! Implements the threshold form of the thesis, section 5.5.4: with x = λt the index is g(x)/λ, g(x) = 1 − (1 + x)e^-x.
+//! Implements the threshold form of the thesis, section 5.5.4: with x = λt the index is g(x)/λ,
+//! g(x) = 1 − (1 + x)e^-x.
 //!
 //! # Promises
 //! - Those of [`super::law`], from λt = 1e-140 on.

@@ -1,18 +1,21 @@
-//! A copy that survives by the Weibull law: S(t) = exp(−λ t^γ).
+//! Survival of a copy by the Weibull law: S(t) = exp(−λ t^γ).
 //!
-//! Implements Problem 1 of **summary**, section 5.1, whose content summaries survive by this law (Definition 4). With z = λ t^γ
-//! and a = 1/γ, the integral of the law is an incomplete gamma function, and the index is another:
+//! Implements Problem 1 of **summary**, section 5.1, whose content summaries survive by this law
+//! (Definition 4). With z = λ t^γ and a = 1/γ, the integral of the law is an incomplete gamma function,
+//! and the index is another:
 //!
 //! > ∫₀ᵗ S = λ^-a Γ(1 + a) P(a, z),  V(t) = ∫₀ᵗ S − t S(t) = λ^-a Γ(1 + a) P(1 + a, z)
 //!
-//! by the recurrence P(1 + a, z) = P(a, z) − z^a e^-z/Γ(1 + a). So the inverse of the index is a quantile of the gamma distribution,
-//! the ceiling is λ^-a Γ(1 + a), and the mean freshness is V(t)/t + S(t), in which nothing cancels.
+//! by the recurrence P(1 + a, z) = P(a, z) − z^a e^-z/Γ(1 + a). So the inverse of the index is a
+//! quantile of the gamma distribution, the ceiling is λ^-a Γ(1 + a), and the mean freshness is
+//! V(t)/t + S(t), in which nothing cancels.
 //!
 //! # Promises
 //! - Those of [`super::law`], for γ from 0.01 to 100. γ = 1 is the Poisson law.
 //!
 //! # Departures
-//! None. (The table of the text for two databases belongs to a plan for 152; it is no optimum for the two alone.)
+//! None. (The table of the text for two databases belongs to a plan for 152; it is not an
+//! optimum for the two alone.)
 
 use std::ops::RangeInclusive;
 
@@ -27,17 +30,18 @@ pub struct WeibullSurvival {
     shape: f64,
 }
 
-/// The index of laws with shapes beyond is that of the law at the bound: their gamma functions would leave the range of a double.
+/// Shapes for which the index is computed. Shapes outside use the index of the bound: their gamma functions
+/// would leave the range of a double.
 const INDEX_SHAPES: RangeInclusive<f64> = 1e-3..=1e3;
-/// The logarithm of a ceiling is kept within this of zero, so that there is one.
+/// ln of a ceiling is clamped to this distance from zero, so that the ceiling is finite and above zero.
 const LOG_CEILING_MAX: f64 = 690.0;
-/// Beyond this logarithm of z the index has no digits: it is nothing, or all of the ceiling.
+/// Beyond this ln z the index has no digits: it is zero, or the whole ceiling.
 const LOG_EXPOSURE_MAX: f64 = 690.0;
-/// From this logarithm of a part of the ceiling on, what is missing to it decides.
+/// From this ln(V/ceiling) on, the distance to the ceiling is used instead.
 const NEAR_CEILING: f64 = -0.35;
 
 impl WeibullSurvival {
-    /// From the scale λ and the shape γ of exp(−λ t^γ).
+    /// Creates the law from the scale λ and the shape γ of exp(−λ t^γ).
     ///
     /// Panics unless both are above zero and finite.
     pub fn new(scale: f64, shape: f64) -> Self {
@@ -48,7 +52,7 @@ impl WeibullSurvival {
         Self { log_scale: scale.ln(), shape }
     }
 
-    /// The law whose index is taken.
+    /// The law with its shape clamped, for the index.
     #[inline]
     fn bounded(&self) -> Self {
         let shape = self.shape.clamp(*INDEX_SHAPES.start(), *INDEX_SHAPES.end());
