@@ -1,4 +1,4 @@
-//! Honest servers, and the bytes they send.
+//! Well-behaved servers and their responses.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Servers that are slow, endless, broken or malicious: each is a fact, found in bounded time and memory.
+//! Slow, endless, broken or malicious servers: each is detected in bounded time and memory.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 use crate::server::{LOOPBACK, Server, failure, ok, quick, read_request, response};
 
-/// Writes bytes one by one, for ever, with a pause after each.
+/// Writes bytes one by one, endlessly, with a pause after each.
 async fn drip(stream: &mut TcpStream, bytes: &[u8], pause: Duration) {
     for byte in bytes.iter().cycle() {
         if stream.write_all(&[*byte]).await.is_err() {
@@ -26,7 +26,7 @@ fn all(mut reader: impl std::io::Read) -> Vec<u8> {
     bytes
 }
 
-/// Writes bytes for ever, as fast as they are taken.
+/// Writes bytes endlessly, as fast as they are read.
 async fn pour(stream: &mut TcpStream, start: &[u8], bytes: &[u8]) {
     let mut outcome = stream.write_all(start).await;
     while outcome.is_ok() {
