@@ -80,15 +80,18 @@ fn page(seed: u64, bytes: usize) -> String {
         state % below
     };
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page {seed} of the site</title>\n<link \
-         rel=\"stylesheet\" href=\"/static/site.css\"><link rel=\"canonical\" href=\"/section/{seed}\"><script>var page = {seed}; if \
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page {seed} of the \
+         site</title>\n<link \
+         rel=\"stylesheet\" href=\"/static/site.css\"><link rel=\"canonical\" \
+         href=\"/section/{seed}\"><script>var page = {seed}; if \
          (page < 7 && page > 2) {{ track('<p>'); }}</script></head>\n<body class=\"page wide\"><nav><ul>"
     );
     for item in 0..12 {
         write_to(
             &mut html,
             format_args!(
-                "<li class=\"nav-item\"><a class=\"nav-link\" href=\"/section/{item}/\">Section {item}</a></li>\n"
+                "<li class=\"nav-item\"><a class=\"nav-link\" href=\"/section/{item}/\">Section \
+                 {item}</a></li>\n"
             ),
         );
     }

@@ -63,7 +63,8 @@ fn the_longest_match_decides_section_5_2() {
 
 #[test]
 fn groups_of_one_robot_are_combined_section_2_2_1() {
-    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: other\ndisallow: /other\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
+    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: other\ndisallow: \
+                /other\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
     for path in ["/foo", "/bar", "/baz"] {
         check(file, "ExampleBot", path, false);
         // Names are compared ignoring case.
@@ -123,7 +124,8 @@ fn special_characters_mean_what_section_2_2_3_says() {
 
 #[test]
 fn other_records_do_not_interfere_with_groups_section_2_2_4() {
-    let file = "User-Agent: *\nDisallow: /a\nSitemap: https://example.org/sitemap.xml\nDisallow: /b\nWhat: ever\nDisallow: /c\n";
+    let file = "User-Agent: *\nDisallow: /a\nSitemap: https://example.org/sitemap.xml\nDisallow: /b\nWhat: \
+                ever\nDisallow: /c\n";
     for path in ["/a", "/b", "/c"] {
         check(file, "x", path, false);
     }

@@ -23,17 +23,20 @@ fn main() {
     let sizes = if sizes.is_empty() { vec![100_000, 1_000_000, 10_000_000] } else { sizes };
     let cycles = numbers_after("--cycles").first().copied().unwrap_or(CYCLES);
     println!(
-        "\n| pages      | groups    | downloads a cycle | µs a download | µs at first | bytes a page | beside the smallest |"
+        "\n| pages      | groups    | downloads a cycle | µs a download | µs at first | bytes a page | \
+         beside the smallest |"
     );
     println!(
-        "|------------|-----------|-------------------|---------------|-------------|--------------|---------------------|"
+        "|------------|-----------|-------------------|---------------|-------------|--------------|\
+         ---------------------|"
     );
     let mut smallest = None;
     for pages in sizes {
         let Cost { microseconds, microseconds_at_first, bytes, downloads } = measure(pages, cycles);
         let first = *smallest.get_or_insert(microseconds);
         println!(
-            "| {pages:<10} | {:<9} | {downloads:<17} | {microseconds:<13.2} | {microseconds_at_first:<11.2} | {bytes:<12.1} | {:<19.2} |",
+            "| {pages:<10} | {:<9} | {downloads:<17} | {microseconds:<13.2} | {microseconds_at_first:<11.2} \
+             | {bytes:<12.1} | {:<19.2} |",
             pages / PAGES_PER_GROUP,
             microseconds / first
         );

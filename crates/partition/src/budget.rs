@@ -121,7 +121,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_is_spent_than_was_gathered(steps in prop::collection::vec((0i64..1_000_000, 0.0f64..50.0), 1..200)) {
+        fn no_more_is_spent_than_was_gathered(
+            steps in prop::collection::vec((0i64..1_000_000, 0.0f64..50.0), 1..200),
+        ) {
             let start = Timestamp::from_millis(0);
             let mut budget = Budget::new(Some(86_400.0), 10.0, start);
             let (mut now, mut spent) = (start, 0.0);

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `raw` | any byte differs |
 //! | `text` | its visible text differs |
-//! | `main` | its main text differs: without navigation, header, footer and sidebars ([`crate::page::blocks`]) |
+//! | `main` | its main text ([`crate::page::blocks`]) differs: no navigation, header, footer or sidebars |
 //! | `selector` | the text of the elements that are included and not excluded differs |
 //! | `significant` | more than a share of the shingles of its main text differs |
 //!

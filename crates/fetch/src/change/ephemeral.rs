@@ -452,7 +452,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lore_comes_back(in_a_row: u8, mask in prop::collection::vec((any::<u32>(), any::<u16>(), any::<bool>()), 0..9)) {
+        fn lore_comes_back(
+            in_a_row: u8,
+            mask in prop::collection::vec((any::<u32>(), any::<u16>(), any::<bool>()), 0..9),
+        ) {
             let mask: Vec<Differing> = mask
                 .into_iter()
                 .map(|(path, ordinal, numbers_only)| Differing { key: Key { path, ordinal }, numbers_only })
@@ -466,7 +469,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_something_learned_or_nothing(mut bytes in prop::collection::vec(any::<u8>(), 1..60)) {
+        fn any_bytes_are_something_learned_or_nothing(
+            mut bytes in prop::collection::vec(any::<u8>(), 1..60),
+        ) {
             PageEphemera::decode(&bytes);
             bytes[0] = VERSION;
             PageEphemera::decode(&bytes);

@@ -229,7 +229,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_blocks_are_all_of_the_text(document in "(<(p|div|main|nav|b|span class=x)>|</(p|div|main)>|[a-z ]{1,5}){0,20}", most in 0usize..60) {
+        fn the_blocks_are_all_of_the_text(
+            document in "(<(p|div|main|nav|b|span class=x)>|</(p|div|main)>|[a-z ]{1,5}){0,20}",
+            most in 0usize..60,
+        ) {
             let markup = Markup::read(&document, false, most, 10);
             let words = |text: &str| text.split_ascii_whitespace().collect::<String>();
             let joined: String = markup.blocks.iter().map(|block| words(block.text(&markup.text))).collect();

@@ -465,7 +465,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
-        fn canonical_form_is_a_fixed_point_that_a_request_can_carry(text in url_like(), prefix in "(http://a\\.example/)?") {
+        fn canonical_form_is_a_fixed_point_that_a_request_can_carry(
+            text in url_like(),
+            prefix in "(http://a\\.example/)?",
+        ) {
             let canonical = Canonical::default();
             if let Ok(url) = canonical.of(&format!("{prefix}{text}")) {
                 prop_assert_eq!(canonical.of(url.as_str()), Ok(url.clone()));
@@ -489,7 +492,10 @@ mod tests {
             prop_assert_eq!(&short_way, &long_way);
             if let Ok(url) = short_way {
                 let again = PageUrl::stored(url.as_str()).unwrap();
-                prop_assert_eq!((url.site(), url.host(), url.port()), (again.site(), again.host(), again.port()));
+                prop_assert_eq!(
+                    (url.site(), url.host(), url.port()),
+                    (again.site(), again.host(), again.port())
+                );
             }
         }
     }

@@ -231,7 +231,9 @@ mod tests {
         #[test]
         fn any_bytes_decode_within_bounds(
             body in proptest::collection::vec(any::<u8>(), 0..300),
-            label in proptest::option::of("text/html; ?charset=(utf-16le|big5|gb18030|iso-2022-jp|replacement|euc-kr|[ -~]{0,8})"),
+            label in proptest::option::of(
+                "text/html; ?charset=(utf-16le|big5|gb18030|iso-2022-jp|replacement|euc-kr|[ -~]{0,8})"
+            ),
             host in "[ -~]{0,8}",
         ) {
             let text = Charset::of(label.as_deref(), &host, &body).decode(&body).into_owned();
@@ -239,7 +241,9 @@ mod tests {
         }
 
         #[test]
-        fn any_declaration_is_looked_at_calmly(body in "(<(!--|meta|\\?xml|/)?|charset|encoding|=|\"|'|;| |>|-->|utf-8|x){0,20}") {
+        fn any_declaration_is_looked_at_calmly(
+            body in "(<(!--|meta|\\?xml|/)?|charset|encoding|=|\"|'|;| |>|-->|utf-8|x){0,20}",
+        ) {
             Charset::of(None, "a.example", body.as_bytes());
         }
     }

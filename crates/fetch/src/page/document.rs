@@ -88,7 +88,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tokens_are_those_of_the_tokenizers_own_reader(document in "([a-c ]{0,40}|<a href='[a-c]{0,40}'>|<|&amp;|\r\n?|\n|\0|<!-- |-->|<!DOCTYPE html>|ü){0,20}") {
+        fn tokens_are_those_of_the_tokenizers_own_reader(
+            document in "([a-c ]{0,40}|<a href='[a-c]{0,40}'>|<|&amp;|\r\n?|\n|\0|<!-- |-->|<!DOCTYPE \
+                html>|ü){0,20}",
+        ) {
             let own: Vec<_> = Tokenizer::new(&document).flatten().collect();
             let ours: Vec<_> = Tokenizer::new(Document::new(&document)).flatten().collect();
             prop_assert_eq!(ours, own);

@@ -250,9 +250,11 @@ mod tests {
     #[test]
     fn rss_is_read() {
         check(
-            "<?xml version='1.0'?><rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>News</title>
+            "<?xml version='1.0'?><rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel>\
+             <title>News</title>
              <link>http://a.example/</link><atom:link rel='self' href='http://a.example/feeds/all'/>
-             <item><title>One &amp; only</title><link>/one?utm_source=rss</link><pubDate>Mon, 06 May 2024 00:00:00 GMT</pubDate></item>
+             <item><title>One &amp; only</title><link>/one?utm_source=rss</link><pubDate>Mon, 06 May 2024 \
+             00:00:00 GMT</pubDate></item>
              <item><guid>http://a.example/two</guid><title>Two</title></item>
              <item><guid isPermaLink='false'>http://a.example/three</guid></item>
              </channel></rss>",
@@ -265,7 +267,8 @@ mod tests {
     fn rss_as_rdf_is_read() {
         check(
             "<rdf:RDF xmlns:rdf='r' xmlns:dc='d'><channel><title>Old</title></channel>
-             <item rdf:about='http://a.example/b'><title>B</title><dc:date>2024-05-06</dc:date></item></rdf:RDF>",
+             <item rdf:about='http://a.example/b'><title>B</title><dc:date>2024-05-06</dc:date></item>\
+             </rdf:RDF>",
             "Old",
             &[("http://a.example/b", "B", MAY_SIXTH)],
         );
@@ -275,7 +278,8 @@ mod tests {
     fn atom_is_read() {
         check(
             "<feed xmlns='http://www.w3.org/2005/Atom'><title>Log</title><link href='/'/>
-             <entry><title type='html'>A</title><link rel='edit' href='/edit'/><link rel='alternate' href='/a'/>
+             <entry><title type='html'>A</title><link rel='edit' href='/edit'/><link rel='alternate' \
+             href='/a'/>
                 <published>2020-01-01</published><updated>2024-05-06T00:00:00Z</updated>
                 <source><title>Elsewhere</title></source></entry>
              <entry><link href='../b'/><title>B</title><published>2024-05-06</published></entry></feed>",
@@ -313,8 +317,10 @@ mod tests {
         #[test]
         fn any_bytes_are_read(body in prop_oneof![
             proptest::collection::vec(any::<u8>(), 0..200),
-            "(<|</|item|entry|link|title|guid|updated|>|/>| href='|http://a.example/|2024|&amp;|x|'){0,40}".prop_map(String::into_bytes),
-            "(\\{|\\}|\\[|\\]|\"items\"|\"url\"|\"title\"|:|,|\"x\"|1|null){0,30}".prop_map(String::into_bytes),
+            "(<|</|item|entry|link|title|guid|updated|>|/>| href='|http://a.example/|2024|&amp;|x|\
+             '){0,40}".prop_map(String::into_bytes),
+            "(\\{|\\}|\\[|\\]|\"items\"|\"url\"|\"title\"|:|,|\"x\"|1|\
+             null){0,30}".prop_map(String::into_bytes),
         ]) {
             prop_assert!(read_it(&body).entries.len() <= body.len());
         }

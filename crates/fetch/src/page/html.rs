@@ -919,7 +919,8 @@ mod tests {
 
     #[test]
     fn xhtml_ends_what_it_closes() {
-        let document = "<?xml version='1.0'?><html><head><script src='x'/><title/></head><body>a<![CDATA[<b>]]></body></html>";
+        let document = "<?xml version='1.0'?><html><head><script \
+            src='x'/><title/></head><body>a<![CDATA[<b>]]></body></html>";
         assert_eq!(Markup::read(document, true, 100, 10).text, "a<b>");
     }
 

@@ -238,7 +238,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_have_a_kind(
-            content_type in proptest::option::of("(text|application)/(html|xml|plain|json|gzip|[a-z;,= ]{0,6})"),
+            content_type in
+                proptest::option::of("(text|application)/(html|xml|plain|json|gzip|[a-z;,= ]{0,6})"),
             body in prop_oneof![
                 proptest::collection::vec(any::<u8>(), 0..200),
                 "(<|\\?|!|--|>|rss|html|:| |\\{|xml|\u{feff}){0,20}".prop_map(String::into_bytes),

@@ -379,9 +379,12 @@ mod tests {
     fn a_page_is_read_whole() {
         let reading = read_html(
             "<!doctype html><title> The  page </title><base href=/base/><meta name=robots content=noarchive>
-             <link rel=canonical href=/own><link rel=alternate hreflang=de href=de><link rel=alternate href=de>
-             <link rel=alternate type=application/atom+xml href=feed><link rel=next href=2><meta http-equiv=refresh content='9;url=/new'>
-             <p>Hello <a href=one>the <b>first</b></a> and <a href=one#x>again</a> <a rel='x NoFollow' href=//b.example>b</a>",
+             <link rel=canonical href=/own><link rel=alternate hreflang=de href=de><link rel=alternate \
+             href=de>
+             <link rel=alternate type=application/atom+xml href=feed><link rel=next href=2><meta \
+             http-equiv=refresh content='9;url=/new'>
+             <p>Hello <a href=one>the <b>first</b></a> and <a href=one#x>again</a> <a rel='x NoFollow' \
+             href=//b.example>b</a>",
         );
         assert_eq!(reading.title.as_deref(), Some("The page"));
         assert_eq!(reading.text, "Hello the first and again b");
@@ -450,7 +453,8 @@ mod tests {
 
     #[test]
     fn lists_are_read_as_their_entries() {
-        let body = b"<rss><channel><title>N</title><item><title>T</title><link>/t</link><pubDate>2024-05-06</pubDate></item>";
+        let body = b"<rss><channel><title>N</title><item><title>T</title><link>/t</link><pubDate>\
+            2024-05-06</pubDate></item>";
         let feed = read(
             &page(),
             Some("application/rss+xml"),
@@ -503,16 +507,28 @@ mod tests {
     proptest! {
         #[test]
         fn any_response_is_read_within_its_limits(
-            content_type in proptest::option::of("text/(html|plain|xml)(; charset=(utf-16|shift_jis))?|application/(xhtml\\+xml|rss\\+xml|json)"),
+            content_type in proptest::option::of(
+                "text/(html|plain|xml)(; charset=(utf-16|shift_jis))?|application/(xhtml\\+xml|rss\\+xml|\
+                 json)"
+            ),
             robots in "(noindex|freshet|:|,| |x){0,6}",
             link in "(<|>|;|rel=|next|canonical|,|/a){0,10}",
             body in prop_oneof![
                 proptest::collection::vec(any::<u8>(), 0..300),
-                "(<|</|a|base|title|svg|template|script| href=|x|\"|'|>|&amp;|&#0;|\u{a0}|ü|http://|//){0,60}".prop_map(String::into_bytes),
+                "(<|</|a|base|title|svg|template|script| href=|x|\"|'|>|&amp;|&#0;|\u{a0}|ü|http://|\
+                 //){0,60}".prop_map(String::into_bytes),
             ],
         ) {
             let limits = Limits { body_bytes: 200, text_bytes: 50, links: 3 };
-            let reading = read(&page(), content_type.as_deref(), &[&robots], &[&link], &body, &Canonical::default(), &limits);
+            let reading = read(
+                &page(),
+                content_type.as_deref(),
+                &[&robots],
+                &[&link],
+                &body,
+                &Canonical::default(),
+                &limits,
+            );
             prop_assert!(reading.text.len() <= 50);
             // Three from the body, plus those of the header.
             prop_assert!(reading.links.len() <= 3 + link.len());

@@ -31,7 +31,8 @@ pub struct Selector {
 /// Why a text is not a selector.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "`{selector}` is no selector that is understood: {why} (use tag, #id, .class, [attribute] and spaces between them)"
+    "`{selector}` is no selector that is understood: {why} (use tag, #id, .class, [attribute] and spaces \
+     between them)"
 )]
 pub struct BadSelector {
     /// The text.

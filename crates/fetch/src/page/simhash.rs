@@ -249,7 +249,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_bit_is_the_majority_of_any_hashes(hashes in prop::collection::vec(any::<u64>(), 0..100), often in 1..300_usize) {
+        fn each_bit_is_the_majority_of_any_hashes(
+            hashes in prop::collection::vec(any::<u64>(), 0..100),
+            often in 1..300_usize,
+        ) {
             let mut votes = Votes::default();
             (0..often).for_each(|_| votes.add(&hashes));
             let slowly = (0..64).fold(0u64, |bits, bit| {

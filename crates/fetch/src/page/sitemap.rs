@@ -197,7 +197,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    const LIST: &str = "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:i='x' xmlns:xhtml='y'>
+    const LIST: &str = "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' \
+        xmlns:i='x' xmlns:xhtml='y'>
         <url><loc> http://a.example/b?c=1&amp;d=2 </loc><lastmod>2024-05-06</lastmod>
              <i:image><i:loc>http://a.example/picture.png</i:loc></i:image>
              <xhtml:link rel='alternate' hreflang='de' href='/de'/></url>
@@ -263,9 +264,11 @@ mod tests {
         #[test]
         fn any_bytes_are_read(body in prop_oneof![
             proptest::collection::vec(any::<u8>(), 0..200),
-            "(<|</|urlset|url|sitemap|loc|lastmod|xhtml:link|>|/>| href='|rel='alternate'|http://a.example/|2024|&amp;|x|'){0,40}"
+            "(<|</|urlset|url|sitemap|loc|lastmod|xhtml:link|>|/>| \
+             href='|rel='alternate'|http://a.example/|2024|&amp;|x|'){0,40}"
                 .prop_map(String::into_bytes),
-            proptest::collection::vec(any::<u8>(), 0..60).prop_map(|bytes| [&GZIP_MAGIC[..], &bytes].concat()),
+            proptest::collection::vec(any::<u8>(), 0..60)
+                .prop_map(|bytes| [&GZIP_MAGIC[..], &bytes].concat()),
         ]) {
             let sitemap = read_it(&body);
             prop_assert!(sitemap.pages.len() <= body.len());

@@ -238,15 +238,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_those_between_spaces(text in "([a-cü§]{1,9}| |  |\n|\u{a0}|\u{0}|[a-z]{30,70}| [a-z] [a-z] ){0,30}") {
+        fn words_are_those_between_spaces(
+            text in "([a-cü§]{1,9}| |  |\n|\u{a0}|\u{0}|[a-z]{30,70}| [a-z] [a-z] ){0,30}",
+        ) {
             let mut built = TextBuilder::new(usize::MAX);
             built.push(text.as_bytes());
-            let words: Vec<&str> = text.split([' ', '\n', '\u{a0}', '\0']).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> =
+                text.split([' ', '\n', '\u{a0}', '\0']).filter(|word| !word.is_empty()).collect();
             prop_assert_eq!(built.finish(), words.join(" "));
         }
 
         #[test]
-        fn any_text_becomes_canonical_and_stays_so(pieces in proptest::collection::vec("(\\PC|\u{a0}|\\s|\u{0}){0,12}", 0..6), bytes_max in 0usize..40) {
+        fn any_text_becomes_canonical_and_stays_so(
+            pieces in proptest::collection::vec("(\\PC|\u{a0}|\\s|\u{0}){0,12}", 0..6),
+            bytes_max in 0usize..40,
+        ) {
             let mut text = TextBuilder::new(bytes_max);
             for piece in &pieces {
                 text.push(piece.as_bytes());

@@ -636,7 +636,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_url_has_a_verdict(path in "/(a|b|/|[0-9]{1,4}|-|\\?|&|=|year|date|%C3|0123456789abcdef){0,30}", depth: u16, now: i64) {
+        fn any_url_has_a_verdict(
+            path in "/(a|b|/|[0-9]{1,4}|-|\\?|&|=|year|date|%C3|0123456789abcdef){0,30}",
+            depth: u16,
+            now: i64,
+        ) {
             TrapGuard::default().judge(&url(&path), depth, Timestamp::from_millis(now));
         }
     }

@@ -163,13 +163,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_words_are_what_stands_between_spaces(text in "[ab\\n\u{a0}ü!\u{8}\u{20ac} ]{0,300}", bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn the_words_are_what_stands_between_spaces(
+            text in "[ab\\n\u{a0}ü!\u{8}\u{20ac} ]{0,300}",
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
             prop_assert_eq!(hashes(text.as_bytes()), slowly(text.as_bytes()));
             prop_assert_eq!(hashes(&bytes), slowly(&bytes));
         }
 
         #[test]
-        fn the_words_of_parts_are_those_of_each(one in "[ab\\n ]{0,150}", left_out in "[a ]{0,9}", other in "[ab ]{0,150}") {
+        fn the_words_of_parts_are_those_of_each(
+            one in "[ab\\n ]{0,150}",
+            left_out in "[a ]{0,9}",
+            other in "[ab ]{0,150}",
+        ) {
             let text = [one.as_str(), &left_out, &other].concat();
             let parts = [0..one.len(), one.len() + left_out.len()..text.len()];
             let mut hashes = Vec::new();

@@ -147,7 +147,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_walked(document in "(<|>|/|!|\\?|\\[|CDATA|DOCTYPE|--|&|;|#|x|a=|'|\"|ü| |-|\\]){0,40}") {
+        fn any_text_is_walked(
+            document in "(<|>|/|!|\\?|\\[|CDATA|DOCTYPE|--|&|;|#|x|a=|'|\"|ü| |-|\\]){0,40}",
+        ) {
             walk(&document, &mut Witness::default());
         }
     }

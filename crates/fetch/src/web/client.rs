@@ -61,7 +61,8 @@ pub struct WebSettings {
 pub enum WebError {
     /// The contact is not valid in a header.
     #[error(
-        "the contact `{0}` cannot be written in a User-Agent: use an address such as https://example.org/crawl or me@example.org"
+        "the contact `{0}` cannot be written in a User-Agent: use an address such as \
+         https://example.org/crawl or me@example.org"
     )]
     Contact(String),
     /// The system's name server settings cannot be used.

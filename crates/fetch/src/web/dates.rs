@@ -260,7 +260,9 @@ mod tests {
         }
 
         #[test]
-        fn parts_in_any_order_make_it_stand(text in "([A-Z][a-z]{2}|[0-9]{1,4}|[0-9]{2}:[0-9]{2}:[0-9]{2}|[+-][0-9]{4}|[ ,-]){0,12}") {
+        fn parts_in_any_order_make_it_stand(
+            text in "([A-Z][a-z]{2}|[0-9]{1,4}|[0-9]{2}:[0-9]{2}:[0-9]{2}|[+-][0-9]{4}|[ ,-]){0,12}",
+        ) {
             let _ = parse_date(&text);
         }
 

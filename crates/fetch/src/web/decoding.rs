@@ -281,8 +281,11 @@ mod tests {
         #[test]
         fn any_bytes_are_decoded_within_the_limit(
             raw in prop::collection::vec(any::<u8>(), 0..300),
-            encodings in prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "gzip, br", "br, br, br"]),
-            magic in prop::sample::select(vec![&b""[..], GZIP_MAGIC, b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x78\x9c"]),
+            encodings in
+                prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "gzip, br", "br, br, br"]),
+            magic in prop::sample::select(vec![
+                &b""[..], GZIP_MAGIC, b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x78\x9c",
+            ]),
         ) {
             let sizes = SizeLimits { body_bytes: 100, ..SizeLimits::default() };
             let raw: Bytes = [magic, &raw[..]].concat().into();

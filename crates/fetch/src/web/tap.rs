@@ -242,7 +242,9 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_do_not_matter_and_the_limit_holds(
-            lines in prop::collection::vec("[ -~]{0,6}(\r\n|\n|)", 0..12), at in 0usize..40, limit in 0usize..60,
+            lines in prop::collection::vec("[ -~]{0,6}(\r\n|\n|)", 0..12),
+            at in 0usize..40,
+            limit in 0usize..60,
         ) {
             let stream = lines.concat().into_bytes();
             let (one, two) = stream.split_at(at.min(stream.len()));

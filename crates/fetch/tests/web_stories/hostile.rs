@@ -208,8 +208,9 @@ async fn bombs_of_every_encoding_are_cut() {
     const SIZE: u64 = 3 << 19;
     let zeros = || std::io::repeat(0).take(SIZE);
     // 64 MB of zeros, compressed.
-    let brotli = "cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800baf77ffcffff03\
-                  4002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfbbffcffff032001108705a07bff07";
+    let brotli = "cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ff\
+                  ff1f001200715800baf77ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f00098038\
+                  2c00ddfbbffcffff032001108705a07bff07";
     let brotli = (0..brotli.len() / 2)
         .map(|at| u8::from_str_radix(&brotli[2 * at..2 * at + 2], 16).unwrap())
         .collect();
@@ -269,7 +270,10 @@ fn any_bytes_are_an_answer() {
         "f\r\n",
     ]);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    proptest!(ProptestConfig::with_cases(100), |(pieces in prop::collection::vec(piece, 0..14), noise in prop::collection::vec(any::<u8>(), 0..20))| {
+    proptest!(ProptestConfig::with_cases(100), |(
+        pieces in prop::collection::vec(piece, 0..14),
+        noise in prop::collection::vec(any::<u8>(), 0..20),
+    )| {
         let fetch = runtime.block_on(async {
             Server::closing_after([pieces.concat().into_bytes(), noise].concat()).await.fetch().await
         });

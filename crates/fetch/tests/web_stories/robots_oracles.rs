@@ -67,7 +67,8 @@ fn pattern() -> impl Strategy<Value = String> {
 
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => prop::sample::select(vec!["freshet", "FRESHET", "other", "*"]).prop_map(|agent| format!("User-agent: {agent}")),
+        4 => prop::sample::select(vec!["freshet", "FRESHET", "other", "*"])
+            .prop_map(|agent| format!("User-agent: {agent}")),
         6 => pattern().prop_map(|pattern| format!("Disallow: {pattern}")),
         6 => pattern().prop_map(|pattern| format!("allow:{pattern} # x")),
         1 => Just("Sitemap: http://a.test/s.xml".to_owned()),

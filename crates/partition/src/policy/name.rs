@@ -3,20 +3,22 @@
 //! A name consists of parts separated by colons. Parts that are left out have a default, the one listed first
 //! here:
 //!
-//! | name | policy |
-//! |---|---|
-//! | `round-robin`, `random` | all pages in turn; pages at random |
-//! | `frequency:ESTIMATOR:ALLOCATION` | `improved`, `naive`, `irregular`, `gamma`; `optimal`, `age`, `harmonic`, `uniform`, `proportional`, `rank` |
-//! | `greedy`, `proportional` | a sample of every site first |
-//! | `adaptive:INTERVAL` | samples until a site is decided; `wald`, `conservative`, `wilson` |
-//! | `subset:POLICY` | some sites in each cycle, when downloads are few |
-//! | `link:D:SEED`, `directory:D:SEED`, `cluster:D:SEED` | granularity, by default 3, 1 and 0; `status`, `ha`, `wha`, `pra` |
-//! | `mixture:POLICY:POLICY:SHARE` | the second policy's share of the downloads, by default 0.3 |
-//! | `nutch`, `nutch:sync`, `stormcrawler` | schedules of other crawlers; `sync` follows the time of the last change |
-//! | `uniform:ORDER` | `fixed`, `random`, `purely-random` |
-//! | `proportional-rate:ORDER:ESTIMATOR` | in proportion to the rate of change |
-//! | `optimal:OBJECTIVE:ORDER:ESTIMATOR` | `freshness`, `age`, `harmonic` |
-//! | `freshet:OBJECTIVE:FORM` | the default policy: `mix`, `changes`, `fresh`, `age`; `cycle`, `steady`, or by default cycle by cycle at first and then steadily |
+//! - `round-robin`, `random`: all pages in turn; pages at random
+//! - `frequency:ESTIMATOR:ALLOCATION`: `improved`, `naive`, `irregular`, `gamma`; `optimal`, `age`,
+//!   `harmonic`, `uniform`, `proportional`, `rank`
+//! - `greedy`, `proportional`: a sample of every site first
+//! - `adaptive:INTERVAL`: samples until a site is decided; `wald`, `conservative`, `wilson`
+//! - `subset:POLICY`: some sites in each cycle, when downloads are few
+//! - `link:D:SEED`, `directory:D:SEED`, `cluster:D:SEED`: granularity, by default 3, 1 and 0; `status`, `ha`,
+//!   `wha`, `pra`
+//! - `mixture:POLICY:POLICY:SHARE`: the second policy's share of the downloads, by default 0.3
+//! - `nutch`, `nutch:sync`, `stormcrawler`: schedules of other crawlers; `sync` follows the time of the last
+//!   change
+//! - `uniform:ORDER`: `fixed`, `random`, `purely-random`
+//! - `proportional-rate:ORDER:ESTIMATOR`: in proportion to the rate of change
+//! - `optimal:OBJECTIVE:ORDER:ESTIMATOR`: `freshness`, `age`, `harmonic`
+//! - `freshet:OBJECTIVE:FORM`: the default policy: `mix`, `changes`, `fresh`, `age`; `cycle`, `steady`, or by
+//!   default cycle by cycle at first and then steadily
 //!
 //! # Promises
 //! - Parsing a printed name gives the same name.
@@ -719,7 +721,8 @@ mod tests {
         fn whatever_is_read_is_printed_so_that_it_is_read_again(
             parts in prop::collection::vec(
                 prop::sample::select(vec![
-                    "greedy", "mixture", "subset", "frequency", "gamma", "rank", "directory", "-2", "ha", "0.5", "nutch",
+                    "greedy", "mixture", "subset", "frequency", "gamma", "rank", "directory", "-2", "ha",
+                    "0.5", "nutch",
                     "steady", "sync", "optimal", "age", "random", "link", "1", "freshet", "uniform", "",
                 ]),
                 1..7,

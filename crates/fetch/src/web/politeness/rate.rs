@@ -52,7 +52,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_span_holds_more_visits_than_the_rate(per_second in 0.5f64..5000.0, steps in prop::collection::vec(0i64..40, 1..300)) {
+        fn no_span_holds_more_visits_than_the_rate(
+            per_second in 0.5f64..5000.0,
+            steps in prop::collection::vec(0i64..40, 1..300),
+        ) {
             let mut rate = Rate::new(Some(per_second));
             let mut begun = Vec::new();
             let mut now = Timestamp::from_millis(0);

@@ -783,8 +783,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_interleaving_breaks_a_rule(acts in prop::collection::vec(act(), 1..120), per_host in 1u32..3, per_address in 1u32..3) {
-            let settings = PolitenessSettings { visits_per_host: per_host, visits_per_address: per_address, ..brisk() };
+        fn no_interleaving_breaks_a_rule(
+            acts in prop::collection::vec(act(), 1..120),
+            per_host in 1u32..3,
+            per_address in 1u32..3,
+        ) {
+            let settings = PolitenessSettings {
+                visits_per_host: per_host,
+                visits_per_address: per_address,
+                ..brisk()
+            };
             let mut politeness = Politeness::new(settings);
             let mut now = at(0);
             let mut last_address = [None; 5];
@@ -799,8 +807,18 @@ mod tests {
                         let place = last_address[host as usize];
                         if let Ok(turn) = politeness.begin(&host.to_string(), given, now) {
                             for (limit, pause, of) in [
-                                (per_host, 100, seen.iter().filter(|visit| visit.host == host).collect::<Vec<_>>()),
-                                (per_address, 50, seen.iter().filter(|visit| place.is_some() && visit.address == place).collect()),
+                                (
+                                    per_host,
+                                    100,
+                                    seen.iter().filter(|visit| visit.host == host).collect::<Vec<_>>(),
+                                ),
+                                (
+                                    per_address,
+                                    50,
+                                    seen.iter()
+                                        .filter(|visit| place.is_some() && visit.address == place)
+                                        .collect(),
+                                ),
                             ] {
                                 let under_way = of.iter().filter(|visit| visit.ended.is_none()).count();
                                 prop_assert!(under_way < limit as usize);
@@ -825,7 +843,8 @@ mod tests {
                     Act::Take => if let Some(host) = politeness.next_ready(now) {
                         prop_assert_eq!(politeness.wait(&host, None, now), None);
                     },
-                    Act::Close { host, millis } => politeness.close_until(&host.to_string(), now.plus_millis(millis)),
+                    Act::Close { host, millis } =>
+                        politeness.close_until(&host.to_string(), now.plus_millis(millis)),
                 }
             }
             // Whatever happened, every enlisted host is returned in the end.

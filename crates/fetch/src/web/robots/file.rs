@@ -245,7 +245,8 @@ mod tests {
     #[test]
     fn groups_for_the_same_robot_are_one() {
         check(
-            "user-agent: freshet\ndisallow: /a\nuser-agent: x\ndisallow: /c\nuser-agent: freshet\ndisallow: /b",
+            "user-agent: freshet\ndisallow: /a\nuser-agent: x\ndisallow: /c\nuser-agent: freshet\ndisallow: \
+             /b",
             "/c",
             "/a /b",
         );
@@ -336,7 +337,10 @@ mod tests {
         }
 
         #[test]
-        fn words_in_any_order_are_a_file(file in "((user-agent|allow|disallow|crawl-delay|sitemap|x)? ?:? ?(\\*|freshet|/|/\\*a|\\$|9)?[\r\n#]{0,2}){0,20}") {
+        fn words_in_any_order_are_a_file(
+            file in "((user-agent|allow|disallow|crawl-delay|sitemap|x)? ?:? \
+                     ?(\\*|freshet|/|/\\*a|\\$|9)?[\r\n#]{0,2}){0,20}",
+        ) {
             let _ = Robots::parse(file.as_bytes(), "freshet").verdict("/a");
         }
     }

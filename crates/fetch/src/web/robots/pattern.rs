@@ -216,7 +216,9 @@ mod tests {
             let normal = NormalPath::new(&path);
             let beginning = &normal.as_str()[..cut.min(normal.as_str().len())];
             // A cut through an encoded byte is not a beginning.
-            prop_assume!(!beginning.ends_with('%') && beginning.as_bytes().iter().rev().nth(1) != Some(&b'%'));
+            prop_assume!(
+                !beginning.ends_with('%') && beginning.as_bytes().iter().rev().nth(1) != Some(&b'%')
+            );
             prop_assert!(Pattern::new(beginning.as_bytes()).matches(&normal));
         }
 

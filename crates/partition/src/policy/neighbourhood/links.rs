@@ -165,7 +165,8 @@ mod tests {
             let pairs: Vec<_> = links.iter().map(|(from, to)| (*from as usize, *to as usize)).collect();
             let expected = LinkGraph::new(12, &pairs).neighbours(page as usize, Granularity(granularity));
             let found = neighbours(&linked(12, &links), page, granularity);
-            let is_found = |expected: &usize| *expected == page as usize || found.contains(&(*expected as u32));
+            let is_found =
+                |expected: &usize| *expected == page as usize || found.contains(&(*expected as u32));
             prop_assert!(expected.iter().all(is_found));
             prop_assert!(!found.contains(&page));
         }
