@@ -65,7 +65,7 @@ impl TextBuilder {
         self.text.len()
     }
 
-    /// The text.
+    /// The finished text.
     pub(super) fn finish(self) -> String {
         String::from_utf8(self.text).unwrap_or_else(|error| {
             // Pieces may end within a character, and so may a text that was cut.

@@ -90,7 +90,8 @@ pub(super) struct Door<'a> {
 }
 
 impl Door<'_> {
-    /// Connects to an address within the given time, with handshakes. The connection holds the slot.
+    /// Connects to an address within the given time, and makes the TLS and HTTP handshakes. The connection
+    /// holds the slot.
     pub(super) async fn open(
         &self,
         address: IpAddr,

@@ -14,7 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::catalogue::PageId;
 use super::selective::OpenPages;
 
-/// The dates of all pages, in days since the crawl began.
+/// A priority queue of the dates of all pages, in days since the crawl began.
 #[derive(Debug, Default)]
 pub(super) struct DueQueue {
     heap: BinaryHeap<Entry>,

@@ -97,7 +97,7 @@ pub enum CyclePolicy {
         kinship: Kinship,
         /// How far neighbours are downloaded, and in which direction.
         granularity: i64,
-        /// Which samples have their neighbours downloaded.
+        /// Which samples have their neighbours downloaded, and how likely.
         download_probability: DownloadProbability,
     },
     /// Two policies that share the downloads.

@@ -194,7 +194,8 @@ impl Freshet {
         heap.into_iter().map(|Reverse((_, page))| page).collect()
     }
 
-    /// Number of sentinels that a site should have in a cycle: none if the site reports its changes itself.
+    /// Number of sentinels that a site should have in a cycle: none if the site reports the state of its
+    /// pages.
     fn sentinels_wanted(&self, site: usize) -> f64 {
         if self.model.now < self.told_until[site] {
             return 0.0;

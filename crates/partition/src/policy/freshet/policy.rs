@@ -48,7 +48,7 @@ use crate::policy::visit::{CopyEstimate, Explanation, Observation, Outcome, Poli
 
 /// Batches of a cycle after the sentinels, and plans per cycle length.
 pub(super) const BATCHES: usize = 12;
-/// Ticks for which a site that reported its changes needs no sentinels.
+/// Ticks for which a site that reported the state of its pages needs no sentinels.
 const TOLD_TICKS: f32 = 7.0;
 /// Ticks after which a page whose visit failed may be chosen again.
 const RETRY_TICKS: f32 = 0.25;
@@ -118,7 +118,7 @@ pub struct Freshet {
     pub(super) spare: usize,
     /// Visits to each site in this tick, in the steady form.
     pub(super) visits_of_site: Vec<u32>,
-    /// Until when each site needs no sentinels, because it reported its changes.
+    /// Until when each site needs no sentinels, because it reported the state of its pages.
     pub(super) told_until: Vec<Moment>,
     /// Pages of each site chosen in this call, when sites have limited room.
     pub(super) taken: HashMap<SiteId, u32>,

@@ -28,7 +28,7 @@ struct Record {
     group: u32,
     /// When it was last visited.
     last: Moment,
-    /// Discounted changes (n).
+    /// Discounted number of changes (n).
     changes: Compact,
     /// Discounted clock time observed (e).
     exposure: Compact,
