@@ -1,9 +1,10 @@
-//! How many exchanges a second the Web makes on loopback, and at what cost in our own processor time.
+//! Benchmark: exchanges per second of `Web` on loopback, and its own processor time.
 //!
-//! A server in a thread of its own answers pages of 8 KB over kept connections; 64 tasks fetch from 200 hosts. `--
-//! ADDRESS:PORT PATH` asks another server, such as nginx, instead. Worrying would be less than 10,000 exchanges a
-//! second, or more than 0.08 processor seconds per thousand beside another server: the whole crawler is to make 3,000
-//! pages a second on two cores with everything on.
+//! A server in a thread of its own answers with pages of 8 KB over kept-alive connections; 64 tasks fetch
+//! from 200 hosts. `-- ADDRESS:PORT PATH` uses another server, such as nginx, instead. These would be
+//! alarming: less than 10,000 exchanges a second, or more than 0.08 processor seconds per thousand with
+//! another server. The goal is that the whole crawler makes 3,000 pages a second on two cores with everything
+//! on.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
 
 use std::net::SocketAddr;
@@ -82,7 +83,7 @@ async fn fetch_all(server: SocketAddr, path: String) -> (u64, u64) {
     (fetched, bytes)
 }
 
-/// A server in a thread of its own.
+/// Starts a server in a thread of its own.
 fn start_server() -> SocketAddr {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -109,7 +110,7 @@ async fn serve(mut stream: TcpStream) {
     }
 }
 
-/// Processor seconds of this process, by the system's account; zero where there is none.
+/// Processor seconds of this process, as the system counts them; zero where the system does not say.
 fn processor_seconds() -> f64 {
     const TICKS_PER_SECOND: f64 = 100.0;
     let Ok(stat) = std::fs::read_to_string("/proc/self/stat") else { return 0.0 };

@@ -1,9 +1,11 @@
-//! What reading a page costs, beside what nobody can do without: tokenizing it and hashing its bytes.
+//! Benchmark: the cost of reading a page, compared with the unavoidable minimum of tokenizing it and hashing
+//! its bytes.
 //!
-//! Pages from a seed, 10 to 50 KB, of the usual sort: navigation, paragraphs with links, a table, a script, a footer. Measured:
-//! MB a second and microseconds a page for the whole of `read` (charset, text, links made canonical, digests, simhash), for
-//! html5gum with an emitter that only counts, and for BLAKE3. Worrying would be more than 100 microseconds for a page of 10 KB,
-//! or `read` below a fifth of plain tokenizing.
+//! Pages are generated from a seed, 10 to 50 KB, of the usual kind: navigation, paragraphs with links, a
+//! table, a script, a footer. Measured: MB a second and microseconds a page for the whole of `read` (charset,
+//! text, canonical links, digests, simhash), for html5gum with an emitter that only counts, and for BLAKE3.
+//! These would be alarming: more than 100 microseconds for a page of 10 KB, or `read` at less than a fifth of
+//! the speed of plain tokenizing.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
 
 use std::convert::Infallible;
@@ -16,10 +18,10 @@ use freshet_fetch::page::{Canonical, PageUrl, read};
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 
-/// How long each measurement goes on.
+/// Duration of each measurement.
 const SPAN: Duration = Duration::from_secs(2);
 
-/// Different pages of each size, so that no branch is learned by heart.
+/// Different pages of each size, so that the branch predictor cannot learn them.
 const PAGES: u64 = 40;
 
 fn main() {
@@ -40,7 +42,7 @@ fn main() {
     }
 }
 
-/// Counts for each page the fastest of many runs, so that what else the machine does is left out.
+/// Measures each page by the fastest of many runs, to exclude other load on the machine.
 fn report(kilobytes: usize, links: usize, what: &str, pages: &[String], act: &dyn Fn(&str)) {
     let mut fastest = vec![Duration::MAX; pages.len()];
     let start = Instant::now();
@@ -57,7 +59,7 @@ fn report(kilobytes: usize, links: usize, what: &str, pages: &[String], act: &dy
     println!("| {kilobytes:>5} KB | {links:>5} | {what:<15} | {speed:>7.0} | {cost:>9.1} |");
 }
 
-/// How many tags a page has.
+/// Number of tags of a page.
 fn tags(page: &str) -> usize {
     let mut tags = 0;
     let emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
@@ -68,7 +70,7 @@ fn tags(page: &str) -> usize {
     tags
 }
 
-/// A page from a seed, of about so many bytes.
+/// A page from a seed, of about `bytes` bytes.
 fn page(seed: u64, bytes: usize) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
     let mut draw = move |below: u64| {
@@ -78,15 +80,18 @@ fn page(seed: u64, bytes: usize) -> String {
         state % below
     };
     let mut html = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page {seed} of the site</title>\n<link \
-         rel=\"stylesheet\" href=\"/static/site.css\"><link rel=\"canonical\" href=\"/section/{seed}\"><script>var page = {seed}; if \
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Page {seed} of the \
+         site</title>\n<link \
+         rel=\"stylesheet\" href=\"/static/site.css\"><link rel=\"canonical\" \
+         href=\"/section/{seed}\"><script>var page = {seed}; if \
          (page < 7 && page > 2) {{ track('<p>'); }}</script></head>\n<body class=\"page wide\"><nav><ul>"
     );
     for item in 0..12 {
         write_to(
             &mut html,
             format_args!(
-                "<li class=\"nav-item\"><a class=\"nav-link\" href=\"/section/{item}/\">Section {item}</a></li>\n"
+                "<li class=\"nav-item\"><a class=\"nav-link\" href=\"/section/{item}/\">Section \
+                 {item}</a></li>\n"
             ),
         );
     }

@@ -1,9 +1,10 @@
-//! How sites are asked, what their answers mean, and what is a change. Nothing is decided here.
+//! Fetching and parsing: requests to sites, the contents of their responses, and change detection. Nothing is
+//! decided here.
 //!
 //! In reading order:
 //! - [`web`]: the only code that talks to sites: robots, politeness, DNS, TLS, HTTP;
-//! - [`page`]: what a page is called and what its bytes mean;
-//! - [`change`]: what is a change, and what never lasts.
+//! - [`page`]: URLs, and the contents of a response;
+//! - [`change`]: change detection, and ephemeral parts of pages.
 
 pub mod change;
 pub mod page;

@@ -63,10 +63,11 @@ fn the_longest_match_decides_section_5_2() {
 
 #[test]
 fn groups_of_one_robot_are_combined_section_2_2_1() {
-    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: other\ndisallow: /other\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
+    let file = "user-agent: ExampleBot\ndisallow: /foo\ndisallow: /bar\n\nuser-agent: other\ndisallow: \
+                /other\n\nuser-agent: ExampleBot\ndisallow: /baz\n";
     for path in ["/foo", "/bar", "/baz"] {
         check(file, "ExampleBot", path, false);
-        // Names are compared without regard to case.
+        // Names are compared ignoring case.
         check(file, "EXAMPLEBOT", path, false);
         check(file, "other", path, true);
     }
@@ -89,7 +90,7 @@ fn equal_rules_allow_and_no_rule_allows_section_2_2_2() {
     check("user-agent: *\ndisallow: /page\n", "x", "/other", true);
     check("user-agent: *\ndisallow: /\n", "x", "/robots.txt", true);
     check("", "x", "/", true);
-    // Matching is sensitive to case.
+    // Paths are case-sensitive.
     check("user-agent: *\ndisallow: /Page\n", "x", "/page", true);
 }
 
@@ -123,7 +124,8 @@ fn special_characters_mean_what_section_2_2_3_says() {
 
 #[test]
 fn other_records_do_not_interfere_with_groups_section_2_2_4() {
-    let file = "User-Agent: *\nDisallow: /a\nSitemap: https://example.org/sitemap.xml\nDisallow: /b\nWhat: ever\nDisallow: /c\n";
+    let file = "User-Agent: *\nDisallow: /a\nSitemap: https://example.org/sitemap.xml\nDisallow: /b\nWhat: \
+                ever\nDisallow: /c\n";
     for path in ["/a", "/b", "/c"] {
         check(file, "x", path, false);
     }

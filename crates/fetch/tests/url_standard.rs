@@ -1,8 +1,10 @@
-//! The test data of the URL standard (WHATWG), as the crate `url` carries it: what it says of http and https holds for our URLs too.
+//! The test data of the WHATWG URL standard from the crate `url`: its results for http and https must hold
+//! for our URLs too.
 //!
-//! The data is not ours and is not kept here: it is read from the sources of the crate, where Cargo has put them. Cases that
-//! the crate itself lists as expected failures are left out. Our own rules (no fragment, no credentials, clean parameters) stand on top: a
-//! reference must come out as the canonical form of what the standard says.
+//! The data is not ours and is not kept here: it is read from the sources of the crate, where Cargo has put
+//! them. Cases that the crate itself lists as expected failures are left out. Our own rules (no fragment, no
+//! credentials, clean parameters) apply on top: a reference must resolve to the canonical form of the
+//! standard's result.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use std::process::Command;
 use freshet_fetch::page::Canonical;
 use serde_json::Value;
 
-/// The folder of the crate's tests, if its sources have one.
+/// The folder of the crate's tests, if its sources include one.
 fn folder() -> Option<PathBuf> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
@@ -37,7 +39,7 @@ fn references_resolve_as_the_standard_says() {
         if excused.contains(&format!("<{input}>")) || excused.contains(&format!("{input:?}")) {
             continue;
         }
-        // A base that is no page of ours is none that a page could have.
+        // A base that we refuse cannot be the URL of a page.
         let base = case["base"].as_str().map(|base| canonical.of(base));
         let ours = match &base {
             Some(Ok(base)) => canonical.join(base, input),
@@ -48,7 +50,8 @@ fn references_resolve_as_the_standard_says() {
             assert!(ours.is_err(), "{case}: {ours:?}");
             refused += 1;
         } else if matches!(case["protocol"].as_str(), Some("http:" | "https:")) {
-            // The base has lost its fragment and credentials, which no result depends on but an empty reference.
+            // The base has lost its fragment and credentials, on which only the result of an empty reference
+            // depends.
             let expected = canonical.of(case["href"].as_str().expect("a case has a result"));
             assert_eq!(ours.ok(), expected.ok(), "{case}");
             resolved += 1;

@@ -1,9 +1,11 @@
-//! What the default policy costs per download, from 100,000 pages to 10 million (or `--pages N...`), over 30 cycles (or `--cycles N`).
+//! Benchmark: cost of the default policy per download, from 100,000 pages to 10 million (or `--pages N...`),
+//! over 30 cycles (or `--cycles N`).
 //!
-//! A web from a seed: groups of 100 pages, 20 groups a site, rates over four orders of magnitude; every cycle downloads a tenth of the
-//! pages. Measured: processor time in the policy (choice and update) per download, in the first third of the cycles, when all pages
-//! still look alike, and in the rest; and the most memory per page that the policy holds. Worrying would be more than 3
-//! microseconds in the rest, more than 40 bytes, or a cost that grows more than 1.6 times from the smallest web to the largest.
+//! The web is generated from a seed: groups of 100 pages, 20 groups per site, rates over four orders of
+//! magnitude. Every cycle downloads a tenth of the pages. Measured: processor time in the policy (choice and
+//! update) per download, in the first third of the cycles, when all pages still look alike, and in the rest;
+//! and the maximum memory per page of the policy. These would be alarming: more than 3 microseconds in the
+//! rest, more than 40 bytes, or a cost that grows more than 1.6 times from the smallest web to the largest.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
 
 use std::time::Duration;
@@ -21,17 +23,20 @@ fn main() {
     let sizes = if sizes.is_empty() { vec![100_000, 1_000_000, 10_000_000] } else { sizes };
     let cycles = numbers_after("--cycles").first().copied().unwrap_or(CYCLES);
     println!(
-        "\n| pages      | groups    | downloads a cycle | µs a download | µs at first | bytes a page | beside the smallest |"
+        "\n| pages      | groups    | downloads a cycle | µs a download | µs at first | bytes a page | \
+         beside the smallest |"
     );
     println!(
-        "|------------|-----------|-------------------|---------------|-------------|--------------|---------------------|"
+        "|------------|-----------|-------------------|---------------|-------------|--------------|\
+         ---------------------|"
     );
     let mut smallest = None;
     for pages in sizes {
         let Cost { microseconds, microseconds_at_first, bytes, downloads } = measure(pages, cycles);
         let first = *smallest.get_or_insert(microseconds);
         println!(
-            "| {pages:<10} | {:<9} | {downloads:<17} | {microseconds:<13.2} | {microseconds_at_first:<11.2} | {bytes:<12.1} | {:<19.2} |",
+            "| {pages:<10} | {:<9} | {downloads:<17} | {microseconds:<13.2} | {microseconds_at_first:<11.2} \
+             | {bytes:<12.1} | {:<19.2} |",
             pages / PAGES_PER_GROUP,
             microseconds / first
         );
@@ -89,12 +94,12 @@ fn measure(pages: u32, cycles: u32) -> Cost {
     }
 }
 
-/// What was spent so far.
+/// Costs so far.
 #[derive(Default)]
 struct Spent {
     time: Duration,
     downloads: usize,
-    /// The most memory that the process held after a choice.
+    /// Maximum memory of the process after a choice, in bytes.
     bytes: f64,
 }
 
@@ -132,16 +137,16 @@ fn run_cycle(
     spent.downloads += budget - left;
 }
 
-/// Time that this thread has been on a processor: what others do on the machine matters less than by the clock on the wall.
+/// Processor time of this thread: other load on the machine disturbs it less than wall time.
 fn processor_time() -> Duration {
-    // The kernel counts up to the last tick of its own; to be asked something brings it up to date.
+    // The kernel's count ends at its last tick; a yield brings it up to date.
     std::thread::yield_now();
     let schedule = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanoseconds = schedule.split_whitespace().next().and_then(|word| word.parse().ok());
     Duration::from_nanos(nanoseconds.unwrap_or(0))
 }
 
-/// Whether a page has changed since its last visit, by its rate and chance from its number.
+/// Visits a page. Whether it has changed since its last visit follows from its rate and a hash of its number.
 fn visit(page: PageId, cycle: u32, last: &mut [u32]) -> Observation {
     let chance = |salt: u64| {
         let mixed = (u64::from(page.0) ^ (salt << 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -155,7 +160,7 @@ fn visit(page: PageId, cycle: u32, last: &mut [u32]) -> Observation {
     Observation { page, time: Days::new(f64::from(cycle)), outcome }
 }
 
-/// Memory that this process holds now.
+/// Resident memory of this process, in bytes.
 fn resident_bytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();

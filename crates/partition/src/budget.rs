@@ -1,8 +1,8 @@
-//! What may be spent now: visits and bytes that gather steadily and are spent one by one.
+//! Budgets: visits or bytes that may be spent now. They accumulate at a steady rate.
 //!
-//! A budget gathers at its rate and keeps what is not spent, up to a burst; what is overspent (a page was larger than
-//! expected) is paid back before anything more is spent. A budget for batches gives out what a whole cycle gathers at its
-//! beginning.
+//! A budget accumulates at its rate up to a burst (a token bucket). An overdraft, as from a page that was
+//! larger than expected, is paid back before anything more is spent. A budget for batches gives out the
+//! allowance of a whole cycle at its beginning.
 //!
 //! # Promises
 //! - Over any span no more is spent than the rate allows in it, one burst, and one debt.
@@ -12,22 +12,23 @@ use freshet_protocol::time::Timestamp;
 /// Milliseconds of one day.
 const DAY: f64 = 86_400_000.0;
 
-/// Something that gathers at a steady rate.
+/// An allowance that accumulates at a steady rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// None for as much as one likes.
+    /// None for no limit.
     per_day: Option<f64>,
     burst: f64,
     gathered: f64,
     at: Timestamp,
     spent: f64,
-    /// The beginning of a cycle and the milliseconds of all cycles, if it comes in lumps.
+    /// The beginning of a cycle and the length of all cycles in milliseconds, if the allowance comes in
+    /// lumps.
     cycle: Option<(Timestamp, i64)>,
 }
 
 impl Budget {
-    /// A budget of `per_day`, or without limit, with a burst of at least `burst`, that begins with what a burst holds.
-    /// Panics unless the rate is finite and not negative.
+    /// A budget of `per_day`, or without limit, with a burst of at least `burst`; it starts with a full
+    /// burst. Panics unless the rate is finite and not negative.
     pub fn new(per_day: Option<f64>, burst: f64, now: Timestamp) -> Self {
         if let Some(rate) = per_day {
             assert!(rate.is_finite());
@@ -36,8 +37,9 @@ impl Budget {
         Self { per_day, burst, gathered: burst, at: now, spent: 0.0, cycle: None }
     }
 
-    /// The same budget in lumps: what a cycle of so many milliseconds gathers is there at its beginning. The first began at
-    /// `start`; of the one that holds `now`, `used` is spent: at most all of it, because what was spent under another budget is no debt.
+    /// A budget that comes in lumps: the allowance of a cycle is available at its beginning. `cycle` is in
+    /// milliseconds, and the first one began at `start`. `used` was already spent in the cycle that contains
+    /// `now`; it counts at most up to the whole lump, because spending under another budget is no debt.
     /// Panics unless the rate is finite and not negative.
     pub fn in_lumps(per_day: f64, start: Timestamp, cycle: i64, used: f64, now: Timestamp) -> Self {
         let cycle = cycle.max(1);
@@ -47,7 +49,7 @@ impl Budget {
         budget
     }
 
-    /// A budget of so much a day that gathers as this one does.
+    /// A budget with another rate that accumulates in the same way as this one.
     pub fn part(&self, per_day: f64, now: Timestamp) -> Self {
         match self.cycle {
             Some((start, cycle)) => Self::in_lumps(per_day, start, cycle, 0.0, now),
@@ -58,7 +60,7 @@ impl Budget {
         }
     }
 
-    /// Gathers until `now`; then says how much can be spent.
+    /// Accumulates until `now` and returns the amount that may be spent.
     pub fn gather(&mut self, now: Timestamp) -> f64 {
         let Some(per_day) = self.per_day else { return f64::INFINITY };
         let millis = now.millis_since(self.at).max(0) as f64;
@@ -72,13 +74,13 @@ impl Budget {
         self.gathered.max(0.0)
     }
 
-    /// Spends so much, whether it is there or not.
+    /// Spends an amount, whether it is available or not.
     pub fn spend(&mut self, amount: f64) {
         self.spent += amount;
         self.gathered -= amount;
     }
 
-    /// When there will be `amount` to spend; none if never.
+    /// When `amount` will be available; none if never.
     pub fn ready_at(&self, amount: f64) -> Option<Timestamp> {
         let Some(per_day) = self.per_day else { return Some(self.at) };
         let missing = (amount - self.gathered).max(0.0);
@@ -92,7 +94,7 @@ impl Budget {
         (per_day > 0.0 && amount <= self.burst).then_some(ready)
     }
 
-    /// When the cycle after the one that holds `moment` begins; never, if there are none.
+    /// When the cycle after the one that contains `moment` begins; the end of time if there are no cycles.
     fn next_lump(&self, moment: Timestamp) -> Timestamp {
         self.cycle.map_or(Timestamp::from_millis(i64::MAX), |(start, cycle)| {
             let begun = moment.millis_since(start).div_euclid(cycle);
@@ -100,12 +102,12 @@ impl Budget {
         })
     }
 
-    /// What was spent since it began.
+    /// Total amount spent.
     pub fn spent(&self) -> f64 {
         self.spent
     }
 
-    /// What it gathers in a day; none if it is without limit.
+    /// The rate per day; none if unlimited.
     pub fn per_day(&self) -> Option<f64> {
         self.per_day
     }
@@ -119,7 +121,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_is_spent_than_was_gathered(steps in prop::collection::vec((0i64..1_000_000, 0.0f64..50.0), 1..200)) {
+        fn no_more_is_spent_than_was_gathered(
+            steps in prop::collection::vec((0i64..1_000_000, 0.0f64..50.0), 1..200),
+        ) {
             let start = Timestamp::from_millis(0);
             let mut budget = Budget::new(Some(86_400.0), 10.0, start);
             let (mut now, mut spent) = (start, 0.0);

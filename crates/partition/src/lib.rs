@@ -1,9 +1,10 @@
-//! Deciding which page is visited next. No I/O, no clock, no threads: time and chance are given.
+//! Refresh policies: decide which page to visit next. No I/O, no clock, no threads; the caller passes time
+//! and random seeds.
 //!
 //! In reading order:
-//! - [`policy`]: which page next, one file per policy of the texts, of peers, and our own;
-//! - [`budget`]: what may be spent;
-//! - [`topic`]: what a page is worth to a crawl about a topic.
+//! - [`policy`]: which page next, one file per policy: those of the papers, of other crawlers, and our own;
+//! - [`budget`]: how much may be spent;
+//! - [`topic`]: the importance of a page to a crawl about a topic.
 
 pub mod budget;
 pub mod policy;

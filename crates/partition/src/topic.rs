@@ -1,23 +1,26 @@
-//! What a page is worth to a crawl about a topic (**thesis** 2.2 and 2.5.4).
+//! Focused crawling: the importance of a page to a crawl about a topic (**thesis** 2.2 and 2.5.4).
 //!
-//! > hot: its text is about the topic, or the topic is in its anchor or URL, or it is within two links of a page whose text is
+//! > hot: its text is about the topic, or the topic is in its anchor or URL, or it is within two links of a
+//! > page whose text is
 //!
-//! - The *likeness* of a page that was read is the cosine of its words and those of the topic ([`freshet_theory::rank::similarity`]), of its title or of its
-//!   text, whichever is greater: one word of the topic among the five of a title says more than six among four hundred of a
-//!   text. From [`HOT`] on, a page is hot.
-//! - A URL that was not visited is hot if its anchor or the URL itself has a word of the topic, or if it is near a hot page. Hot URLs
-//!   are visited before all others; the nearer and the more words, the sooner.
-//! - The importance of a page is its likeness; of one that was not read, what those like it turned out to be.
+//! - The *likeness* of a fetched page is the cosine similarity of its words and those of the topic
+//!   ([`freshet_theory::rank::similarity`]), of its title or of its text, whichever is greater: one topic
+//!   word among the five of a title says more than six among four hundred of a text. A page with a likeness
+//!   of [`HOT`] or more is hot.
+//! - A URL that was not visited is hot if its anchor or the URL itself has a word of the topic, or if it is
+//!   near a hot page. Hot URLs are visited before all others; the nearer and the more words, the sooner.
+//! - The importance of a page is its likeness. For a page that was not fetched it is estimated from its words
+//!   and its distance.
 //!
 //! # Promises
-//! - The distance is the shortest over the links that are known, also when a later link shortens it.
-//! - A page that was read is worth what it says, whatever its links promised.
+//! - The distance is the shortest over the known links, also when a later link shortens it.
+//! - The importance of a fetched page depends on its text alone, whatever its links promised.
 //!
 //! # Departures
-//! - The thesis takes a page for hot that has the word once in its title or ten times in its text. A cosine does nearly the same for pages
-//!   of the usual length, and does not take every long page for hot.
-//! - A URL that waits already is raised when a hot page links to it; in the figure it stays where it is.
-//! - A page that is hot no longer goes on warming what it links to until the next start.
+//! - In the thesis a page is hot if it has the word once in its title or ten times in its text. A cosine does
+//!   nearly the same for pages of the usual length, and does not make every long page hot.
+//! - A waiting URL is raised when a hot page links to it; in the figure it keeps its place.
+//! - A page that is no longer hot keeps raising the pages it links to until the next start.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -25,66 +28,67 @@ use freshet_protocol::ids::UrlId;
 use freshet_theory::rank::graph::Graph;
 use freshet_theory::rank::similarity::{WordWeights, cosine};
 
-/// Likeness from which on a page is about the topic: that of a text of 400 words, as texts are, with six of the topic.
+/// Minimum likeness of a page about the topic: that of a typical text of 400 words with six of the topic.
 pub const HOT: f32 = 0.15;
 
-/// Links from a hot page within which a URL counts as hot: "< 3" in Figure 2.13.
+/// Maximum number of links from a hot page at which a URL counts as hot: "< 3" in Figure 2.13.
 pub const DISTANCE_MAX: u8 = 2;
 
-/// What hot URLs have before all others: more than any depth takes away.
+/// Priority of hot URLs over all others: more than any depth subtracts.
 pub const HOT_QUEUE: f32 = 100_000.0;
 
-/// What each word of the topic in the anchor or the URL is worth beside that, in levels of depth.
+/// Additional priority of each topic word in the anchor or the URL, in levels of depth.
 const WORD: f32 = 10.0;
 
-/// What each link less from a hot page is worth, in levels of depth.
+/// Additional priority of each link less from a hot page, in levels of depth.
 const LINK_LESS: f32 = 5.0;
 
-/// What a URL that is a link further from a hot page is worth beside the one before.
+/// Factor of importance for each further link from a hot page.
 const FURTHER: f64 = 0.5;
 
-/// What PageRank and place count beside likeness, at most: they decide between pages that are alike.
+/// Maximum contribution of PageRank and place: they break ties between pages of equal likeness.
 const PLAIN: f64 = 0.1;
 
-/// Words that pages should be about, and which URLs are near a page that is.
+/// The words of the topic, and the URLs near hot pages.
 #[derive(Clone, Debug)]
 pub struct Topic {
     words: Vec<String>,
     query: WordWeights,
-    /// Links from a hot page, where they are few.
+    /// Number of links from a hot page, if at most [`DISTANCE_MAX`].
     distances: HashMap<UrlId, u8>,
 }
 
-/// What is known of a URL before all is said: how like the topic it was, or what promises it.
+/// What is known of the likeness of a URL before the final importance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sign {
-    /// Its likeness, if it was read.
+    /// Its likeness, if it was fetched.
     pub likeness: Option<f32>,
     /// Whether its anchor or URL has a word of the topic.
     pub has_words: bool,
 }
 
 impl Topic {
-    /// The topic of these words; none if there are none.
+    /// The topic of these words; none if there are no words.
     pub fn new<W: AsRef<str>>(words: &[W]) -> Option<Self> {
         let query = weights(words.iter().map(AsRef::as_ref));
         let words: Vec<String> = query.keys().cloned().collect();
         (!words.is_empty()).then(|| Self { words, query, distances: HashMap::new() })
     }
 
-    /// How much a page is about the topic, from 0 to 1.
+    /// The likeness of a page to the topic, from 0 to 1.
     pub fn likeness(&self, title: &str, text: &str) -> f32 {
         let likeness = |text| cosine(&weights([text].into_iter()), &self.query);
         likeness(title).max(likeness(text)) as f32
     }
 
-    /// How many words of the topic a link has in its anchor or its URL.
+    /// Number of topic words in the anchor or URL of a link.
     pub fn words_in(&self, anchor: &str, url: &str) -> usize {
         let (anchor, url) = (anchor.to_lowercase(), url.to_lowercase());
         self.words.iter().filter(|word| anchor.contains(*word) || url.contains(*word)).count()
     }
 
-    /// By how much sooner a URL is visited: by its words, and by its distance from a hot page or that of the page it was found on.
+    /// The additional priority of a URL: from its topic words, and from its distance or that of the page it
+    /// was found on.
     pub fn warmth(&self, url: UrlId, anchor: &str, address: &str, found_on: Option<UrlId>) -> f32 {
         let words = self.words_in(anchor, address);
         let own = self.distance(url);
@@ -97,17 +101,17 @@ impl Topic {
         HOT_QUEUE + WORD * words as f32 + LINK_LESS * f32::from(links_less)
     }
 
-    /// Links from a hot page; none if they are many.
+    /// Number of links from a hot page; none if more than [`DISTANCE_MAX`].
     pub fn distance(&self, url: UrlId) -> Option<u8> {
         self.distances.get(&url).copied()
     }
 
-    /// Whether a URL at this distance would be nearer to a hot page than it is.
+    /// Whether this distance would be shorter than the known one.
     pub fn would_come_nearer(&self, url: UrlId, distance: u8) -> bool {
         distance <= DISTANCE_MAX && self.distance(url).is_none_or(|before| distance < before)
     }
 
-    /// A URL is so many links from a hot page, if that is nearer than it was. Whether it is.
+    /// Records a distance if it is shorter than the known one. Returns whether it is.
     pub fn come_nearer(&mut self, url: UrlId, distance: u8) -> bool {
         let is_nearer = self.would_come_nearer(url, distance);
         if is_nearer {
@@ -117,7 +121,8 @@ impl Topic {
     }
 }
 
-/// What every URL is worth by its likeness, or by what promises it; `plain` is what each is worth without a topic, one on average.
+/// The importance of every URL by its likeness, measured or estimated. `plain` is the importance of each
+/// without a topic, one on average.
 pub fn worth(signs: &[Sign], graph: &Graph, plain: &[f64]) -> Vec<f64> {
     let hot: Vec<f32> =
         signs.iter().filter_map(|sign| sign.likeness).filter(|likeness| HOT <= *likeness).collect();
@@ -139,7 +144,7 @@ pub fn worth(signs: &[Sign], graph: &Graph, plain: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Links of each URL from a hot page, where they are few.
+/// Number of links of each URL from a hot page, if at most [`DISTANCE_MAX`].
 fn distances(signs: &[Sign], graph: &Graph) -> Vec<Option<u8>> {
     let mut distances = vec![None; signs.len()];
     let is_hot = |sign: &Sign| sign.likeness.is_some_and(|likeness| HOT <= likeness);
@@ -157,7 +162,7 @@ fn distances(signs: &[Sign], graph: &Graph) -> Vec<Option<u8>> {
     distances
 }
 
-/// How often each word occurs: runs of letters and digits, in lower case.
+/// Counts words: runs of letters and digits, in lower case.
 fn weights<'a>(texts: impl Iterator<Item = &'a str>) -> WordWeights {
     let mut weights = BTreeMap::new();
     for text in texts {
@@ -219,7 +224,7 @@ mod tests {
     fn what_a_page_says_counts_more_than_what_was_promised() {
         let read = |likeness| Sign { likeness: Some(likeness), has_words: true };
         let waits = |has_words| Sign { likeness: None, has_words };
-        // 0 is hot and links to 2, which links to 3; 4 has words; 1 was read and is about something else.
+        // 0 is hot and links to 2, which links to 3; 4 has words; 1 was fetched and is about something else.
         let signs = [read(0.5), read(0.0), waits(false), waits(false), waits(true), waits(false)];
         let graph = Graph::from_links(6, &[(0, 2), (2, 3), (1, 5)]);
         let worth = worth(&signs, &graph, &[1.0; 6]);

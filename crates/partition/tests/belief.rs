@@ -1,5 +1,5 @@
-//! What the default policy believes of the copy, held against a web that knows the truth: pages of many rates, some that never
-//! change, some that change in sessions, some every week at their hour.
+//! The default policy's reported freshness and rates, compared with the truth of a simulated web: pages of
+//! many rates, some that never change, some that change in sessions, some every week at a fixed hour.
 
 use freshet_partition::policy::{
     Catalogue, Observation, Outcome, PageId, Policy, PolicyName, Setting, SiteId,
@@ -13,7 +13,7 @@ const DIRECTORIES: usize = 50;
 const DAYS: f64 = 60.0;
 /// One visit per page and week.
 const VISITS_PER_DAY: f64 = PAGES as f64 / 7.0;
-/// Days of a cycle, in which a tenth of the pages is visited.
+/// Length of a cycle, in which a tenth of the pages is visited, in days.
 const CYCLE: f64 = 0.1 * PAGES as f64 / VISITS_PER_DAY;
 const STEPS_PER_CYCLE: f64 = 28.0;
 
@@ -59,18 +59,19 @@ impl Chance {
     }
 }
 
-/// Freshness on one day: as it is, as it is believed, and as somebody believes it who was only told of the visits.
+/// Freshness on one day: the true one, the reported one, and the one reported by a policy that only replayed
+/// the visits.
 struct Day {
     fresh: f64,
     believed: f64,
     believed_by_hearsay: f64,
 }
 
-/// What came of a crawl.
+/// The result of a simulated crawl.
 struct Told {
     /// Freshness day by day from the second week on.
     days: Vec<Day>,
-    /// For each page that changes, how often it does so in a day, and how often the policy believes it does.
+    /// For each page that changes, its true and its estimated rate, in changes per day.
     rates: Vec<(f64, f64)>,
 }
 
@@ -78,7 +79,7 @@ fn freshness(policy: &str) -> Vec<Day> {
     tell(policy, 7, false).days
 }
 
-/// Crawls a web made from a seed, whose pages may say when they last changed.
+/// Crawls a web made from a seed, whose pages may state when they last changed.
 fn tell(policy: &str, seed: u64, dates: bool) -> Told {
     let mut chance = Chance(ChaCha8Rng::seed_from_u64(seed));
     let of_directory: Vec<f64> = (0..DIRECTORIES).map(|_| 0.12 * (chance.normal() - 0.5).exp()).collect();
@@ -180,7 +181,7 @@ fn visits_where_they_count_keep_the_copy_fresher_than_uniform_ones() {
     assert!(uniform < mix && uniform + 0.02 < fresh, "{uniform} {mix} {fresh}");
 }
 
-/// Root mean square of the logarithms by which the rates of pages are misjudged that change more than once in five days.
+/// Root mean square of the errors of the log rates, over pages that change more than once in five days.
 fn misjudged(told: &Told) -> f64 {
     let errors = told.rates.iter().filter(|(changes_per_day, _)| *changes_per_day > 0.2);
     mean(errors.map(|(rate, believed)| (believed / rate).ln().powi(2))).sqrt()
@@ -202,8 +203,8 @@ fn dates_of_changes_tell_more_of_fast_pages_and_cost_no_freshness() {
     }
 }
 
-/// What is believed of a hundred copies of a day ago, of which half are told to have changed after so many visits to pages of which the same was told: those that found it so, and
-/// those that did not.
+/// Reported freshness of a hundred copies that are a day old, half of which a signal reports as changed,
+/// after `right` and `wrong` signals about other pages proved true and false.
 fn believed_when_told(right: usize, wrong: usize) -> f64 {
     let name: PolicyName = "freshet:mix:steady".parse().expect("it is a policy");
     let mut policy = name.build(&Setting { cycle: Days::new(1.0), budget_share: 0.1, seed: 1 });
@@ -227,7 +228,7 @@ fn believed_when_told(right: usize, wrong: usize) -> f64 {
 
 #[test]
 fn what_is_told_of_pages_is_believed_as_far_as_it_has_proved_right() {
-    // Nobody has told anything of the other half.
+    // There is no signal about the other half.
     let (unknown, right, wrong) =
         (believed_when_told(0, 0), believed_when_told(100, 0), believed_when_told(0, 100));
     assert!((0.7..0.75).contains(&unknown), "{unknown}");

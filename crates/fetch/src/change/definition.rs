@@ -1,17 +1,18 @@
-//! Which part of a page counts: a user's definition of change, for all pages, for those of a site, or for those like a pattern.
+//! Change definitions: which part of a page counts as changed, set for all pages, for those of a site, or for
+//! those that match a pattern.
 //!
 //! | definition | a page has changed when |
 //! |---|---|
-//! | `raw` | a byte of it differs |
+//! | `raw` | any byte differs |
 //! | `text` | its visible text differs |
-//! | `main` | its main text differs: without navigation, header, footer and what stands beside ([`crate::page::blocks`]) |
+//! | `main` | its main text ([`crate::page::blocks`]) differs: no navigation, header, footer or sidebars |
 //! | `selector` | the text of the elements that are included and not excluded differs |
 //! | `significant` | more than a share of the shingles of its main text differs |
 //!
-//! Except for `raw`, what is ephemeral never counts ([`super::ephemeral`]).
+//! Except for `raw`, ephemeral parts never count ([`super::ephemeral`]).
 //!
 //! # Promises
-//! - The first rule that names a page holds for it; a page that none names has the definition of all.
+//! - The first rule that matches a page applies. A page that none matches has the default definition.
 
 use super::weights::KindWeights;
 use crate::page::PageUrl;
@@ -20,7 +21,7 @@ use crate::page::scope::Pattern;
 use crate::page::scope::names_site;
 use crate::page::selector::Selector;
 
-/// The share of shingles that must differ for a significant change, unless a user says another.
+/// Default share of shingles that must differ for a significant change.
 pub const SIGNIFICANT: f32 = 0.05;
 
 /// Which part of a page counts.
@@ -33,20 +34,20 @@ pub enum Extent {
     /// The main text.
     #[default]
     Main,
-    /// What selectors include.
+    /// The elements that the selectors include.
     Selected,
 }
 
-/// What is a change of a page.
+/// What counts as a change of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definition {
     /// Which part of the page counts.
     pub extent: Extent,
-    /// What counts, where the extent is what is selected.
+    /// Elements that count, if the extent is [`Extent::Selected`].
     pub include: Vec<Selector>,
-    /// What does not count.
+    /// Elements that do not count.
     pub exclude: Vec<Selector>,
-    /// The share of the shingles that must differ; any difference counts at zero.
+    /// The share of the shingles that must differ. At zero any difference counts.
     pub more_than: f32,
 }
 
@@ -61,7 +62,7 @@ impl Definition {
         is_within && !block.is_excluded
     }
 
-    /// What is included and what is excluded.
+    /// The included and the excluded selectors.
     pub fn selectors(&self) -> [&[Selector]; 2] {
         [&self.include, &self.exclude]
     }
@@ -90,27 +91,27 @@ impl std::fmt::Display for Definition {
 /// A definition for some pages.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    /// Of this site: a host, scheme and host, or `*.example.org`; of any if none.
+    /// Pages of this site: a host, scheme and host, or `*.example.org`. None: any site.
     pub site: Option<String>,
-    /// With a path like this; any if none.
+    /// Pages with a path that matches. None: any path.
     pub path: Option<Pattern>,
-    /// What is a change of them.
+    /// Their definition.
     pub definition: Definition,
 }
 
 /// The definitions of a crawl.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Definitions {
-    /// What holds for pages that no rule names.
+    /// The definition of pages that no rule matches.
     pub usual: Definition,
-    /// The first rule that names a page holds for it.
+    /// The first rule that matches a page applies.
     pub rules: Vec<Rule>,
-    /// What changes are worth by their kinds.
+    /// Weights of changes by their kinds.
     pub weights: KindWeights,
 }
 
 impl Definitions {
-    /// What is a change of a page.
+    /// The definition that applies to a page.
     pub fn of(&self, url: &PageUrl) -> &Definition {
         let is_named = |rule: &&Rule| {
             rule.site.as_ref().is_none_or(|site| names_site(site, url))

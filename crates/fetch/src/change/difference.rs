@@ -1,7 +1,7 @@
-//! What differs between two readings of a page: whether it counts, how much it is and what kind.
+//! The difference between two readings of a page: whether it counts, its size and its kinds.
 //!
 //! # Promises
-//! - What does not count under the definition, and what is ephemeral, makes no difference.
+//! - Parts that do not count under the definition, and ephemeral parts, make no difference.
 //! - The size of a difference is the share of the shingles that only one of the readings has, from 0 to 1.
 
 use std::borrow::Cow;
@@ -15,42 +15,42 @@ use crate::page::simhash::change_size;
 /// A change of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// The part of what counts that differs, from 0 to 1.
+    /// Size: the share of the counting part that differs, from 0 to 1.
     pub size: f32,
-    /// What kind it is.
+    /// Its kinds.
     pub kinds: Kinds,
 }
 
-/// The kinds of a change, of which it may be several.
+/// The kinds of a change, as a bit set.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Kinds(u8);
 
 impl Kinds {
-    /// The title.
+    /// The title changed.
     pub const TITLE: Self = Self(1);
-    /// Words of what counts.
+    /// Words of the counting part changed.
     pub const TEXT: Self = Self(2);
-    /// Links in what counts.
+    /// Links in the counting part changed.
     pub const LINKS: Self = Self(4);
-    /// Numbers in what counts, and none of its words.
+    /// Numbers in the counting part changed, and none of its words.
     pub const NUMBERS: Self = Self(8);
 
     const WORDS: [(Self, &'static str); 4] =
         [(Self::TITLE, "title"), (Self::TEXT, "text"), (Self::LINKS, "links"), (Self::NUMBERS, "numbers")];
 
-    /// Whether it is of this kind.
+    /// Whether the set contains this kind.
     pub fn has(self, kind: Self) -> bool {
         self.0 & kind.0 != 0
     }
 
-    /// The kinds as words with spaces between them; empty if there is none.
+    /// The kinds as words separated by spaces; empty if there is none.
     pub fn words(self) -> String {
         let words: Vec<&str> =
             Self::WORDS.iter().filter(|(kind, _)| self.has(*kind)).map(|(_, word)| *word).collect();
         words.join(" ")
     }
 
-    /// The kinds that these words name; others are passed over.
+    /// The kinds that these words name. Other words are ignored.
     pub fn of_words(words: &str) -> Self {
         let mut kinds = Self::default();
         for (kind, word) in Self::WORDS {
@@ -64,16 +64,16 @@ impl Kinds {
     }
 }
 
-/// What differs.
+/// A change with the parts that differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The change.
     pub change: Change,
-    /// The parts in which the readings differ, of either.
+    /// The parts of either reading that differ.
     pub parts: Vec<Key>,
 }
 
-/// What differs between two readings of a page, if anything that counts does.
+/// Compares two readings of a page. None if nothing that counts differs.
 pub fn between(
     old: &Reading,
     new: &Reading,
@@ -106,7 +106,7 @@ pub fn between(
     Some(Difference { change: Change { size, kinds }, parts: differing(&old_parts, &new_parts) })
 }
 
-/// The ephemeral parts of which both readings have the same text: they have lasted.
+/// The ephemeral parts with the same text in both readings: they have lasted.
 pub fn lasted(old: &Reading, new: &Reading, ephemeral: &Ephemeral) -> Vec<Key> {
     let known: HashSet<(Key, &str)> = old
         .blocks
@@ -149,7 +149,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_ascii_whitespace()
 }
 
-/// The parts of either reading whose text the other does not have in the same path.
+/// The parts of either reading whose text the other does not have under the same path.
 fn differing(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<Key> {
     let texts = |parts: &'_ [Part<'_>]| -> HashSet<(u32, String)> {
         parts.iter().map(|part| (part.key.path, part.text.clone().into_owned())).collect()
@@ -166,7 +166,7 @@ fn differing(old: &[Part<'_>], new: &[Part<'_>]) -> Vec<Key> {
     keys
 }
 
-/// The pages that the parts which count link to.
+/// The pages that the counting parts link to.
 fn links<'a>(reading: &'a Reading, definition: &Definition, ephemeral: &Ephemeral) -> HashSet<&'a str> {
     let counts = |place: u32| {
         let at = reading.blocks.partition_point(|block| block.start() <= place);

@@ -1,16 +1,19 @@
-//! What differs at every look and never lasts: clocks, tokens, counters, advertisements, boxes with other pages.
+//! Ephemeral parts of pages, which differ at every request: clocks, tokens, counters, advertisements,
+//! related-page boxes.
 //!
-//! The one honest evidence that a part of a page is ephemeral is that it differs between two looks a few moments apart ([`super::look`]): that it differed at
-//! each of many visits says nothing, since a page may change daily and be visited weekly. What was learned is kept twice, small: by page, from its own
-//! looks, and by *template* (the pages of a site that are named alike: its root, its directories, its files, its queries), so that two looks at any
-//! of its pages are enough for all of them.
+//! The only sound evidence that a part of a page is ephemeral is that it differs between two requests a few
+//! moments apart (a *look*, [`super::look`]). That it differed at each of many visits is no evidence, since a
+//! page may change daily and be visited weekly. Two small records keep what was learned: one by page, from
+//! its own looks, and one by *template* (the pages of a site with similar URLs: its root, its directories,
+//! its files, its queries), so that two looks at any of its pages are enough for all of them.
 //!
-//! What was learned is forgotten when it is wrong: a part that is the same at a later visit has lasted, and counts again.
+//! Wrong results are corrected: a part that is the same at a later visit has lasted, and counts again.
 //!
 //! # Promises
-//! - A page's own mask follows from one look; that of a template needs two, and ends when the part lasted over more visits than it differed at looks.
+//! - A page's own mask follows from one look. That of a template needs two, and ends when the part lasted
+//!   over more visits than it differed at looks.
 //! - A part that lasts until the next visit is no longer masked on its page.
-//! - What is kept is bounded, survives a restart, and any bytes in its place are taken for nothing learned.
+//! - The records are bounded and survive a restart. Bytes that do not decode count as an empty record.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -20,25 +23,26 @@ use super::look::Lesson;
 use crate::page::PageUrl;
 use crate::page::blocks::Block;
 
-/// The version of the form in which it is kept.
+/// Version of the encoding.
 const VERSION: u8 = 1;
-/// Parts of one page that are masked at most.
+/// Maximum number of masked parts of one page.
 const MASK_MAX: usize = 64;
-/// Paths of a template that are kept at most; those that were looked at least are forgotten first.
+/// Maximum number of paths of a template. Those with the fewest looks are dropped first.
 const PATHS_MAX: usize = 400;
-/// Parts of one path that are kept at most.
+/// Maximum number of parts of one path.
 const PARTS_MAX: usize = 12;
-/// Looks at which a part must have differed to be ephemeral on all pages of a template.
+/// Number of looks at which a part must have differed to be ephemeral on all pages of a template.
 const LOOKS_ENOUGH: u8 = 2;
-/// If so many parts of one path are ephemeral, all are: a list that is made anew each time.
+/// If this many parts of one path are ephemeral, all are: a list that is generated anew each time.
 const PARTS_ALL: usize = 3;
-/// Blocks of one path that are told apart by their number; further ones are taken to be like the last.
+/// Number of blocks of one path with counts of their own. Further blocks are counted like the last one.
 const BLOCKS_APART: usize = 4;
-/// A part that differed at a look is believed to last after so many times as many looks at which it did not.
+/// A part that differed at a look is trusted to last after this many times as many looks at which it did not
+/// differ.
 const AGREED: u8 = 4;
-/// Counts are halved here, so that what was learned long ago counts less.
+/// Counts are halved when they reach this, so that old results count less.
 const COUNT_MAX: u8 = 100;
-/// A longer part of which only numbers differed keeps its words, in bytes.
+/// Parts longer than this, of which only numbers differed, keep their words. In bytes.
 const LONG: usize = 120;
 
 /// A part of a page: the path of its element and which of the blocks of that path it is.
@@ -66,16 +70,16 @@ pub struct Differing {
     pub numbers_only: bool,
 }
 
-/// What was learned of one page.
+/// The record of one page: what was learned of its ephemeral parts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct PageEphemera {
-    /// Visits in a row that found it changed, up to now.
+    /// Number of consecutive visits, up to the last, that found a change.
     pub changes_in_a_row: u8,
     /// The parts that differed at its last look.
     pub mask: Vec<Differing>,
 }
 
-/// What was learned of the pages of a template.
+/// The record of a template: what was learned of the ephemeral parts of its pages.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct TemplateEphemera {
     paths: BTreeMap<u32, PathLore>,
@@ -83,9 +87,9 @@ pub struct TemplateEphemera {
 
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct PathLore {
-    /// Looks at pages that have at least one, two, three, four blocks of the path.
+    /// Number of looks at pages that have at least one, two, three, four blocks of the path.
     looks: Vec<u16>,
-    /// The most blocks of the path that a page had.
+    /// Maximum number of blocks of the path on a page.
     blocks: u16,
     /// Its blocks that ever differed at a look.
     parts: Vec<PartLore>,
@@ -94,14 +98,15 @@ struct PathLore {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct PartLore {
     ordinal: u16,
-    /// Looks at which it differed, those after the first at which it did not, and visits over which it lasted although it was masked.
+    /// Number of looks at which it differed, of later looks at which it did not, and of visits over which it
+    /// lasted although it was masked.
     differed: u8,
     agreed: u8,
     lasted: u8,
     numbers_only: bool,
 }
 
-/// The note under which the stores keep what was learned of the template of a page.
+/// The key under which the stores keep the record of a page's template.
 pub fn template_of(url: &PageUrl) -> String {
     let leaf = match url.path_and_query() {
         "/" => "root",
@@ -113,17 +118,17 @@ pub fn template_of(url: &PageUrl) -> String {
 }
 
 impl PageEphemera {
-    /// What the stores keep of a page; nothing learned, if it cannot be read.
+    /// Decodes the stored record of a page; an empty record if it is invalid.
     pub fn decode(bytes: &[u8]) -> Self {
         decode(bytes).unwrap_or_default()
     }
 
-    /// As the stores keep it: no bytes if nothing was learned.
+    /// Encodes the record for the stores; no bytes if it is empty.
     pub fn encode(&self) -> Vec<u8> {
         if *self == Self::default() { Vec::new() } else { encode(self) }
     }
 
-    /// Takes in what a visit taught.
+    /// Learns from a visit.
     pub fn learn(&mut self, lesson: &Lesson) {
         self.mask.retain(|masked| !lesson.lasted.contains(&masked.key));
         for differing in &lesson.differed {
@@ -137,17 +142,17 @@ impl PageEphemera {
 }
 
 impl TemplateEphemera {
-    /// What the stores keep of a template; nothing learned, if it cannot be read.
+    /// Decodes the stored record of a template; an empty record if it is invalid.
     pub fn decode(bytes: &[u8]) -> Self {
         decode(bytes).unwrap_or_default()
     }
 
-    /// As the stores keep it.
+    /// Encodes the record for the stores.
     pub fn encode(&self) -> Vec<u8> {
         encode(self)
     }
 
-    /// Takes in what a visit to one of its pages taught.
+    /// Learns from a visit to one of its pages.
     pub fn learn(&mut self, lesson: &Lesson) {
         for (path, blocks) in &lesson.looked_at {
             let learned = self.paths.entry(*path).or_default();
@@ -169,7 +174,8 @@ impl TemplateEphemera {
         }
     }
 
-    /// Whether enough looks have shown that this part lasts. One that ever differed at a look must have agreed at many since.
+    /// Whether enough looks have shown that this part lasts. One that ever differed at a look must have
+    /// agreed at many since.
     pub fn knows(&self, key: Key) -> bool {
         self.paths.get(&key.path).is_some_and(|learned| {
             let is_doubtful = |part: &PartLore| {
@@ -179,19 +185,19 @@ impl TemplateEphemera {
         })
     }
 
-    /// Looks at pages that have this path.
+    /// Number of looks at pages that have this path.
     pub fn looks(&self, path: u32) -> u16 {
         self.paths.get(&path).map_or(0, |learned| learned.looks_at(0))
     }
 }
 
 impl PathLore {
-    /// Looks at pages that have this block of the path; those from the fourth on are taken to be like each other.
+    /// Number of looks at pages that have this block of the path. Blocks from the fourth on share one count.
     fn looks_at(&self, ordinal: u16) -> u16 {
         self.looks.get(usize::from(ordinal).min(BLOCKS_APART - 1)).copied().unwrap_or(0)
     }
 
-    /// A page was looked at that has so many blocks of the path, of which these differed.
+    /// Records a look at a page with this many blocks of the path, of which these differed.
     fn look<'a>(&mut self, blocks: u16, differed: impl Iterator<Item = &'a Differing>) {
         self.blocks = self.blocks.max(blocks);
         self.looks.resize(BLOCKS_APART, 0);
@@ -229,16 +235,16 @@ impl PartLore {
     }
 }
 
-/// The parts of a page that do not count, from what was learned of it and of its template.
+/// The parts of a page that do not count, from the records of the page and of its template.
 #[derive(Debug, Default)]
 pub struct Ephemeral {
-    /// Whether only the numbers of a part do not count.
+    /// For each part, whether only its numbers do not count.
     parts: HashMap<Key, bool>,
     paths: HashSet<u32>,
 }
 
 impl Ephemeral {
-    /// What does not count.
+    /// Combines the two records.
     pub fn new(page: &PageEphemera, template: &TemplateEphemera) -> Self {
         let mut ephemeral = Self::default();
         for (path, learned) in &template.paths {
@@ -268,7 +274,7 @@ impl Ephemeral {
         self.parts.contains_key(&key) || self.paths.contains(&key.path)
     }
 
-    /// What counts of the text of a part; nothing if it is ephemeral.
+    /// The counting text of a part; none if the part is ephemeral.
     pub fn lasting<'a>(&self, key: Key, text: &'a str) -> Option<std::borrow::Cow<'a, str>> {
         match self.parts.get(&key) {
             Some(true) if text.len() > LONG => Some(without_numbers(text).into()),
@@ -279,7 +285,7 @@ impl Ephemeral {
     }
 }
 
-/// A text without its digits and what stands between them.
+/// A text with each number, including its separators, replaced by `#`.
 pub fn without_numbers(text: &str) -> String {
     let mut words = String::with_capacity(text.len());
     let mut after_digit = false;
@@ -308,7 +314,7 @@ fn decode<L: Field>(bytes: &[u8]) -> Option<L> {
     input.end().ok().map(|()| learned)
 }
 
-/// The coding of a struct by its fields, as `docs/FORMAT.md` tells it.
+/// Encodes a struct field by field, as described in `docs/FORMAT.md`.
 macro_rules! fields {
     ($name:ident { $($field:ident: $type:ty),+ }) => {
         impl Field for $name {
@@ -446,7 +452,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lore_comes_back(in_a_row: u8, mask in prop::collection::vec((any::<u32>(), any::<u16>(), any::<bool>()), 0..9)) {
+        fn lore_comes_back(
+            in_a_row: u8,
+            mask in prop::collection::vec((any::<u32>(), any::<u16>(), any::<bool>()), 0..9),
+        ) {
             let mask: Vec<Differing> = mask
                 .into_iter()
                 .map(|(path, ordinal, numbers_only)| Differing { key: Key { path, ordinal }, numbers_only })
@@ -460,7 +469,9 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_something_learned_or_nothing(mut bytes in prop::collection::vec(any::<u8>(), 1..60)) {
+        fn any_bytes_are_something_learned_or_nothing(
+            mut bytes in prop::collection::vec(any::<u8>(), 1..60),
+        ) {
             PageEphemera::decode(&bytes);
             bytes[0] = VERSION;
             PageEphemera::decode(&bytes);

@@ -1,15 +1,18 @@
-//! A second look: the page is asked for again a few moments later, to tell what changed from what never lasts.
+//! A second look: requests a page again moments later, to separate changes from ephemeral parts.
 //!
-//! It costs a visit of the budget, and is made only where it can teach something: where a page differs in a part of whose kind too little is known on its
-//! site, and now and then on a page that was found changed at every visit, however well its parts are known.
+//! A second look costs a visit of the budget and is made only where it can teach something: if a part differs
+//! and too little is known of its kind on the site, and now and then on a page that was found changed at
+//! every visit, however well its parts are known.
 //!
-//! What differs between two looks may have changed just then. Unless it is known to be ephemeral already, a third look decides: a change happens once, a clock
-//! goes on.
+//! A part that differs between two looks may have changed just then. Unless it is known to be ephemeral
+//! already, a third look decides: a change happens once, a clock goes on.
 //!
 //! # Promises
-//! - A part is taken for ephemeral only if it differed between the first and the second look, and again between the second and the third.
-//! - A site whose parts are known costs no second look, but for pages that always change, and those ever more seldom.
-//! - Text that merely moved because something was put in before it is not taken for something that differs.
+//! - A part is learned as ephemeral only if it differed between the first and the second look, and again
+//!   between the second and the third.
+//! - A site whose parts are known costs no second looks, except at pages that always change, and there at
+//!   growing intervals.
+//! - Text that merely moved because something was inserted before it does not count as differing.
 
 use std::collections::HashMap;
 
@@ -18,21 +21,22 @@ use crate::page::Reading;
 
 /// Milliseconds until the second look: long enough for a clock that shows seconds.
 pub const SOON: i64 = 2_000;
-/// Milliseconds until the second look at a page that always changes: long enough for a clock that shows minutes.
+/// Milliseconds until the second look at a page that always changes: long enough for a clock that shows
+/// minutes.
 pub const LATER: i64 = 61_000;
-/// A look that came later after the one before than this, in milliseconds, says nothing: the page may have changed each time.
+/// Maximum time between two looks, in milliseconds. After a longer one the page may have changed each time.
 pub const WITHIN: i64 = 6 * 3_600_000;
-/// A page found changed so often in a row is looked at again; then when it is twice as often, and so on.
+/// After this many consecutive changes a page is looked at again; then after twice as many, and so on.
 const ALWAYS: u8 = 3;
 
-/// What a visit taught of the parts of a page.
+/// What a visit showed about the parts of a page.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Lesson {
-    /// The paths that were looked at twice, and how many blocks each has.
+    /// The paths that were looked at twice, with their number of blocks.
     pub looked_at: Vec<(u32, u16)>,
     /// Parts that differed between the two looks.
     pub differed: Vec<Differing>,
-    /// Parts that were taken for ephemeral, and are as our copy has them.
+    /// Parts that were taken to be ephemeral, but equal our copy.
     pub lasted: Vec<Key>,
 }
 
@@ -42,7 +46,7 @@ impl Lesson {
         self.looked_at.is_empty() && self.lasted.is_empty()
     }
 
-    /// What is left of it after another look: what differed both times.
+    /// The part of the lesson that another look confirms: the parts that differed both times.
     #[must_use]
     pub fn confirmed(mut self, again: &Self) -> Self {
         self.differed.retain_mut(|part| {
@@ -53,7 +57,7 @@ impl Lesson {
         self
     }
 
-    /// What two looks at a page teach.
+    /// Compares two looks at a page.
     pub fn of_looks(first: &Reading, second: &Reading) -> Self {
         let (one, other) = (by_path(first), by_path(second));
         let mut lesson = Self::default();
@@ -65,7 +69,7 @@ impl Lesson {
                 let key = Key { path: *path, ordinal: u16::try_from(ordinal).unwrap_or(u16::MAX) };
                 let has_moved =
                     others.contains(text) && (texts.len() != others.len() || !is_order(texts, others));
-                // That a part is the same moments later does not mean that it lasts.
+                // A part that is the same moments later need not last.
                 if across != Some(text) && !has_moved {
                     let words = across.map(without_numbers);
                     let numbers_only = words.as_deref() == Some(without_numbers(text).as_str());
@@ -77,7 +81,7 @@ impl Lesson {
     }
 }
 
-/// Whether two lists hold the same texts and differ in their order alone.
+/// Whether two lists contain the same texts and differ only in their order.
 fn is_order(texts: &[&str], others: &[&str]) -> bool {
     let sorted = |texts: &[&str]| {
         let mut sorted: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
@@ -87,7 +91,7 @@ fn is_order(texts: &[&str], others: &[&str]) -> bool {
     sorted(texts) == sorted(others)
 }
 
-/// The texts of the blocks of each path, in their order.
+/// The texts of the blocks of each path, in order.
 fn by_path(reading: &Reading) -> HashMap<u32, Vec<&str>> {
     let mut paths: HashMap<u32, Vec<&str>> = HashMap::new();
     for block in &reading.blocks {
@@ -96,9 +100,10 @@ fn by_path(reading: &Reading) -> HashMap<u32, Vec<&str>> {
     paths
 }
 
-/// When to look again before a change in these parts is believed, in milliseconds from now; none if it can be believed.
+/// When to look again before a change in these parts is trusted, in milliseconds from now; none if it can be
+/// trusted.
 ///
-/// `changes_in_a_row` counts the visits before this one that found the page changed.
+/// `changes_in_a_row` is the number of consecutive visits before this one that found a change.
 pub fn after(differing: &[Key], template: &TemplateEphemera, changes_in_a_row: u8) -> Option<i64> {
     if differing.iter().any(|key| !template.knows(*key)) {
         return Some(SOON);

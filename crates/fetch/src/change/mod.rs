@@ -1,12 +1,13 @@
-//! What is a change: what a user counts as one, what never lasts, and what differs beside our copy.
+//! Change detection: what counts as a change, which parts are ephemeral, and how a page differs from our
+//! copy.
 //!
 //! In reading order:
 //! - [`definition`]: which part of a page counts, for which pages;
-//! - [`ephemeral`]: what differs at every look and never lasts, learned page by page and template by template;
-//! - [`difference`]: what differs between two readings of a page, its size and its kinds;
-//! - [`weights`]: what a change is worth by its kinds;
-//! - [`look`]: when a second look is worth its cost, and what it taught;
-//! - [`stand_in`]: what servers send in place of a page.
+//! - [`ephemeral`]: parts that differ at every request, learned page by page and template by template;
+//! - [`difference`]: the difference between two readings of a page, its size and its kinds;
+//! - [`weights`]: the weight of a change by its kinds;
+//! - [`look`]: when a second look is worth its cost, and what it showed;
+//! - [`stand_in`]: error pages, login walls and captchas sent with status 200.
 
 pub mod definition;
 pub mod difference;

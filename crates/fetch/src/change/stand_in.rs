@@ -1,33 +1,33 @@
-//! What servers send in place of a page, as if it were one: an error with status 200, a wall that asks for a login, a test that tells people from
-//! programs, a request to slow down.
+//! Stand-ins: responses with status 200 that are not the page, such as soft 404s, error messages, login
+//! walls, captchas, rate limits.
 //!
-//! Such an answer is neither a page nor a change of one. It is told by what it says of itself in its title or its first words, and only if it
-//! says little else: an article about the error 404 is an article.
+//! Such a response is neither a page nor a change of one. It is recognised by what its title or its first
+//! words say, and only if it says little else: an article about the error 404 is an article.
 //!
 //! # Promises
 //! - A page with more than [`WORDS_MAX`] bytes of main text is a page.
 
 use crate::page::Reading;
 
-/// The longest main text of an answer that is no page, in bytes.
+/// Maximum length of the main text of a stand-in, in bytes.
 pub const WORDS_MAX: usize = 1_200;
-/// How much of the main text is looked at, in bytes.
+/// How much of the start of the main text is searched, in bytes.
 const START: usize = 240;
-/// The longest title or first block that counts as a statement, in bytes.
+/// Maximum length of a title or block that counts as a statement, in bytes.
 const STATEMENT: usize = 90;
 
-/// What came in place of a page.
+/// A response sent in place of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum StandIn {
-    /// A message that there is no such page, with a status that says otherwise.
+    /// A message that there is no such page, with status 200.
     NotFound,
-    /// A message that the server has a problem, with a status that says otherwise.
+    /// A message about a server error, with status 200.
     Error,
-    /// A wall that asks who we are.
+    /// A login wall.
     Login,
-    /// A test whether we are a person.
+    /// A captcha.
     Captcha,
-    /// A request to come less often.
+    /// A request to send fewer requests.
     RateLimit,
 }
 
@@ -92,7 +92,7 @@ const LOGIN: [&str; 7] =
     ["log in", "login", "sign in", "please authenticate", "anmelden", "se connecter", "iniciar sesión"];
 
 impl StandIn {
-    /// What the answer is in place of a page, if it is none.
+    /// The kind of stand-in that a response is; none if it is a page.
     pub fn of(reading: &Reading) -> Option<Self> {
         if !reading.kind.is_html() || reading.text.len() > 4 * WORDS_MAX {
             return None;
@@ -123,7 +123,7 @@ impl StandIn {
     }
 }
 
-/// What the answer says of itself: its title and the first blocks of its main text, where they are short.
+/// The statements of a response: its title and the first blocks of its main text, if they are short.
 fn statements(reading: &Reading, main: &str) -> Vec<String> {
     let first = main.lines().take(3);
     let all = reading.title.as_deref().into_iter().chain(first);

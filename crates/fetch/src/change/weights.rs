@@ -1,22 +1,23 @@
-//! What a change is worth by its kinds, where a user says that some count less than others.
+//! Weights of changes by their kinds, for users to whom some count less than others.
 //!
-//! A change is worth as much as the kind of it that counts most: new words beside a new number are worth what words are.
+//! The weight of a change is the largest among its kinds: new words together with a new number weigh as much
+//! as words.
 //!
 //! # Promises
-//! - Unless a user says otherwise every change is worth one.
+//! - By default every change weighs one.
 
 use super::difference::Kinds;
 
-/// What a change of each kind is worth.
+/// The weight of each kind of change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KindWeights {
-    /// Of the title.
+    /// Weight of a changed title.
     pub title: f32,
-    /// Of words.
+    /// Weight of changed words.
     pub text: f32,
-    /// Of links.
+    /// Weight of changed links.
     pub links: f32,
-    /// Of numbers, and of none of the words around them.
+    /// Weight of changed numbers, if none of the words around them changed.
     pub numbers: f32,
 }
 
@@ -27,7 +28,7 @@ impl Default for KindWeights {
 }
 
 impl KindWeights {
-    /// What a change of these kinds is worth; one if none is known.
+    /// The weight of a change of these kinds; one if it has no known kind.
     pub fn worth(&self, kinds: Kinds) -> f32 {
         let weights = [
             (Kinds::TITLE, self.title),
@@ -39,7 +40,7 @@ impl KindWeights {
         of_kinds.reduce(f32::max).unwrap_or(1.0)
     }
 
-    /// Whether all kinds are worth the same, one.
+    /// Whether all kinds have weight one.
     pub fn are_alike(&self) -> bool {
         *self == Self::default()
     }

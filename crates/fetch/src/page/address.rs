@@ -1,29 +1,32 @@
-//! The name of a page: its URL in canonical form.
+//! The address of a page: its URL in canonical form.
 //!
-//! One string that is stored, compared and sent as it stands, and where in it the host and the path begin. It is made by
-//! [`Canonical`](super::canonical::Canonical) from foreign text, and read back from our own files by [`PageUrl::stored`].
+//! One string that is stored, compared and sent unchanged, with the positions of host and path.
+//! [`Canonical`](super::canonical::Canonical) makes it from arbitrary text, and [`PageUrl::stored`] reads it
+//! back from our own files.
 //!
 //! # Promises
 //! - Every part is a slice of the one string: `site` followed by `path_and_query` is the whole.
-//! - What was canonical is read back equal; text that cannot have been is refused.
+//! - A canonical URL is read back equal; text that cannot be canonical is refused.
 //! - Order, equality and hash are those of the string.
 
 use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The longest URL that is kept, in bytes. Longer ones are refused: in practice they are traps, or carry state of their own.
+/// Maximum length of a URL, in bytes. Longer ones are refused: in practice they are traps, or carry session
+/// state.
 pub const URL_BYTES_MAX: usize = 2_000;
 
 /// A URL in canonical form: http or https, without fragment and credentials.
 #[derive(Clone, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PageUrl {
-    /// Printable ASCII, at most [`URL_BYTES_MAX`] bytes. The outline follows from it, so that it alone orders.
+    /// Printable ASCII, at most [`URL_BYTES_MAX`] bytes. The outline follows from it, so ordering by the text
+    /// suffices.
     text: Box<str>,
     outline: Outline,
 }
 
-/// Where in the text of a canonical URL its parts are.
+/// The positions of the parts in the text of a canonical URL.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Outline {
     host_end: u16,
@@ -32,17 +35,17 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// The outline of a text; nothing if it cannot be a canonical URL.
+    /// The outline of a text; none if it cannot be a canonical URL.
     pub(super) fn of(text: &str) -> Option<Self> {
         let (host_start, port_by_default) = host_start(text)?;
-        // All bytes are looked at, not only those up to the first that is wrong: that way many are at once.
+        // All bytes are checked, without stopping at the first wrong one, so that the loop can be vectorised.
         let is_written = text.bytes().fold(true, |is_written, byte| is_written & is_written_as_it_is(byte));
         if URL_BYTES_MAX < text.len() || !is_written {
             return None;
         }
         let path_start = host_start + text[host_start..].find('/')?;
         let authority = &text[host_start..path_start];
-        // The colons of an IPv6 address stand between brackets.
+        // The colons of an IPv6 address are between brackets.
         let host_length = match authority.rfind(']') {
             Some(bracket) => bracket + 1,
             None => authority.find(':').unwrap_or(authority.len()),
@@ -61,19 +64,21 @@ impl Outline {
 }
 
 impl PageUrl {
-    /// Reads back what [`as_str`](Self::as_str) gave, without making it canonical again; nothing if it cannot be that.
+    /// Reads back the result of [`as_str`](Self::as_str), without canonicalising it again; none if it cannot
+    /// be that.
     pub fn stored(text: &str) -> Option<Self> {
         Outline::of(text).map(|outline| Self::outlined(text, outline))
     }
 
-    /// A URL of this text, whose outline the caller knows.
+    /// A URL with this text, whose outline the caller knows.
     pub(super) fn outlined(text: impl Into<Box<str>>, outline: Outline) -> Self {
         let text = text.into();
         debug_assert_eq!(Outline::of(&text), Some(outline), "{text}");
         Self { text, outline }
     }
 
-    /// The URL of `path_and_query` on this URL's site; nothing if the path has characters that are not canonical.
+    /// The URL of `path_and_query` on this URL's site; none if the path has characters that are not
+    /// canonical.
     pub fn on_same_site(&self, path_and_query: &str) -> Option<Self> {
         if !path_and_query.starts_with('/') {
             return None;
@@ -85,12 +90,12 @@ impl PageUrl {
         is_fit.then(|| Self { text: text.into_boxed_str(), outline: self.outline })
     }
 
-    /// Where its parts are: so are those of all URLs of its site.
+    /// The positions of its parts, which are the same for all URLs of its site.
     pub(super) fn outline(&self) -> Outline {
         self.outline
     }
 
-    /// A number that tells a URL from others, by its text.
+    /// The hash of a URL's text.
     pub fn hash_of(text: &str) -> u64 {
         xxh3_64(text.as_bytes())
     }
@@ -100,7 +105,7 @@ impl PageUrl {
         &self.text
     }
 
-    /// Scheme and authority, `scheme://host[:port]`: what politeness and robots rules are about.
+    /// Scheme and authority, `scheme://host[:port]`: the unit of politeness and robots rules.
     pub fn site(&self) -> &str {
         &self.text[..usize::from(self.outline.path_start)]
     }
@@ -110,7 +115,7 @@ impl PageUrl {
         &self.text[self.scheme_bytes()..usize::from(self.outline.host_end)]
     }
 
-    /// The port, also where the URL leaves it out.
+    /// The port, even if the URL omits it.
     pub fn port(&self) -> u16 {
         self.outline.port
     }
@@ -132,7 +137,7 @@ impl PageUrl {
         rest.find('?').map(|question| &rest[question + 1..])
     }
 
-    /// What a request line asks for: the path and the query.
+    /// The path and the query, as in the request line.
     pub fn path_and_query(&self) -> &str {
         &self.text[usize::from(self.outline.path_start)..]
     }
@@ -154,7 +159,7 @@ impl fmt::Debug for PageUrl {
     }
 }
 
-/// Where the host begins, and the port of the scheme.
+/// The position of the host, and the default port of the scheme.
 fn host_start(text: &str) -> Option<(usize, u16)> {
     if text.starts_with("https://") {
         Some(("https://".len(), 443))
@@ -165,7 +170,7 @@ fn host_start(text: &str) -> Option<(usize, u16)> {
     }
 }
 
-/// Whether a canonical URL may hold the byte: printable ASCII that does not begin a fragment.
+/// Whether a canonical URL may contain the byte: printable ASCII, except `#`.
 fn is_written_as_it_is(byte: u8) -> bool {
     byte.is_ascii_graphic() && byte != b'#'
 }

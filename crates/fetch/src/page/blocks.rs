@@ -1,68 +1,70 @@
-//! The blocks of a page: its visible text in pieces that each stand in one element, so that what changes can be named.
+//! Blocks: the visible text of a page in pieces, one per element, so that changes can be located.
 //!
-//! A block is known by the path of its element and its number among the blocks of that path, as in "the second `p.meta`". It belongs to the *main text* if no
-//! element around it says that it surrounds it (`zones`) and, on a page that marks its main part, it is inside of that: of `<main>`, or if
-//! there is none of an `<article>`.
+//! A block is identified by the path of its element and its number among the blocks of that path, as in "the
+//! second `p.meta`". It belongs to the *main text* if no element around it is navigation, header, footer or
+//! sidebar (`zones`) and, on a page that marks its main part, it is inside of that part: `<main>`, or if
+//! there is none an `<article>`.
 //!
 //! # Promises
 //! - The blocks are all of the text, in its order.
-//! - A page with text has main text: a mark that leaves next to nothing of the text is not believed.
+//! - A page with text has main text: a mark that leaves next to nothing of the text is ignored.
 
 use std::ops::Range;
 
 use super::number_map::{NumberMap, Seed};
 use super::open_elements::Place;
 
-/// Blocks of a page at most; further text belongs to the last.
+/// Maximum number of blocks of a page. Further text belongs to the last block.
 const BLOCKS_MAX: usize = 20_000;
 
-/// Blocks and paths for which room is made at first: what most pages have.
+/// Initial capacity for blocks and paths: enough for most pages.
 const BLOCKS_USUAL: usize = 64;
 const PATHS_USUAL: usize = 28;
 
-/// A mark of the main part is believed if it holds at least so many bytes, or one part in so many of the text.
+/// A marked main part is accepted if it holds at least this many bytes, or at least one part in `MAIN_SHARE`
+/// of the text.
 const MAIN_BYTES: usize = 16;
 const MAIN_SHARE: usize = 20;
 
-/// A piece of the visible text.
+/// A piece of the visible text of one element.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Block {
-    /// The path of its element.
+    /// The hash of the path of its element.
     pub path: u32,
-    /// Which of the blocks of its path it is, from 0.
+    /// Its number among the blocks of its path, from 0.
     pub ordinal: u16,
     /// Whether it belongs to the main text.
     pub is_main: bool,
-    /// Whether a selector means it.
+    /// Whether an including selector matches it.
     pub is_included: bool,
-    /// Whether a selector leaves it out.
+    /// Whether an excluding selector matches it.
     pub is_excluded: bool,
     start: u32,
     end: u32,
 }
 
 impl Block {
-    /// The text of the block, of the whole text.
+    /// The text of the block; `text` is the whole text of the page.
     pub fn text<'a>(&self, text: &'a str) -> &'a str {
         text.get(self.range()).unwrap_or("").trim_ascii()
     }
 
-    /// Where it stands in the whole text, with the space before it.
+    /// Its range in the whole text, including the space before it.
     pub(super) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    /// Where it begins in the whole text.
+    /// Its start in the whole text.
     pub fn start(&self) -> u32 {
         self.start
     }
 }
 
-/// Blocks in the making.
+/// Collects blocks while a page is parsed.
 #[derive(Debug)]
 pub(super) struct Blocks {
     blocks: Vec<(Block, Place)>,
-    /// How many blocks each path has, and what its element is called.
+    /// Number of blocks of each path, and the label of its element.
     paths: NumberMap<u32, u16>,
     labels: Vec<(u32, String)>,
 }
@@ -75,7 +77,7 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Text was added from `start` on, at this place. It goes on with the last block unless it stands elsewhere.
+    /// Adds text from `start` on, in this place. It continues the last block if that has the same place.
     pub(super) fn push(
         &mut self,
         place: Place,
@@ -105,7 +107,7 @@ impl Blocks {
         self.blocks.push((block, place));
     }
 
-    /// The blocks of the whole text, and what the elements of their paths are called.
+    /// The blocks of the whole text, and the labels of the elements of their paths.
     pub(super) fn finish(mut self, text: &str) -> (Vec<Block>, Vec<(u32, String)>) {
         let mut end = u32::try_from(text.len()).unwrap_or(u32::MAX);
         for (block, _) in self.blocks.iter_mut().rev() {
@@ -137,7 +139,7 @@ impl Blocks {
     }
 }
 
-/// The lines of a text that has no elements, as blocks of one path.
+/// The lines of a text without elements, as blocks of one path.
 pub(super) fn of_lines(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
     let mut start = 0;
@@ -227,7 +229,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_blocks_are_all_of_the_text(document in "(<(p|div|main|nav|b|span class=x)>|</(p|div|main)>|[a-z ]{1,5}){0,20}", most in 0usize..60) {
+        fn the_blocks_are_all_of_the_text(
+            document in "(<(p|div|main|nav|b|span class=x)>|</(p|div|main)>|[a-z ]{1,5}){0,20}",
+            most in 0usize..60,
+        ) {
             let markup = Markup::read(&document, false, most, 10);
             let words = |text: &str| text.split_ascii_whitespace().collect::<String>();
             let joined: String = markup.blocks.iter().map(|block| words(block.text(&markup.text))).collect();

@@ -1,23 +1,24 @@
-//! How foreign text becomes the one name of a page.
+//! URL canonicalisation: one address for each page.
 //!
-//! Parsing, resolving and dot segments are those of the WHATWG URL standard (the `url` crate). On top of it stand the rules that
-//! give one page one name:
+//! Parsing, resolving and dot segments follow the WHATWG URL standard (the `url` crate). Further rules give
+//! one page one address:
 //!
-//! - no fragment, no user and password, no port that the scheme implies, no final dot of the host;
-//! - escapes in capital letters, none for the unreserved characters of RFC 3986 (section 2.3), and a `%` that begins no escape
-//!   written `%25`;
-//! - no empty query and no empty parameter; parameters keep their order, which may mean something to the server;
-//! - by default no parameter that only follows readers around, and no session id, neither as a parameter nor in the path
+//! - no fragment, no user and password, no default port, no final dot of the host;
+//! - escapes in capital letters, none for the unreserved characters of RFC 3986 (section 2.3), and a stray
+//!   `%` written `%25`;
+//! - no empty query and no empty parameter; parameters keep their order, which may matter to the server;
+//! - by default no tracking parameters, and no session id, neither as a parameter nor in the path
 //!   (`;jsessionid=..`, `/(S(..))/`): [`super::parameters`].
 //!
 //! # Promises
-//! - Canonical form is a fixed point: made canonical again, a URL stays as it is, and [`PageUrl::stored`] reads it back.
-//! - No text makes it panic, and no text longer than [`REFERENCE_BYTES_MAX`] is looked at.
-//! - The short way that is taken for a plain reference gives what the long way gives.
+//! - Canonical form is a fixed point: canonicalising a canonical URL leaves it unchanged, and
+//!   [`PageUrl::stored`] reads it back.
+//! - No text makes it panic, and text longer than [`REFERENCE_BYTES_MAX`] is not parsed.
+//! - The fast path for plain references gives the same result as the slow path.
 //!
 //! # Departures
-//! Browsers send a stray `%` and the final dot of a host as they are. Here both are mended, because two names for one page cost
-//! a visit at every turn.
+//! Browsers send a stray `%` and the final dot of a host unchanged. Here both are normalised, because two
+//! addresses for one page cost a visit each time.
 
 use url::Url;
 
@@ -25,33 +26,33 @@ use super::address::{Outline, PageUrl, URL_BYTES_MAX};
 use super::parameters::{is_session_id, is_session_segment, is_tracking, without_session_id};
 use super::plain::{Plain, is_no_page, is_unreserved};
 
-/// The longest reference that is looked at, in bytes; longer ones are refused as too long without being parsed.
+/// Maximum length of a reference, in bytes. Longer ones are refused as too long without being parsed.
 pub const REFERENCE_BYTES_MAX: usize = 8 * URL_BYTES_MAX;
 
-/// The longest host name that DNS can carry, in bytes.
+/// Maximum length of a host name in DNS, in bytes.
 pub(super) const HOST_BYTES_MAX: usize = 253;
 
 /// Why a text is not the URL of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum UrlRefused {
-    /// The standard's parser gave up.
+    /// The standard's parser failed.
     #[error("not a URL: {0}")]
     Malformed(#[from] url::ParseError),
     /// A `mailto:`, a `javascript:`, a `data:`, ...
     #[error("the scheme is neither http nor https")]
     Scheme,
-    /// A host that no name server can know.
+    /// A host name that DNS cannot contain.
     #[error("the host name cannot exist")]
     Host,
-    /// Longer than [`URL_BYTES_MAX`] in canonical form, or than [`REFERENCE_BYTES_MAX`] as it came.
+    /// Longer than [`URL_BYTES_MAX`] in canonical form, or than [`REFERENCE_BYTES_MAX`] as received.
     #[error("the URL is longer than {URL_BYTES_MAX} bytes")]
     TooLong,
 }
 
-/// The rules by which URLs become canonical. They must not change within a crawl: every stored URL was made by them.
+/// The canonicalisation rules. They must not change within a crawl: every stored URL was made by them.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Canonical {
-    /// Whether parameters that only follow readers around are dropped.
+    /// Whether tracking parameters are dropped.
     pub drop_tracking: bool,
     /// Whether session ids are dropped, from the query and from the path.
     pub drop_session_ids: bool,
@@ -88,7 +89,7 @@ impl Canonical {
         Ok(PageUrl::outlined(written, outline))
     }
 
-    /// Writes the canonical form of a reference after what `text` holds. Of one that is refused a part may be left there.
+    /// Appends the canonical form of a reference to `text`. If it is refused, a part of it may remain there.
     pub(super) fn write(
         &self,
         base: &mut Base,
@@ -116,7 +117,8 @@ impl Canonical {
     ) -> Result<Outline, UrlRefused> {
         let start = text.len();
         let parts = [plain.scheme, plain.site, plain.directory, plain.path];
-        // As long as it will be, but for parameters that are dropped: what a single URL leaves over would be given back by copying.
+        // Reserves the exact length, except for parameters that are dropped: a larger buffer would be copied
+        // when it is shrunk.
         let query_bytes = if plain.query.is_empty() { 0 } else { 1 + plain.query.len() };
         text.reserve(parts.iter().map(|part| part.len()).sum::<usize>() + query_bytes);
         parts.iter().for_each(|part| text.push_str(part));
@@ -196,7 +198,7 @@ impl Canonical {
 #[derive(Clone, Debug)]
 pub struct Base {
     page: PageUrl,
-    /// Parsed when a reference first needs it: many pages hold only plain ones.
+    /// Parsed when a reference first needs it: many pages contain only plain ones.
     parsed: Option<Url>,
 }
 
@@ -206,7 +208,7 @@ impl Base {
         Self { page: page.clone(), parsed: None }
     }
 
-    /// The base of the page when it holds `<base href>`: that, if it is http or https; else the page itself.
+    /// The base of a page with `<base href>`: that URL, if it is http or https; else the page's own.
     pub fn with_href(page: &PageUrl, href: &str) -> Self {
         let mut base = Self::of(page);
         let keep_escapes =
@@ -463,7 +465,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
         #[test]
-        fn canonical_form_is_a_fixed_point_that_a_request_can_carry(text in url_like(), prefix in "(http://a\\.example/)?") {
+        fn canonical_form_is_a_fixed_point_that_a_request_can_carry(
+            text in url_like(),
+            prefix in "(http://a\\.example/)?",
+        ) {
             let canonical = Canonical::default();
             if let Ok(url) = canonical.of(&format!("{prefix}{text}")) {
                 prop_assert_eq!(canonical.of(url.as_str()), Ok(url.clone()));
@@ -487,7 +492,10 @@ mod tests {
             prop_assert_eq!(&short_way, &long_way);
             if let Ok(url) = short_way {
                 let again = PageUrl::stored(url.as_str()).unwrap();
-                prop_assert_eq!((url.site(), url.host(), url.port()), (again.site(), again.host(), again.port()));
+                prop_assert_eq!(
+                    (url.site(), url.host(), url.port()),
+                    (again.site(), again.host(), again.port())
+                );
             }
         }
     }

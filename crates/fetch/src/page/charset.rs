@@ -1,38 +1,39 @@
-//! From bytes to text: which character encoding a response is in.
+//! Character encoding detection and decoding of a response.
 //!
-//! The order is that of the WHATWG standards (HTML, "determining the character encoding"): a byte order mark, the charset of the
-//! `Content-Type` header, a `<meta>` or XML declaration within the first [`PRESCAN_BYTES`] bytes, and then a guess. Decoding is
-//! that of the Encoding standard: every sequence that is wrong becomes U+FFFD.
+//! The order is that of the WHATWG standards (HTML, "determining the character encoding"): a byte order mark,
+//! the charset of the `Content-Type` header, a `<meta>` or XML declaration within the first [`PRESCAN_BYTES`]
+//! bytes, and then a guess. Decoding follows the Encoding standard: every invalid sequence becomes U+FFFD.
 //!
 //! # Promises
 //! - Any bytes decode, to at most three bytes of text for each byte (two bytes of UTF-16 give at most three).
 //! - Text without any label that is valid UTF-8 is read as UTF-8.
 //!
 //! # Departures
-//! Browsers never guess UTF-8, so that authors keep labelling it; a crawler only wants to read it. The prescan here looks at
-//! attributes without building tags: a `charset=` inside a comment of the first kilobyte is skipped, one inside a script is not.
+//! Browsers never guess UTF-8, so that authors keep labelling it; a crawler only wants to read it. The
+//! prescan here searches attributes without building tags: a `charset=` inside a comment of the first
+//! kilobyte is skipped, one inside a script is not.
 
 use std::borrow::Cow;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How far into a document a declaration of its encoding is looked for, in bytes; the standard's figure.
+/// How far into a document its encoding declaration is searched for, in bytes; the standard's number.
 pub const PRESCAN_BYTES: usize = 1_024;
 
-/// How much of an undeclared document the guess looks at, in bytes: the detector is certain long before.
+/// How many bytes of an undeclared document the guess examines: the detector is certain long before.
 const GUESS_BYTES: usize = 64 * 1_024;
 
-/// The encoding of a response and how it is known.
+/// The encoding of a response, and its source.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Charset {
     /// The encoding, by the Encoding standard.
     pub encoding: &'static Encoding,
-    /// Who named it.
+    /// Where it is stated.
     pub source: CharsetSource,
 }
 
-/// Who named an encoding, from the most to the least trusted.
+/// Where an encoding is stated, from the most to the least trusted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CharsetSource {
     /// The byte order mark at the start.
@@ -41,12 +42,12 @@ pub enum CharsetSource {
     Header,
     /// A `<meta>` element or an XML declaration.
     Document,
-    /// Nobody: the bytes look like it.
+    /// Nowhere: guessed from the bytes.
     Guess,
 }
 
 impl Charset {
-    /// The encoding of a body sent with this `Content-Type`; `host` only helps the guess, by its last label.
+    /// The encoding of a body sent with this `Content-Type`. `host` only helps the guess, by its last label.
     pub fn of(content_type: Option<&str>, host: &str, body: &[u8]) -> Self {
         if let Some((encoding, _)) = Encoding::for_bom(body) {
             return Self { encoding, source: CharsetSource::ByteOrderMark };
@@ -85,13 +86,14 @@ fn encoding_named(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes())
 }
 
-/// The encoding that the start of a document declares of itself.
+/// The encoding that the start of a document declares.
 fn declared(start: &[u8]) -> Option<&'static Encoding> {
     let encoding = match xml_encoding(start) {
         Some(encoding) => encoding,
         None => meta_encoding(start)?,
     };
-    // A declaration that could be read as ASCII was not written in UTF-16; the other exception is the standard's own.
+    // A declaration that could be read as ASCII was not written in UTF-16; the other exception is the
+    // standard's own.
     if encoding == UTF_16LE || encoding == UTF_16BE {
         Some(UTF_8)
     } else if encoding == X_USER_DEFINED {
@@ -130,7 +132,7 @@ fn meta_encoding(start: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The encoding named by one `<meta ...`: whichever attribute holds it, the word `charset` precedes it.
+/// The encoding stated by one `<meta ...`: in whichever attribute, it follows the word `charset`.
 fn charset_of_meta(tag: &[u8]) -> Option<&'static Encoding> {
     let mut rest = tag;
     while let Some(found) = find(rest, b"charset") {
@@ -142,7 +144,7 @@ fn charset_of_meta(tag: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// What follows an equals sign, up to its quote, a space or a semicolon.
+/// The value after an equals sign, up to its quote, a space or a semicolon.
 fn attribute_value(text: &[u8]) -> Option<&[u8]> {
     let value = text.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let value = match value.first()? {
@@ -154,20 +156,20 @@ fn attribute_value(text: &[u8]) -> Option<&[u8]> {
     Some(&value[..value.iter().position(ends).unwrap_or(value.len())])
 }
 
-/// Where a word of small letters begins, whatever the case of the text. Only ever used on a prescan's bytes.
+/// Position of a lower-case word in a text, ignoring case. Only used on the bytes of the prescan.
 fn find(text: &[u8], word: &[u8]) -> Option<usize> {
     text.windows(word.len()).position(|window| window.eq_ignore_ascii_case(word))
 }
 
 fn guess(host: &str, body: &[u8]) -> &'static Encoding {
-    // ISO-2022-JP is made of ASCII bytes and escapes, so that it too is valid UTF-8.
+    // ISO-2022-JP consists of ASCII bytes and escapes, so it is also valid UTF-8.
     if std::str::from_utf8(body).is_ok() && !body.contains(&0x1B) {
         return UTF_8;
     }
     let start = &body[..body.len().min(GUESS_BYTES)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(start, start.len() == body.len());
-    // The detector refuses labels that are not plain ASCII in small letters.
+    // The detector refuses labels that are not lower-case ASCII.
     let top = host.rsplit('.').next().unwrap_or("");
     let is_name = !top.is_empty() && top.bytes().all(|byte| byte.is_ascii_lowercase());
     detector.guess(is_name.then_some(top.as_bytes()), Utf8Detection::Allow)
@@ -229,7 +231,9 @@ mod tests {
         #[test]
         fn any_bytes_decode_within_bounds(
             body in proptest::collection::vec(any::<u8>(), 0..300),
-            label in proptest::option::of("text/html; ?charset=(utf-16le|big5|gb18030|iso-2022-jp|replacement|euc-kr|[ -~]{0,8})"),
+            label in proptest::option::of(
+                "text/html; ?charset=(utf-16le|big5|gb18030|iso-2022-jp|replacement|euc-kr|[ -~]{0,8})"
+            ),
             host in "[ -~]{0,8}",
         ) {
             let text = Charset::of(label.as_deref(), &host, &body).decode(&body).into_owned();
@@ -237,7 +241,9 @@ mod tests {
         }
 
         #[test]
-        fn any_declaration_is_looked_at_calmly(body in "(<(!--|meta|\\?xml|/)?|charset|encoding|=|\"|'|;| |>|-->|utf-8|x){0,20}") {
+        fn any_declaration_is_looked_at_calmly(
+            body in "(<(!--|meta|\\?xml|/)?|charset|encoding|=|\"|'|;| |>|-->|utf-8|x){0,20}",
+        ) {
             Charset::of(None, "a.example", body.as_bytes());
         }
     }

@@ -1,8 +1,10 @@
-//! Dates as sitemaps, feeds and headers write them, or try to.
+//! Parser for the dates of sitemaps, feeds and headers.
 //!
 //! # Promises
-//! - W3C dates (year, month, day, or with time and zone), RFC 3339 and RFC 2822 are understood; a date without a zone is UTC.
-//! - A date before 1990 or after 2100 is taken for a mistake: nothing on the Web is older, and 1970 means that a field was empty.
+//! - Accepts W3C dates (year, month, day, or with time and zone), RFC 3339 and RFC 2822. A date without a
+//!   zone is UTC.
+//! - A date before 1990 or after 2100 is rejected: nothing on the Web is older, and 1970 means that a field
+//!   was empty.
 
 use freshet_protocol::time::Timestamp;
 use jiff::civil::DateTime;
@@ -12,10 +14,10 @@ use jiff::tz::TimeZone;
 /// 1990-01-01 and 2100-01-01, in milliseconds since 1970 began.
 const BELIEVABLE_MILLIS: std::ops::Range<i64> = 631_152_000_000..4_102_444_800_000;
 
-/// The longest date that is looked at, in bytes.
+/// Maximum length of a date, in bytes.
 const DATE_BYTES_MAX: usize = 64;
 
-/// The moment that a text names, if it can be understood and believed.
+/// The time that a text states; none if it is invalid or not believable.
 pub(super) fn read_date(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     if DATE_BYTES_MAX < text.len() {

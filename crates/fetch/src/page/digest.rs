@@ -1,7 +1,7 @@
-//! Short names of contents: two contents with one digest are taken for the same.
+//! Content digests: two contents with one digest are treated as the same.
 //!
-//! The first 128 bits of BLAKE3. Among 10¹² contents the chance that any two share a digest is below 10⁻¹⁴, and nobody can make
-//! two that do.
+//! The first 128 bits of BLAKE3. Among 10¹² contents the probability that any two share a digest is below
+//! 10⁻¹⁴, and nobody can construct two that do.
 //!
 //! # Promises
 //! - The digest of a text depends on its words and their order, not on where its lines end.
@@ -9,20 +9,20 @@
 /// Length of a digest, in bytes.
 pub const DIGEST_BYTES: usize = 16;
 
-/// Bytes of a text that are looked at together: what BLAKE3 hashes side by side.
+/// Bytes of a text processed at a time: what BLAKE3 hashes in parallel.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// The name of a content.
+/// The digest of a content.
 pub type Digest = [u8; DIGEST_BYTES];
 
-/// The digest of bytes as they came.
+/// The digest of raw bytes.
 pub fn of_bytes(bytes: &[u8]) -> Digest {
     shortened(blake3::hash(bytes))
 }
 
 /// The digest of a canonical text: its words with single spaces between them.
 pub fn of_text(text: &str) -> Digest {
-    // A page that is laid out anew says what it said before.
+    // Line breaks are replaced, because a page with a new layout has the same content.
     let mut hasher = blake3::Hasher::new();
     let mut words = [0; PIECE_BYTES];
     for piece in text.as_bytes().chunks(PIECE_BYTES) {
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_digest_is_the_start_of_the_standard_hash() {
-        // The first test vector of BLAKE3: the hash of nothing.
+        // The first test vector of BLAKE3: the hash of the empty input.
         assert_eq!(of_bytes(b"")[..4], [0xAF, 0x13, 0x49, 0xB9]);
     }
 

@@ -1,26 +1,26 @@
-//! A document as the tokenizer reads it.
+//! The input reader of the HTML tokenizer, with fast scanning of text.
 //!
-//! Text is most of a document, and the tokenizer looks through it for the bytes that end it, eight at a time. Here that is done for 32 at a time;
-//! tags, whose parts are short, are left to the tokenizer's own reader.
+//! Text is most of a document. The tokenizer's own reader searches it for the bytes that end it, eight at a
+//! time; this one searches 32 at a time. Tags, whose parts are short, are left to the tokenizer's own reader.
 //!
 //! # Promises
-//! - What is read is what the tokenizer's own reader gives, in the same pieces.
+//! - It returns exactly what the tokenizer's own reader returns, in the same pieces.
 
 use std::convert::Infallible;
 
 use html5gum::{Readable, Reader};
 
-/// Bytes of text that are looked at together.
+/// Bytes of text that are scanned together.
 const STRIDE: usize = 32;
 
-/// The part of a document that is not yet read.
+/// The unread part of a document.
 #[derive(Debug)]
 pub(super) struct Document<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Document<'a> {
-    /// All of a document.
+    /// A reader at the start of a document.
     pub(super) fn new(document: &'a str) -> Self {
         Self { rest: document.as_bytes() }
     }
@@ -70,9 +70,9 @@ impl Reader for Document<'_> {
 /// The bytes that may end a piece of text.
 const TEXT_ENDS: [u8; 4] = *b"<&\0\r";
 
-/// Bytes of the strides at the start in which no byte may end text.
+/// Length in bytes of the leading strides without a byte that may end text.
 fn text_strides(rest: &[u8]) -> usize {
-    // One end after the other, each compared with all bytes: that is what the compiler does for many bytes at once.
+    // Each end byte is compared with all bytes of the stride, so that the compiler vectorises the loop.
     let has = |stride: &[u8; STRIDE], end: u8| stride.iter().fold(false, |has, byte| has | (*byte == end));
     let is_text =
         |stride: &&[u8; STRIDE]| !TEXT_ENDS.iter().fold(false, |ends, end| ends | has(stride, *end));
@@ -88,7 +88,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tokens_are_those_of_the_tokenizers_own_reader(document in "([a-c ]{0,40}|<a href='[a-c]{0,40}'>|<|&amp;|\r\n?|\n|\0|<!-- |-->|<!DOCTYPE html>|ü){0,20}") {
+        fn tokens_are_those_of_the_tokenizers_own_reader(
+            document in "([a-c ]{0,40}|<a href='[a-c]{0,40}'>|<|&amp;|\r\n?|\n|\0|<!-- |-->|<!DOCTYPE \
+                html>|ü){0,20}",
+        ) {
             let own: Vec<_> = Tokenizer::new(&document).flatten().collect();
             let ours: Vec<_> = Tokenizer::new(Document::new(&document)).flatten().collect();
             prop_assert_eq!(ours, own);

@@ -1,11 +1,11 @@
-//! Feeds: RSS (0.9 to 2.0, and 1.0 as RDF), Atom (RFC 4287) and JSON Feed (1.1).
+//! Parser for feeds: RSS (0.9 to 2.0, and 1.0 as RDF), Atom (RFC 4287) and JSON Feed (1.1).
 //!
-//! A crawler wants little of them: which pages they name, when those changed, and what they are called.
+//! The crawler needs only the listed pages, the dates of their changes, and their titles.
 //!
 //! # Promises
 //! - At most [`ENTRIES_MAX`] entries and [`FEED_BYTES_MAX`] bytes are read.
-//! - An entry without a usable link is no entry; a date that makes no sense is no date.
-//! - Of a feed that breaks off, what came before is read.
+//! - An entry without a usable link is skipped; an invalid date is ignored.
+//! - If a feed is truncated, the part before is read.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -18,23 +18,23 @@ use super::listed::Listed;
 use super::text::{TextBuilder, shortened};
 use super::xml::{self, Attributes, Visitor};
 
-/// The most entries of one feed. Readers show tens; what lists more is an archive.
+/// Maximum number of entries of one feed. Readers show tens; a longer list is an archive.
 pub const ENTRIES_MAX: usize = 2_000;
 
-/// The most bytes of a feed that are looked at.
+/// Maximum number of bytes of a feed that are read.
 pub const FEED_BYTES_MAX: usize = 8 << 20;
 
-/// The longest title of an entry that is kept, in bytes.
+/// Maximum length of an entry's title, in bytes.
 const TITLE_BYTES_MAX: usize = 300;
 
-/// What a feed says.
+/// The contents of a feed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Feed {
     /// The title of the feed.
     pub title: Option<String>,
-    /// The pages it names.
+    /// The listed pages.
     pub entries: Vec<Entry>,
-    /// Whether it broke off, or went over a limit.
+    /// Whether it was truncated, or exceeded a limit.
     pub is_cut: bool,
 }
 
@@ -43,11 +43,11 @@ pub struct Feed {
 pub struct Entry {
     /// The page, and when it was changed or published.
     pub page: Listed,
-    /// What it is called; may be empty.
+    /// Its title; may be empty.
     pub title: String,
 }
 
-/// Reads a feed that was found at `url`.
+/// Reads a feed that was fetched from `url`.
 pub fn read(url: &PageUrl, content_type: Option<&str>, body: &[u8], canonical: &Canonical) -> Feed {
     let start = &body[..body.len().min(FEED_BYTES_MAX)];
     let text = Charset::of(content_type, url.host(), start).decode(start);
@@ -61,22 +61,22 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, body: &[u8], canonical: &
     channel.feed
 }
 
-/// A feed that is being read.
+/// The state of the parser.
 struct Channel<'a> {
     canonical: &'a Canonical,
     base: Base,
     feed: Feed,
-    /// The depth of the `<item>` or `<entry>` that is open; zero outside of them.
+    /// The depth of the open `<item>` or `<entry>`; zero outside of them.
     entry_depth: usize,
     draft: Draft,
 }
 
-/// What is known of the entry that is open.
+/// The fields of the open entry.
 #[derive(Default)]
 struct Draft {
     title: String,
     link: String,
-    /// The permanent identifier, which is a URL unless it says otherwise.
+    /// The permanent identifier, which is a URL unless `isPermaLink` is false.
     identifier: String,
     identifier_is_link: bool,
     updated: String,
@@ -109,7 +109,7 @@ impl<'a> Channel<'a> {
         }
     }
 
-    /// Reads a JSON Feed and says whether it was one.
+    /// Reads a JSON Feed. Returns whether it was one.
     fn read_json(&mut self, text: &str) -> bool {
         let Ok(feed) = serde_json::from_str::<JsonFeed<'_>>(text) else { return false };
         self.feed.title = feed.title.as_deref().map(one_line).filter(|title| !title.is_empty());
@@ -137,7 +137,7 @@ impl Visitor for Channel<'_> {
             "item" | "entry" => {
                 self.entry_depth = depth;
                 self.draft = Draft { identifier_is_link: true, ..Draft::default() };
-                // RSS 1.0 names the page in the element itself.
+                // In RSS 1.0 the element itself names the page.
                 self.draft.identifier = attributes.get("about").unwrap_or_default();
             }
             "link" if self.is_field(depth) && self.draft.link.is_empty() => {
@@ -182,11 +182,12 @@ impl Visitor for Channel<'_> {
     }
 }
 
-/// The title of a feed stands in `<feed>` or in `<rss><channel>`, not in a picture of the channel.
+/// Maximum depth of a feed's title: it is in `<feed>` or in `<rss><channel>`, not in a picture of the
+/// channel.
 const CHANNEL_TITLE_DEPTH_MAX: usize = 3;
 
 impl Channel<'_> {
-    /// Whether an element at this depth says something about the entry that is open.
+    /// Whether an element at this depth is a field of the open entry.
     fn is_field(&self, depth: usize) -> bool {
         0 < self.entry_depth && depth == self.entry_depth + 1
     }
@@ -195,7 +196,8 @@ impl Channel<'_> {
 #[derive(Deserialize)]
 struct JsonFeed<'a> {
     title: Option<String>,
-    /// Looked into one at a time: an empty item takes three bytes of a feed and must not take more here than it can be worth.
+    /// Parsed one at a time: an empty item takes three bytes of a feed, and must not take much more memory
+    /// here.
     #[serde(borrow, default)]
     items: Vec<&'a RawValue>,
 }
@@ -248,9 +250,11 @@ mod tests {
     #[test]
     fn rss_is_read() {
         check(
-            "<?xml version='1.0'?><rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel><title>News</title>
+            "<?xml version='1.0'?><rss version='2.0' xmlns:atom='http://www.w3.org/2005/Atom'><channel>\
+             <title>News</title>
              <link>http://a.example/</link><atom:link rel='self' href='http://a.example/feeds/all'/>
-             <item><title>One &amp; only</title><link>/one?utm_source=rss</link><pubDate>Mon, 06 May 2024 00:00:00 GMT</pubDate></item>
+             <item><title>One &amp; only</title><link>/one?utm_source=rss</link><pubDate>Mon, 06 May 2024 \
+             00:00:00 GMT</pubDate></item>
              <item><guid>http://a.example/two</guid><title>Two</title></item>
              <item><guid isPermaLink='false'>http://a.example/three</guid></item>
              </channel></rss>",
@@ -263,7 +267,8 @@ mod tests {
     fn rss_as_rdf_is_read() {
         check(
             "<rdf:RDF xmlns:rdf='r' xmlns:dc='d'><channel><title>Old</title></channel>
-             <item rdf:about='http://a.example/b'><title>B</title><dc:date>2024-05-06</dc:date></item></rdf:RDF>",
+             <item rdf:about='http://a.example/b'><title>B</title><dc:date>2024-05-06</dc:date></item>\
+             </rdf:RDF>",
             "Old",
             &[("http://a.example/b", "B", MAY_SIXTH)],
         );
@@ -273,7 +278,8 @@ mod tests {
     fn atom_is_read() {
         check(
             "<feed xmlns='http://www.w3.org/2005/Atom'><title>Log</title><link href='/'/>
-             <entry><title type='html'>A</title><link rel='edit' href='/edit'/><link rel='alternate' href='/a'/>
+             <entry><title type='html'>A</title><link rel='edit' href='/edit'/><link rel='alternate' \
+             href='/a'/>
                 <published>2020-01-01</published><updated>2024-05-06T00:00:00Z</updated>
                 <source><title>Elsewhere</title></source></entry>
              <entry><link href='../b'/><title>B</title><published>2024-05-06</published></entry></feed>",
@@ -311,8 +317,10 @@ mod tests {
         #[test]
         fn any_bytes_are_read(body in prop_oneof![
             proptest::collection::vec(any::<u8>(), 0..200),
-            "(<|</|item|entry|link|title|guid|updated|>|/>| href='|http://a.example/|2024|&amp;|x|'){0,40}".prop_map(String::into_bytes),
-            "(\\{|\\}|\\[|\\]|\"items\"|\"url\"|\"title\"|:|,|\"x\"|1|null){0,30}".prop_map(String::into_bytes),
+            "(<|</|item|entry|link|title|guid|updated|>|/>| href='|http://a.example/|2024|&amp;|x|\
+             '){0,40}".prop_map(String::into_bytes),
+            "(\\{|\\}|\\[|\\]|\"items\"|\"url\"|\"title\"|:|,|\"x\"|1|\
+             null){0,30}".prop_map(String::into_bytes),
         ]) {
             prop_assert!(read_it(&body).entries.len() <= body.len());
         }

@@ -1,16 +1,17 @@
-//! What an HTML document says: its visible text, its title, and the references it makes.
+//! The HTML reader: extracts visible text, title, links and robots rules from a document.
 //!
-//! One pass of a WHATWG tokenizer, without a tree. The emitter here takes the place of tree construction where that decides what
-//! a token means: it says after which tags text is raw, what inside `<svg>` and `<math>` follows other rules, and what a
-//! `<template>` hides. Scripts are not run, so that `<noscript>` is read as what it holds.
+//! One pass of a WHATWG tokenizer, without a tree. The emitter here replaces tree construction where it
+//! decides what a token means: it says after which tags text is raw, which rules apply inside `<svg>` and
+//! `<math>`, and what a `<template>` hides. Scripts are not run, so the content of `<noscript>` is read.
 //!
 //! # Promises
-//! - Any text is read to its end in time proportional to its length; no nesting costs anything.
-//! - No tag allocates: names, attributes and text go to buffers that are used again.
-//! - References are those that a full tree has, on documents as bad as one can make them (compared with one in the tests).
+//! - Any text is read to its end in time proportional to its length; nesting costs nothing.
+//! - No tag allocates: names, attributes and text go to reused buffers.
+//! - References are those of a full tree, however broken the document (the tests compare with one).
 //!
 //! # Departures
-//! Without a tree, elements that tree construction would drop (an `<a>` inside a `<select>`) or move are read where they stand.
+//! Without a tree, elements that tree construction would drop (an `<a>` inside a `<select>`) or move are read
+//! where they are written.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -26,50 +27,51 @@ use super::robots_meta::RobotsMeta;
 use super::selector::{self, Selector};
 use super::text::TextBuilder;
 
-/// The longest title that is kept, in bytes.
+/// Maximum length of a title, in bytes.
 const TITLE_BYTES_MAX: usize = 500;
 
-/// References for which room is made at first, and bytes of each: what most pages have, so that few of them move what they found.
+/// Initial capacity: number of references, and bytes of each. Enough for most pages, so that few of them
+/// reallocate.
 const REFERENCES_USUAL: usize = 64;
 const REFERENCE_BYTES_USUAL: usize = 48;
 
-/// What was found in a document, not yet resolved.
+/// The contents of a document, with unresolved references.
 #[derive(Debug)]
 pub(super) struct Markup {
     /// The visible text.
     pub(super) text: String,
-    /// Its blocks, and the names of the elements they stand in.
+    /// Its blocks, and the labels of their elements by path.
     pub(super) blocks: Vec<Block>,
     pub(super) labels: Vec<(u32, String)>,
     /// The title, if it is not empty.
     pub(super) title: Option<String>,
     /// The `href` of the first `<base>` that has one.
     pub(super) base: Option<String>,
-    /// All references in the order of the document.
+    /// All references in document order.
     pub(super) references: Vec<Reference>,
-    /// How many references were too many.
+    /// Number of references beyond the limit.
     pub(super) references_left_out: usize,
-    /// What the document asks of robots.
+    /// The robots rules that the document states.
     pub(super) robots: RobotsMeta,
-    /// Whether it has a field for a password.
+    /// Whether it has a password field.
     pub(super) has_password: bool,
     /// The bytes of the references.
     written: Vec<u8>,
 }
 
-/// One reference as it was written.
+/// One reference, unresolved.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
-    /// What it is for.
+    /// Its purpose.
     pub(super) kind: ReferenceKind,
-    /// Whether it says `nofollow` itself.
+    /// Whether the reference itself has `nofollow`.
     pub(super) nofollow: bool,
     target: Range<u32>,
     anchor: Range<u32>,
     alternative: Range<u32>,
 }
 
-/// What a reference is for.
+/// The purpose of a reference.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum ReferenceKind {
     Anchor,
@@ -84,7 +86,7 @@ pub(super) enum ReferenceKind {
 }
 
 impl ReferenceKind {
-    /// What the relations of a `<link>` or a `Link` header make of it, if anything that concerns us.
+    /// The kind of a `<link>` or `Link` header with these relations; none if the crawler does not use it.
     pub(super) fn of_relations(relations: &str, media_type: &str) -> Option<Self> {
         let has =
             |wanted: &str| relations.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case(wanted));
@@ -119,8 +121,8 @@ impl Markup {
         Self::read_selecting(document, is_xml, text_bytes_max, references_max, [&[], &[]])
     }
 
-    /// Reads a document. Text beyond `text_bytes_max` and references beyond `references_max` are left out. The blocks that the first selectors
-    /// include and the second exclude are marked.
+    /// Reads a document. Text beyond `text_bytes_max` and references beyond `references_max` are left out.
+    /// Blocks that the first selectors include and the second exclude are marked.
     pub(super) fn read_selecting(
         document: &str,
         is_xml: bool,
@@ -129,31 +131,31 @@ impl Markup {
         [include, exclude]: [&[Selector]; 2],
     ) -> Self {
         let open_elements = OpenElements::new(include, exclude);
-        // Half of a page is text on most, and growing text is copied.
+        // At most half of most pages is text, and growing the buffer copies it.
         let text = TextBuilder::with_capacity(document.len() / 2, text_bytes_max);
         let mut reader = Reader::new(is_xml, text, references_max, open_elements);
         let Ok(()) = Tokenizer::new_with_emitter(Document::new(document), Borrowed(&mut reader)).finish();
         reader.finish()
     }
 
-    /// The reference as it was written.
+    /// The target of a reference, unresolved.
     pub(super) fn target(&self, reference: &Reference) -> Cow<'_, str> {
         as_text(&self.written[indices(&reference.target)])
     }
 
-    /// Where in the text the anchor of a reference stands.
+    /// The position of the anchor of a reference in the text.
     pub(super) fn place(&self, reference: &Reference) -> u32 {
         reference.anchor.start
     }
 
-    /// The text of an anchor, or if it has none the alternative text of a picture in it.
+    /// The text of an anchor; if it has none, the alternative text of an image in it.
     pub(super) fn anchor(&self, reference: &Reference) -> Cow<'_, str> {
         let text = self.text.get(indices(&reference.anchor)).unwrap_or("").trim();
         if text.is_empty() { as_text(&self.written[indices(&reference.alternative)]) } else { text.into() }
     }
 }
 
-/// The bytes as text, with U+FFFD for what is none. That is looked for only where there is something wrong, which takes longer.
+/// The bytes as text, with U+FFFD for invalid ones. The slow conversion runs only if there are any.
 fn as_text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
@@ -162,7 +164,7 @@ fn indices(range: &Range<u32>) -> Range<usize> {
     range.start as usize..range.end as usize
 }
 
-/// The elements that mean something here.
+/// The elements that this reader treats specially.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Element {
     Anchor,
@@ -181,14 +183,14 @@ enum Element {
     /// `svg` and `math`.
     Foreign,
     TextArea,
-    /// Raw text that is not shown.
+    /// Raw text that is hidden.
     RawHidden,
     /// Raw text that is shown.
     RawShown,
     PlainText,
-    /// An element that stands within a line.
+    /// An element within a line.
     Inline,
-    /// An element that begins a line of its own; also every element that is not known.
+    /// An element that starts its own line; also every unknown element.
     Block,
 }
 
@@ -223,7 +225,7 @@ impl Element {
         }
     }
 
-    /// Whether words on both sides of its tags are separate.
+    /// Whether its tags separate the words before and after them.
     fn separates(self) -> bool {
         matches!(
             self,
@@ -231,12 +233,12 @@ impl Element {
         )
     }
 
-    /// Whether its text is not part of the page.
+    /// Whether its text is hidden.
     fn hides(self) -> bool {
         matches!(self, Self::Script | Self::Style | Self::Title | Self::InlineFrame | Self::RawHidden)
     }
 
-    /// How its content is read, if not as markup.
+    /// The tokenizer state for its content, if it is not markup.
     fn content(self) -> Option<State> {
         match self {
             Self::Title | Self::TextArea => Some(State::RcData),
@@ -248,7 +250,8 @@ impl Element {
     }
 }
 
-/// Whether the start tag ends foreign content (HTML standard, "the rules for parsing tokens in foreign content").
+/// Whether the start tag ends foreign content (HTML standard, "the rules for parsing tokens in foreign
+/// content").
 fn ends_foreign_content(name: &[u8]) -> bool {
     matches!(
         name,
@@ -298,7 +301,7 @@ fn ends_foreign_content(name: &[u8]) -> bool {
     )
 }
 
-/// The attributes that mean something here.
+/// The attributes that this reader uses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Attribute {
     Href,
@@ -337,7 +340,7 @@ impl Attribute {
     }
 }
 
-/// A name that is compared with short ones only; a longer one is no name at all.
+/// A name of up to 16 bytes. Longer ones equal no known name and are treated as empty.
 #[derive(Clone, Copy, Debug, Default)]
 struct ShortName {
     bytes: [u8; 16],
@@ -357,7 +360,7 @@ impl ShortName {
         self.bytes.get(..self.length).unwrap_or(b"")
     }
 
-    /// A number that only this name has.
+    /// A unique number of the name.
     fn number(&self) -> u128 {
         u128::from_le_bytes(self.bytes)
     }
@@ -367,13 +370,13 @@ impl ShortName {
 #[derive(Debug, Default)]
 struct Attributes {
     name: ShortName,
-    /// The attribute that is being read, once its name is known to be of interest.
+    /// The current attribute, once its name is complete and known.
     current: Option<Attribute>,
-    /// Whether the name that is being read has been looked up.
+    /// Whether the current name has been looked up.
     is_named: bool,
     present: [bool; ATTRIBUTES],
     values: [Vec<u8>; ATTRIBUTES],
-    /// All attributes with their values, where a user's selectors may ask for any.
+    /// All attributes with their values, if selectors are set that may ask for any.
     all: Option<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
@@ -397,7 +400,7 @@ impl Attributes {
         self.is_named = false;
     }
 
-    /// Looks up the name that has been read. Of two attributes with one name the first holds.
+    /// Looks up the current name. Of two attributes with one name the first counts.
     fn settle(&mut self) {
         if self.is_named {
             return;
@@ -427,7 +430,7 @@ impl Attributes {
         }
         if let Some(attribute) = self.current {
             let value = &mut self.values[attribute as usize];
-            // One byte too many is enough for the reference to be refused.
+            // One byte over the limit is enough for the reference to be refused.
             let room = (REFERENCE_BYTES_MAX + 1).saturating_sub(value.len());
             value.extend_from_slice(&part[..part.len().min(room)]);
         }
@@ -449,7 +452,7 @@ impl selector::Attributes for Attributes {
     }
 }
 
-/// What is being read, and what was found so far.
+/// The state of the parser and what was found so far.
 #[derive(Debug)]
 struct Reader<'a> {
     is_xml: bool,
@@ -473,13 +476,13 @@ struct Reader<'a> {
     is_self_closing: bool,
     attributes: Attributes,
 
-    /// Where text goes.
+    /// The destination of text.
     sink: Sink,
     /// The element that hides the text, until its end tag.
     hidden_by: Option<Element>,
     template_depth: u32,
     foreign_depth: u32,
-    /// The reference of the `<a>` that is open.
+    /// The reference of the open `<a>`.
     open_anchor: Option<usize>,
 }
 
@@ -544,7 +547,7 @@ impl<'a> Reader<'a> {
         *self.element.get_or_insert_with(|| Element::named(name.get()))
     }
 
-    /// Notes where the element stands that the start tag opens.
+    /// Pushes the element of the start tag onto the stack of open elements.
     fn enter(&mut self, element: Element) {
         let name = self.name.get();
         if is_void(name) || self.is_self_closing && (self.is_xml || 0 < self.foreign_depth) {
@@ -558,7 +561,7 @@ impl<'a> Reader<'a> {
         self.open_elements.open(&tag, &self.attributes);
     }
 
-    /// Adds a piece of visible text, and notes the block it belongs to.
+    /// Adds a piece of visible text, and starts a block for it if needed.
     fn push_text(&mut self, characters: &[u8]) {
         let (start, begins_line) = (self.text.len(), self.text.begins_line());
         self.text.push(characters);
@@ -586,7 +589,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         match element {
-            // The content of a declared shadow root is shown.
+            // The content of a declared shadow root is visible.
             Element::Template if self.attributes.get(Attribute::ShadowRootMode).is_none() => {
                 self.template_depth += 1;
             }
@@ -626,7 +629,7 @@ impl<'a> Reader<'a> {
         self.sink = if is_shown { Sink::Page } else { Sink::Nowhere };
     }
 
-    /// Keeps what the start tag says.
+    /// Records the information of a start tag.
     fn note(&mut self, element: Element) {
         match element {
             Element::Anchor => {
@@ -672,7 +675,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The alternative text of a picture stands for an anchor that has no other yet.
+    /// The alternative text of an image serves as the text of an anchor that has none yet.
     fn note_picture(&mut self) {
         let (Some(open), Some(alternative)) = (self.open_anchor, self.attributes.get(Attribute::Alt)) else {
             return;
@@ -685,7 +688,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Keeps the reference of an attribute of the current tag, if it has it, and says where.
+    /// Records the reference in an attribute of the current tag, if it has the attribute. Returns its index.
     fn refer(&mut self, kind: ReferenceKind, attribute: Attribute) -> Option<usize> {
         let relations = self.attributes.get(Attribute::Rel).unwrap_or(b"");
         let nofollow =
@@ -723,7 +726,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The URL of a refresh (HTML standard, "shared declarative refresh steps"); nothing if the page only refreshes itself.
+/// The URL of a refresh (HTML standard, "shared declarative refresh steps"); none if the page only reloads
+/// itself.
 fn refresh_target(content: &str) -> Option<&str> {
     let after_time = content
         .trim_ascii_start()
@@ -742,7 +746,7 @@ fn refresh_target(content: &str) -> Option<&str> {
     Some(target).filter(|target| !target.is_empty())
 }
 
-/// The tokenizer wants to own its emitter; this hands it a borrowed one.
+/// A borrowed emitter, because the tokenizer owns its emitter.
 struct Borrowed<'a, 'b>(&'a mut Reader<'b>);
 
 impl Emitter for Borrowed<'_, '_> {
@@ -834,7 +838,7 @@ impl Emitter for Borrowed<'_, '_> {
         self.0.is_xml || 0 < self.0.foreign_depth
     }
 
-    // Comments and document types say nothing to a reader.
+    // Comments and document types are ignored.
     fn init_comment(&mut self) {}
     fn push_comment(&mut self, _: &[u8]) {}
     fn emit_current_comment(&mut self) {}
@@ -915,7 +919,8 @@ mod tests {
 
     #[test]
     fn xhtml_ends_what_it_closes() {
-        let document = "<?xml version='1.0'?><html><head><script src='x'/><title/></head><body>a<![CDATA[<b>]]></body></html>";
+        let document = "<?xml version='1.0'?><html><head><script \
+            src='x'/><title/></head><body>a<![CDATA[<b>]]></body></html>";
         assert_eq!(Markup::read(document, true, 100, 10).text, "a<b>");
     }
 
@@ -950,7 +955,8 @@ mod tests {
         }
     }
 
-    /// The different references of a document by a full tree, in its order. Building a tree may double an open `<a>`.
+    /// The distinct references of a document by a full tree, in document order. Building a tree may double an
+    /// open `<a>`.
     fn by_a_tree(document: &str) -> Vec<String> {
         let selector = Selector::parse("a[href], area[href], iframe[src], frame[src]").unwrap();
         let tree = Html::parse_document(document);

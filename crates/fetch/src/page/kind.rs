@@ -1,16 +1,17 @@
-//! What sort of document a response is.
+//! Document types: HTML, text, feed, sitemap or other, from the header and the first bytes of a response.
 //!
-//! The `Content-Type` decides where it says something; where it is missing or says nothing in particular (`text/plain`, `text/xml`,
-//! `application/octet-stream`, ...) the first bytes do, in the spirit of the WHATWG "MIME sniffing" standard.
+//! The `Content-Type` decides if it is specific. If it is missing or generic (`text/plain`, `text/xml`,
+//! `application/octet-stream`, ...) the first bytes decide, in the spirit of the WHATWG "MIME sniffing"
+//! standard.
 //!
 //! # Promises
-//! - A declared HTML page is HTML, whatever it holds.
-//! - Bytes that no reader would call text are `Other`, also when they are declared as plain text.
+//! - A page declared as HTML is HTML, whatever it contains.
+//! - Bytes that are not text are `Other`, even if declared as plain text.
 
-/// How many bytes of a body are looked at, as the sniffing standard has it.
+/// Maximum number of bytes of a body that are examined, as in the sniffing standard.
 const SNIFF_BYTES: usize = 1_445;
 
-/// The sort of a document.
+/// The type of a document.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum Kind {
     /// HTML.
@@ -23,12 +24,12 @@ pub enum Kind {
     Feed,
     /// A sitemap or an index of sitemaps.
     Sitemap,
-    /// Anything else: pictures, programs, data. Its bytes are kept and compared, not read.
+    /// Anything else: images, programs, data. Its bytes are kept and compared, not read.
     Other,
 }
 
 impl Kind {
-    /// The sort of a body sent with this `Content-Type` for this path.
+    /// The type of a body sent with this `Content-Type` for this path.
     pub fn of(content_type: Option<&str>, path: &str, body: &[u8]) -> Self {
         let declared = content_type.and_then(|value| value.split([';', ',']).next()).unwrap_or("").trim();
         match declared.to_ascii_lowercase().as_str() {
@@ -49,12 +50,12 @@ impl Kind {
         }
     }
 
-    /// Whether the document is made of HTML elements.
+    /// Whether the document consists of HTML elements.
     pub fn is_html(self) -> bool {
         matches!(self, Self::Html | Self::Xhtml)
     }
 
-    /// The word for it, as reports and stores write it.
+    /// Its name in reports and stores.
     pub fn name(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -67,7 +68,7 @@ impl Kind {
     }
 }
 
-/// What the bytes say where the header says nothing.
+/// The type by the first bytes, if the header is not specific.
 fn sniffed(path: &str, body: &[u8]) -> Kind {
     let start = &body[..body.len().min(SNIFF_BYTES)];
     if start.starts_with(&GZIP_MAGIC) {
@@ -89,7 +90,7 @@ fn sniffed(path: &str, body: &[u8]) -> Kind {
 /// The first bytes of a gzip file (RFC 1952, section 2.3.1).
 pub(super) const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
 
-/// A packed file is worth opening only if its name says that it is a sitemap.
+/// A gzip file is opened only if its name says that it is a sitemap.
 fn packed(path: &str, body: &[u8]) -> Kind {
     let is_list = path.ends_with(".xml.gz") || path.ends_with(".txt.gz");
     if is_list && body.starts_with(&GZIP_MAGIC) { Kind::Sitemap } else { Kind::Other }
@@ -100,7 +101,7 @@ fn json(body: &[u8]) -> Kind {
     if contains(start, b"jsonfeed.org/version") { Kind::Feed } else { Kind::Other }
 }
 
-/// The sort of an XML document by its first element; nothing if it does not begin like XML that we read.
+/// The type of an XML document by its first element; none if it does not begin like XML that we read.
 fn xml(start: &[u8]) -> Option<Kind> {
     let mut rest = start.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(start).trim_ascii_start();
     let mut declared = false;
@@ -129,7 +130,7 @@ fn xml(start: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Whether the first thing to be seen is a tag of HTML.
+/// Whether the first visible content is an HTML tag.
 fn begins_html(visible: &[u8]) -> bool {
     const BEGINNINGS: [&[u8]; 19] = [
         b"<!doctype html",
@@ -162,7 +163,8 @@ fn begins_html(visible: &[u8]) -> bool {
     })
 }
 
-/// Text, unless the first bytes hold a control character that text never holds; UTF-16 is told by its mark.
+/// Text, unless the first bytes contain a control character that text never contains. UTF-16 is recognised by
+/// its byte order mark.
 fn text(body: &[u8]) -> Kind {
     let start = &body[..body.len().min(SNIFF_BYTES)];
     let is_marked = encoding_rs::Encoding::for_bom(start).is_some();
@@ -236,7 +238,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_have_a_kind(
-            content_type in proptest::option::of("(text|application)/(html|xml|plain|json|gzip|[a-z;,= ]{0,6})"),
+            content_type in
+                proptest::option::of("(text|application)/(html|xml|plain|json|gzip|[a-z;,= ]{0,6})"),
             body in prop_oneof![
                 proptest::collection::vec(any::<u8>(), 0..200),
                 "(<|\\?|!|--|>|rss|html|:| |\\{|xml|\u{feff}){0,20}".prop_map(String::into_bytes),

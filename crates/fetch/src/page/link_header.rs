@@ -1,20 +1,21 @@
-//! `Link` headers (RFC 8288): links that a response carries outside of its body.
+//! Parser for `Link` headers (RFC 8288): links in the header of a response.
 //!
 //! # Promises
 //! - Commas and semicolons inside `<..>` and quotes do not separate.
-//! - Any text is read to its end; what is no link is passed over. At most [`LINKS_MAX`] links are read from one header.
+//! - Any text is read to its end; parts that are no link are skipped. At most [`LINKS_MAX`] links are read
+//!   from one header.
 
-/// The most links that are read from one header. A header may be long; a page that names more here is not serious.
+/// Maximum number of links read from one header. A page with more of them here is not serious.
 const LINKS_MAX: usize = 1_000;
 
 /// One link of a header.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct HeaderLink<'a> {
-    /// The reference as it was written.
+    /// The target, unresolved.
     pub(super) target: &'a str,
-    /// The relations, in words.
+    /// The relations, separated by spaces.
     pub(super) relations: &'a str,
-    /// The media type, if one is named.
+    /// The media type; empty if none is given.
     pub(super) media_type: &'a str,
 }
 
@@ -42,7 +43,7 @@ fn read_parameters<'a>(parameters: &'a str, link: &mut HeaderLink<'a>) {
         rest = after.strip_prefix(';').unwrap_or(after);
         let Some((name, value)) = parameter.split_once('=') else { continue };
         let value = value.trim().trim_matches('"');
-        // The first of several relations holds (section 3.3).
+        // The first of several relations counts (section 3.3).
         if name.trim().eq_ignore_ascii_case("rel") && link.relations.is_empty() {
             link.relations = value;
         } else if name.trim().eq_ignore_ascii_case("type") && link.media_type.is_empty() {
@@ -51,7 +52,7 @@ fn read_parameters<'a>(parameters: &'a str, link: &mut HeaderLink<'a>) {
     }
 }
 
-/// Where the separator first stands outside of quotes, or the length of the text.
+/// The position of the first separator outside of quotes, or the length of the text.
 fn unquoted(text: &str, separator: char) -> usize {
     let mut quoted = false;
     let mut escaped = false;

@@ -1,11 +1,12 @@
-//! The links of a page: all their text in one string, for which room is made once.
+//! The links of a page, with all their text in one string.
 //!
-//! A page has dozens of links, and nearly all of them are known to a crawl already. Two strings for each, made by the thread that reads and let go by the one
-//! that keeps, would cost more than to find and resolve the links. So the text of a URL becomes a [`PageUrl`] only where somebody wants one, and the hash by
-//! which a URL is known to stand there already is kept for the next who asks.
+//! A page has dozens of links, and the crawl knows nearly all of them already. Two strings for each,
+//! allocated by one thread and freed by another, would cost more than finding and resolving the links. So the
+//! text of a URL becomes a [`PageUrl`] only on request. The hash of each URL is computed once, for detecting
+//! duplicates, and kept for later lookups.
 //!
 //! # Promises
-//! - Each URL stands once, in the order of the page, with its first anchor that says something.
+//! - Each URL occurs once, in the order of the page, with its first non-empty anchor.
 
 use std::ops::Range;
 
@@ -14,13 +15,13 @@ use super::canonical::{Base, Canonical};
 use super::number_map::NumberMap;
 use super::text::shortened;
 
-/// The longest anchor text that is kept, in bytes.
+/// Maximum length of an anchor text, in bytes.
 pub const ANCHOR_BYTES_MAX: usize = 120;
 
-/// Bytes of a link for which room is made at first: what most have.
+/// Initial capacity per link in bytes: enough for most.
 const LINK_BYTES_USUAL: usize = 64;
 
-/// How a link is made.
+/// The element or relation that makes a link.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum LinkKind {
     /// `<a href>`.
@@ -35,26 +36,26 @@ pub enum LinkKind {
     Previous,
 }
 
-/// A page that a page refers to.
+/// A link to another page.
 #[derive(Clone, Copy, Debug)]
 pub struct Link<'a> {
-    /// The URL of the page.
+    /// The URL of the target.
     pub url: &'a str,
     /// Its [`PageUrl::hash_of`].
     pub hash: u64,
-    /// What the link is called, shortened to [`ANCHOR_BYTES_MAX`] bytes; empty if it has no text.
+    /// The anchor text, shortened to [`ANCHOR_BYTES_MAX`] bytes; empty if it has none.
     pub anchor: &'a str,
-    /// Whether the link, or the whole page, asks not to be followed.
+    /// Whether the link or the whole page has `nofollow`.
     pub nofollow: bool,
-    /// How it is made.
+    /// Its kind.
     pub kind: LinkKind,
-    /// Where in the text its anchor stands.
+    /// The position of its anchor in the text.
     pub place: u32,
     outline: Outline,
 }
 
 impl Link<'_> {
-    /// The page, by a name of its own.
+    /// The target as an owned URL.
     pub fn to_url(&self) -> PageUrl {
         PageUrl::outlined(self.url, self.outline)
     }
@@ -67,7 +68,7 @@ pub struct Links {
     entries: Vec<Entry>,
 }
 
-/// A link, and where its text stands.
+/// A link, with the ranges of its texts.
 #[derive(Clone, Debug)]
 struct Entry {
     url: Range<u32>,
@@ -80,7 +81,7 @@ struct Entry {
 }
 
 impl Links {
-    /// The links in the order of the page.
+    /// The links in page order.
     pub fn iter(&self) -> impl Iterator<Item = Link<'_>> {
         self.entries.iter().map(|entry| Link {
             url: self.text(&entry.url),
@@ -93,17 +94,17 @@ impl Links {
         })
     }
 
-    /// How many there are.
+    /// Number of links.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no links.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The page asks not to be followed.
+    /// Marks all links as `nofollow`.
     pub(super) fn follow_none(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.nofollow = true);
     }
@@ -112,7 +113,7 @@ impl Links {
         &self.written[place.start as usize..place.end as usize]
     }
 
-    /// Writes a text behind the others.
+    /// Appends a text.
     fn write(&mut self, text: &str) -> Range<u32> {
         let start = self.written.len();
         self.written.push_str(text);
@@ -120,7 +121,7 @@ impl Links {
     }
 }
 
-/// A link that is being added.
+/// A link to be added.
 pub(super) struct Found<'a> {
     pub(super) target: &'a str,
     pub(super) anchor: &'a str,
@@ -129,23 +130,23 @@ pub(super) struct Found<'a> {
     pub(super) place: u32,
 }
 
-/// Links that are being gathered.
+/// Collects links.
 #[derive(Debug, Default)]
 pub(super) struct LinksBuilder {
     links: Links,
-    /// Where the URL of each hash stands.
+    /// The index of the entry with each hash.
     seen: NumberMap<u64, usize>,
 }
 
 impl LinksBuilder {
-    /// Makes room for so many links.
+    /// Makes room for `count` links.
     pub(super) fn reserve(&mut self, count: usize) {
         self.links.entries.reserve(count);
         self.links.written.reserve(count * LINK_BYTES_USUAL);
         self.seen.reserve(count);
     }
 
-    /// Adds a link. What is no URL of a page is passed over, and one that is known is told more of.
+    /// Adds a link. Targets that are not pages are skipped. A duplicate completes the known link.
     pub(super) fn add(&mut self, canonical: &Canonical, base: &mut Base, found: &Found<'_>) {
         let links = &mut self.links;
         let start = links.written.len();
@@ -165,7 +166,7 @@ impl LinksBuilder {
                 }
                 links.entries[known].nofollow &= found.nofollow;
             }
-            // Two URLs with one hash: the second may then stand twice, which harms nobody.
+            // Two URLs with one hash: the second may then occur twice, which is harmless.
             _ => {
                 let anchor = links.write(anchor);
                 let Found { nofollow, kind, place, .. } = *found;
@@ -174,7 +175,7 @@ impl LinksBuilder {
         }
     }
 
-    /// The links that were gathered.
+    /// The collected links.
     pub(super) fn finish(self) -> Links {
         self.links
     }

@@ -1,4 +1,4 @@
-//! A page that a sitemap or a feed names, with what it says of the page's age.
+//! An entry of a sitemap or a feed: a page, and when it says it changed.
 //!
 //! Both are *evidence* and no more: sites list pages that do not exist and dates that never were.
 
@@ -11,6 +11,6 @@ use super::address::PageUrl;
 pub struct Listed {
     /// The page.
     pub url: PageUrl,
-    /// When it last changed (or was published), if the entry says so in a way that can be understood.
+    /// When it last changed (or was published), if the entry has a valid date.
     pub modified: Option<Timestamp>,
 }

@@ -1,34 +1,34 @@
-//! What a page is called and what its bytes mean.
+//! Page parsing: URLs, and what the bytes of a response contain.
 //!
 //! In reading order:
 //! - [`address`]: a URL in canonical form.
-//! - [`canonical`]: how a URL, or a reference found on a page, becomes one.
-//! - [`parameters`]: parts of a URL that name no page.
-//! - `plain`: references that need no parser.
-//! - [`kind`]: what sort of document a response is.
-//! - [`charset`]: from bytes to text.
+//! - [`canonical`]: URL canonicalisation.
+//! - [`parameters`]: tracking parameters and session ids.
+//! - `plain`: a fast path for references that need no parser.
+//! - [`kind`]: the type of a document.
+//! - [`charset`]: character encoding detection and decoding.
 //! - `text`: visible text in canonical form.
-//! - [`robots_meta`]: what a page asks of robots.
-//! - `link_header`: links that a response carries outside of its body.
-//! - [`selector`]: which elements of a page a user means.
-//! - `zones`: which part of a page an element belongs to.
-//! - `number_map`: maps by numbers that are hashes already.
-//! - `open_elements`: where in a page a piece of text stands.
-//! - [`blocks`]: the text in pieces that can be named, and which of them are the main text.
-//! - `document`: a document as the tokenizer reads it.
-//! - `html`: what an HTML document says.
-//! - [`listed`]: a page that a sitemap or a feed names.
-//! - `dates`: dates as others write them.
-//! - `xml`: a walk through foreign XML.
-//! - [`sitemap`]: lists of pages for crawlers.
-//! - [`feed`]: lists of news for readers.
-//! - [`digest`]: short names of contents.
+//! - [`robots_meta`]: robots rules of a page.
+//! - `link_header`: `Link` headers.
+//! - [`selector`]: CSS selectors.
+//! - `zones`: recognises navigation, header, footer and sidebars.
+//! - `number_map`: hash maps with keys that are hashes already.
+//! - `open_elements`: the stack of open elements.
+//! - [`blocks`]: the text in pieces, and which of them are the main text.
+//! - `document`: the input reader of the tokenizer.
+//! - `html`: the HTML reader.
+//! - [`listed`]: an entry of a sitemap or a feed.
+//! - `dates`: a parser for dates.
+//! - `xml`: a lenient XML walker.
+//! - [`sitemap`]: sitemaps.
+//! - [`feed`]: feeds.
+//! - [`digest`]: content digests.
 //! - `word_hashes`: the words of a text, each as a hash.
-//! - [`simhash`]: how much two texts have in common.
+//! - [`simhash`]: similarity of texts.
 //! - [`links`]: the links of a page.
-//! - [`reading`]: all of that, for the bytes of one response.
+//! - [`reading`]: all of that, for one response.
 //! - [`scope`]: which pages of a site belong to a crawl.
-//! - [`traps`]: parts of a site that go on for ever.
+//! - [`traps`]: crawler traps.
 
 pub mod address;
 pub mod blocks;

@@ -1,15 +1,16 @@
-//! Maps by numbers that are hashes already.
+//! Hash maps with a fast hasher, for keys that are hashes already.
 //!
-//! The standard library's hash keeps its promise for keys of any sort, and costs as much as all else that is done for a link. A number is mixed well
-//! enough by one multiplication; a seed that nobody outside can know keeps a page from choosing numbers that meet in one place.
+//! The standard library's hash resists collisions for keys of any kind, but costs as much as everything else
+//! that is done for a link. One multiplication mixes a number well enough. A random seed keeps a page from
+//! choosing numbers that collide.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 
-/// A map by a number.
+/// A hash map with a number as key.
 pub(super) type NumberMap<K, V> = HashMap<K, V, Seed>;
 
-/// Two random numbers for each map.
+/// Two random numbers per map.
 #[derive(Clone, Debug)]
 pub(super) struct Seed([u64; 2]);
 
@@ -28,7 +29,7 @@ impl BuildHasher for Seed {
     }
 }
 
-/// The numbers of a key, mixed.
+/// The hasher: mixes the numbers of a key.
 #[derive(Debug)]
 pub(super) struct Mixed {
     seed: u64,

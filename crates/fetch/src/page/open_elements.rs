@@ -1,58 +1,60 @@
-//! The elements that are open while a page is read: where in it a piece of text stands.
+//! The stack of open elements: the place of each piece of text while a page is read.
 //!
-//! A page is read as tokens, without a tree. What is kept here is the stack of the HTML standard ("the stack of open elements") with the two of its rules
-//! that matter for the place of text: end tags that may be left out (`p`, `li`, `td`, ...), and end tags that close what they did not open.
+//! A page is read as tokens, without a tree. This is the "stack of open elements" of the HTML standard with
+//! the two of its rules that matter for the place of text: omitted end tags (`p`, `li`, `td`, ...), and end
+//! tags that close elements opened inside of theirs.
 //!
-//! The place of an element is named by a *path*: a hash of the tags from the body down, each with its id and classes, digits left out, so that
-//! `post-17` and `post-18` are one path. Elements within a line count only if they have an id or a class.
+//! The place of an element is identified by a *path*: a hash of the tags from the body down, each with its id
+//! and classes, without digits, so that `post-17` and `post-18` have the same path. Elements within a line
+//! count only if they have an id or a class.
 //!
 //! # Promises
-//! - No nesting costs more than [`DEPTH_MAX`] places, and no tag more than a walk over them.
+//! - No nesting uses more than [`DEPTH_MAX`] entries, and a tag costs at most one pass over them.
 
 use super::selector::{Attributes, Selector};
 use super::zones::Zone;
 
-/// Elements that are kept open at most; those that are nested deeper belong to the last.
+/// Maximum number of open elements. Deeper ones count as part of the last.
 const DEPTH_MAX: usize = 128;
 
-/// The longest name of an element that is kept for reports, in bytes.
+/// Maximum length of a label (the name of an element in reports), in bytes.
 const LABEL_BYTES_MAX: usize = 48;
 
-/// The path of everything that is not in any element.
+/// The path of text outside of any element.
 const ROOT: u32 = 0x811C_9DC5;
 
 /// A start tag.
 pub(super) struct Tag<'a> {
-    /// Its name, in small letters.
+    /// Its name, in lower case.
     pub(super) name: &'a [u8],
-    /// A number that only this name has.
+    /// A unique number of the name.
     pub(super) number: u128,
-    /// Whether it stands within a line.
+    /// Whether it is an element within a line.
     pub(super) is_inline: bool,
     pub(super) id: &'a [u8],
     pub(super) class: &'a [u8],
     pub(super) role: &'a [u8],
 }
 
-/// An element that is open.
+/// An open element.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     number: u128,
     path: u32,
     zone: Zone,
     is_inline: bool,
-    /// Where its label begins; it goes on to that of the next, or is empty.
+    /// Start of its label, which ends where the next one starts; may be empty.
     label: u32,
 }
 
-/// Where text stands.
+/// The place of a piece of text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Place {
     pub(super) path: u32,
     pub(super) zone: Zone,
-    /// Whether a selector means it.
+    /// Whether an including selector matches it.
     pub(super) is_included: bool,
-    /// Whether a selector leaves it out.
+    /// Whether an excluding selector matches it.
     pub(super) is_excluded: bool,
 }
 
@@ -60,17 +62,17 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) struct OpenElements<'a> {
     stack: Vec<Open>,
-    /// Elements that are open beyond those that are kept.
+    /// Number of open elements beyond [`DEPTH_MAX`].
     deeper: u32,
     labels: Vec<u8>,
     include: &'a [Selector],
     exclude: &'a [Selector],
-    /// For each open element and each selector, how many of its parts are met there.
+    /// For each open element and each selector, the number of selector parts matched there.
     met: Vec<u8>,
 }
 
 impl<'a> OpenElements<'a> {
-    /// None is open. The selectors say which parts of the page are included and excluded.
+    /// An empty stack. The selectors say which parts of the page are included and excluded.
     pub(super) fn new(include: &'a [Selector], exclude: &'a [Selector]) -> Self {
         Self {
             stack: Vec::with_capacity(32),
@@ -82,12 +84,12 @@ impl<'a> OpenElements<'a> {
         }
     }
 
-    /// Whether all attributes of elements are of interest.
+    /// Whether there are selectors, which may need any attribute.
     pub(super) fn has_selectors(&self) -> bool {
         !self.include.is_empty() || !self.exclude.is_empty()
     }
 
-    /// An element is opened, and those that it ends without saying so are closed.
+    /// Opens an element, and closes those whose end tags it implies.
     pub(super) fn open(&mut self, tag: &Tag<'_>, attributes: &dyn Attributes) {
         self.close_implied(tag);
         if self.stack.len() >= DEPTH_MAX {
@@ -110,7 +112,7 @@ impl<'a> OpenElements<'a> {
         self.stack.push(Open { number: tag.number, path, zone, is_inline: tag.is_inline, label });
     }
 
-    /// An element is closed, with all that was opened within it; nothing happens if none of this name is open.
+    /// Closes an element and all elements opened within it; ignored if none with this name is open.
     pub(super) fn close(&mut self, number: u128) {
         if self.deeper > 0 {
             self.deeper -= 1;
@@ -119,7 +121,7 @@ impl<'a> OpenElements<'a> {
         }
     }
 
-    /// Where text stands now.
+    /// The place of text at this point.
     pub(super) fn place(&self) -> Place {
         let (path, zone) = self.stack.last().map_or((ROOT, Zone::default()), |open| (open.path, open.zone));
         if !self.has_selectors() {
@@ -139,7 +141,7 @@ impl<'a> OpenElements<'a> {
         }
     }
 
-    /// The innermost element that has a name of its own, for reports: `p.meta`.
+    /// The label of the innermost element that has one, for reports: `p.meta`.
     pub(super) fn label(&self) -> String {
         let mut end = self.labels.len();
         for open in self.stack.iter().rev() {
@@ -175,7 +177,7 @@ impl<'a> OpenElements<'a> {
         }
     }
 
-    /// Closes what the tag ends without saying so.
+    /// Closes the elements whose end tags the start tag implies.
     fn close_implied(&mut self, tag: &Tag<'_>) {
         if self.deeper > 0 {
             return;
@@ -203,7 +205,7 @@ impl<'a> OpenElements<'a> {
                 self.cut(at);
             }
         } else if !tag.is_inline {
-            // A paragraph holds no other block.
+            // A paragraph contains no other block.
             let paragraph = const { number_of(b"p") };
             let innermost = self.stack.iter().rposition(|open| !open.is_inline);
             if let Some(at) = innermost.filter(|at| self.stack[*at].number == paragraph) {
@@ -219,7 +221,7 @@ impl<'a> OpenElements<'a> {
     }
 }
 
-/// A number that only a name of up to sixteen letters has.
+/// A unique number of a name of up to sixteen letters.
 pub(super) const fn number_of(name: &[u8]) -> u128 {
     let mut bytes = [0; 16];
     let mut at = 0;
@@ -261,7 +263,7 @@ fn path_of(outside: u32, tag: &Tag<'_>) -> u32 {
     path
 }
 
-/// Elements that have no content and no end tag.
+/// Elements without content and end tag.
 pub(super) fn is_void(name: &[u8]) -> bool {
     matches!(
         name,
@@ -294,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Opens `tag.class`, closes `/tag`, and gives the path and label at the end.
+    /// Opens `tag.class`, closes `/tag`, and returns the path and label at the end.
     fn walk(steps: &str) -> (u32, String) {
         let mut open = OpenElements::new(&[], &[]);
         for step in steps.split_ascii_whitespace() {

@@ -1,15 +1,15 @@
-//! Parts of a URL that name no page: marks of advertisers, and ids of sessions.
+//! Tracking parameters and session ids in URLs: parts that do not identify a page.
 //!
 //! # Promises
-//! - Names are compared without regard to case, and without allocating.
-//! - A name that may mean something else is a session's only if its value looks drawn at random.
+//! - Names are compared ignoring case, and without allocating.
+//! - An ambiguous name is a session id only if its value looks random.
 
-/// Whether a parameter only follows readers around: it names a campaign, a click or a mailing, never a page.
+/// Whether a parameter is for tracking: it names a campaign, a click or a mailing, never a page.
 pub fn is_tracking(name: &str) -> bool {
     TRACKING_PREFIXES.iter().any(|prefix| begins(name, prefix)) || is_among(name, &TRACKING_NAMES)
 }
 
-/// Beginnings of parameters of link taggers: Google Analytics, Matomo, Piwik, HubSpot, Adobe, Oracle.
+/// Prefixes of parameters of link taggers: Google Analytics, Matomo, Piwik, HubSpot, Adobe, Oracle.
 const TRACKING_PREFIXES: [&str; 7] = ["utm_", "mtm_", "pk_", "piwik_", "_hs", "hsa_", "oly_"];
 
 /// Parameters that advertisers, social networks and mailers add to every link.
@@ -46,14 +46,14 @@ const TRACKING_NAMES: [&str; 30] = [
     "__hssc",
 ];
 
-/// Whether a parameter holds a session id: by its name, or by an ambiguous name with a value like a token.
+/// Whether a parameter is a session id: by its name, or by an ambiguous name with a value like a token.
 pub fn is_session_id(name: &str, value: &str) -> bool {
     is_among(name, &SESSION_NAMES)
         || begins(name, "aspsessionid")
         || (is_among(name, &SESSION_NAMES_WITH_TOKENS) && is_token(value))
 }
 
-/// Names that mean a session and nothing else: Java, PHP, ColdFusion, osCommerce, Zen Cart, phpBB's long form.
+/// Names that always mean a session: Java, PHP, ColdFusion, osCommerce, Zen Cart, phpBB's long form.
 const SESSION_NAMES: [&str; 9] = [
     "jsessionid",
     "phpsessid",
@@ -69,10 +69,10 @@ const SESSION_NAMES: [&str; 9] = [
 /// Names that mean a session if the value is a token, and a story, a seller or a section otherwise.
 const SESSION_NAMES_WITH_TOKENS: [&str; 5] = ["sid", "s", "sess", "session", "sessid"];
 
-/// Shortest value that is taken for a token, in characters: 64 bits in hexadecimal digits.
+/// Minimum length of a token, in characters: 64 bits in hexadecimal digits.
 const TOKEN_CHARS_MIN: usize = 16;
 
-/// Whether a text looks drawn at random: long, of letters and digits, with both.
+/// Whether a text looks random: long, of letters and digits, with both.
 pub(super) fn is_token(text: &str) -> bool {
     TOKEN_CHARS_MIN <= text.len()
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -80,7 +80,7 @@ pub(super) fn is_token(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
-/// The segment without a session id written as path parameter; unchanged if nothing, or a dot segment, would be left.
+/// Removes a session id in a path parameter from a segment. Unchanged if a dot segment would be left.
 pub(super) fn without_session_id(segment: &str) -> &str {
     let mut rest = segment;
     while let Some((before, parameter)) = rest.rsplit_once(';') {
@@ -93,19 +93,20 @@ pub(super) fn without_session_id(segment: &str) -> &str {
     if matches!(rest, "." | "..") { segment } else { rest }
 }
 
-/// Whether the segment is a session id of ASP.NET: `(S(` and 24 letters and digits, perhaps after other marks, `))`.
+/// Whether the segment is a session id of ASP.NET: `(S(`, 24 letters and digits, `))`, possibly with other
+/// marks before the `S`.
 pub(super) fn is_session_segment(segment: &str) -> bool {
     let inner = segment.strip_prefix('(').and_then(|rest| rest.strip_suffix("))"));
     let token = inner.and_then(|inner| inner.rsplit_once("S(")).map_or("", |(_, token)| token);
     token.len() == 24 && token.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// Whether the name is one of the list, whatever its case.
+/// Whether the list contains the name, ignoring case.
 fn is_among(name: &str, list: &[&str]) -> bool {
     list.iter().any(|listed| name.eq_ignore_ascii_case(listed))
 }
 
-/// Whether the name begins so, whatever its case.
+/// Whether the name begins with this prefix, ignoring case.
 fn begins(name: &str, beginning: &str) -> bool {
     name.get(..beginning.len()).is_some_and(|start| start.eq_ignore_ascii_case(beginning))
 }

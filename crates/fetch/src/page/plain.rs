@@ -1,27 +1,30 @@
-//! References that need no parser: most of those on most pages.
+//! A fast path for plain references, which need no URL parser: most of those on most pages.
 //!
-//! A reference is *plain* if appending it to the site or the directory of its page gives its canonical form, but for the rules on
-//! parameters. The full parser of the standard costs about a microsecond a reference, which on a page of many links is more than
-//! all else together.
+//! A reference is *plain* if appending it to the site or the directory of its page gives its canonical form,
+//! apart from the rules on parameters. The standard's full parser costs about a microsecond per reference,
+//! which on a page with many links is more than everything else together.
 //!
 //! # Promises
-//! - What is called plain means what the standard's parser makes of it (kept by a test in [`super::canonical`]).
+//! - The parts of a plain reference are those that the standard's parser finds (checked by a test in
+//!   [`super::canonical`]).
 
 use super::address::PageUrl;
 use super::canonical::HOST_BYTES_MAX;
 
-/// The parts of a plain reference. Scheme, site, directory and path one after the other are a URL; the query is as it was written.
+/// The parts of a plain reference. Scheme, site, directory and path concatenated are a URL; the query is
+/// unchanged.
 #[derive(Debug)]
 pub(super) struct Plain<'a> {
-    /// The scheme with its colon where the page gives it and the reference names the host; else empty, for the site has it.
+    /// The page's scheme with its colon, if the reference begins with `//`; otherwise empty, since the site
+    /// contains it.
     pub(super) scheme: &'a str,
     /// Scheme and authority, of the page or of the reference.
     pub(super) site: &'a str,
     /// Whether it is the site of the page.
     pub(super) is_own_site: bool,
-    /// The directory that is inherited from the page, from slash to slash; empty if the reference has a whole path.
+    /// The directory inherited from the page, from slash to slash; empty if the reference has a whole path.
     pub(super) directory: &'a str,
-    /// The path, or the rest of it.
+    /// The path, or the rest of it after the directory.
     pub(super) path: &'a str,
     /// The query without its question mark; empty if there is none.
     pub(super) query: &'a str,
@@ -33,11 +36,11 @@ impl<'a> Plain<'a> {
         let (before, rest) = split_while(reference, STAYS_IN_PATH);
         let (query, rest) =
             rest.strip_prefix('?').map_or(("", rest), |rest| split_while(rest, STAYS_IN_QUERY));
-        // A fragment names no page.
+        // A fragment does not identify a page.
         if !rest.is_empty() && !rest.starts_with('#') {
             return None;
         }
-        // Nothing but a fragment means the page itself, and its query then too.
+        // An empty reference or a fragment alone means the page itself, including its query.
         let is_empty = before.is_empty();
         let query = if is_empty && !reference.starts_with('?') { page.query().unwrap_or("") } else { query };
         if is_empty && !(is_whole(page.path(), STAYS_IN_PATH) && is_whole(query, STAYS_IN_QUERY)) {
@@ -78,7 +81,7 @@ fn elsewhere(reference: &str) -> Option<(&str, &str)> {
     Some((&reference[..scheme.len() + site.len()], path))
 }
 
-/// Two slashes with an authority that is canonical as it stands, and the path after it.
+/// Splits `//`, an authority in canonical form, and the path after it.
 fn authority<'a>(scheme: &str, reference: &'a str) -> Option<(&'a str, &'a str)> {
     let implied_port = match scheme {
         "http:" => 80,
@@ -95,11 +98,12 @@ fn authority<'a>(scheme: &str, reference: &'a str) -> Option<(&'a str, &'a str)>
     is_plain.then(|| reference.split_at(reference.len() - path.len()))
 }
 
-/// Whether a host is an ordinary name in its canonical form.
+/// Whether a host is an ordinary name in canonical form.
 fn is_ordinary_name(host: &str) -> bool {
     let is_letter =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.');
-    // A last label that begins with a digit may make the host a number; an empty label and `xn--` have rules of their own.
+    // If the last label begins with a digit, the host may be a number. An empty label and `xn--` have rules
+    // of their own.
     host.len() <= HOST_BYTES_MAX
         && host.bytes().all(is_letter)
         && host
@@ -111,28 +115,29 @@ fn is_ordinary_name(host: &str) -> bool {
         && !host.contains("xn--")
 }
 
-/// Whether a host is an IPv4 address in its canonical form.
+/// Whether a host is an IPv4 address in canonical form.
 fn is_address(host: &str) -> bool {
     let mut parts = host.split('.');
     let are_bytes = parts.by_ref().take(4).filter(|part| number(part, 255).is_some()).count() == 4;
     are_bytes && parts.next().is_none()
 }
 
-/// A number in the one way to write it, at most so large.
+/// Parses a number in canonical form, at most `most`.
 fn number(digits: &str, most: u16) -> Option<u16> {
     let is_plain =
         digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
     digits.parse().ok().filter(|number| is_plain && *number <= most)
 }
 
-/// What a relative reference inherits of the page's path, and what is left of it after its steps up.
+/// The directory that a relative reference inherits from the page's path, and the rest of the reference after
+/// its leading dot segments.
 fn inherited<'a>(page_path: &'a str, reference: &'a str) -> Option<(&'a str, &'a str)> {
     let mut directory = &page_path[..page_path.rfind('/')? + 1];
     let mut rest = reference;
     loop {
         if let Some(after) = rest.strip_prefix("../") {
             let above = directory.trim_end_matches('/').rfind('/').unwrap_or(0);
-            // An empty name is one step too, which the trimming above would skip.
+            // An empty name counts as one step too, which the trimming above would skip.
             if directory.ends_with("//") {
                 return None;
             }
@@ -144,12 +149,13 @@ fn inherited<'a>(page_path: &'a str, reference: &'a str) -> Option<(&'a str, &'a
             break;
         }
     }
-    // A colon might end a scheme. What the page's path holds must need no rule here.
+    // A colon might end a scheme. The page's directory must contain only unchanged bytes.
     let is_plain = !rest.contains(':') && is_whole(directory, STAYS_IN_PATH);
     is_plain.then_some((directory, rest))
 }
 
-/// Whether neither the standard nor our rules touch a byte in a path, and in a query; tables, for they are asked for each byte of each link.
+/// Whether the standard and our rules leave a byte unchanged, in a path and in a query. Tables, because every
+/// byte of each link is looked up.
 static STAYS: [[bool; 256]; 2] = {
     let mut stays = [[false; 256]; 2];
     let mut byte = 0;
@@ -163,31 +169,32 @@ static STAYS: [[bool; 256]; 2] = {
 const STAYS_IN_PATH: usize = 0;
 const STAYS_IN_QUERY: usize = 1;
 
-/// The longest start of a text in which every byte stays as it is, and the rest.
+/// The longest prefix of unchanged bytes, and the rest.
 fn split_while(text: &str, table: usize) -> (&str, &str) {
     let stays = |byte: &u8| STAYS[table][usize::from(*byte)];
     let end = text.bytes().position(|byte| !stays(&byte)).unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// Whether every byte of a text stays as it is.
+/// Whether every byte of a text is unchanged.
 fn is_whole(text: &str, table: usize) -> bool {
     split_while(text, table).1.is_empty()
 }
 
-/// Whether a reference has a scheme that no page has, of those that pages are full of, and nothing that its own rules could refuse.
+/// Whether a reference has one of the most common schemes that are not pages, and could not be refused for
+/// another reason.
 pub(super) fn is_no_page(reference: &str) -> bool {
     let mut rests =
         ["mailto:", "javascript:", "tel:"].iter().filter_map(|scheme| reference.strip_prefix(scheme));
     rests.any(|rest| !rest.starts_with('/'))
 }
 
-/// Whether neither the standard nor our rules touch the byte in a path.
+/// Whether the standard and our rules leave the byte unchanged in a path.
 const fn stays_in_path(byte: u8) -> bool {
     is_unreserved(byte) || matches!(byte, b'/' | b'+' | b',' | b'=' | b'@' | b'!' | b'$' | b'&' | b'*' | b':')
 }
 
-/// Whether neither the standard nor our rules touch the byte in a query, other than by its parameters.
+/// Whether the standard and our rules leave the byte unchanged in a query, except for whole parameters.
 const fn stays_in_query(byte: u8) -> bool {
     byte.is_ascii_graphic() && !matches!(byte, b'"' | b'#' | b'%' | b'\'' | b'<' | b'>')
 }

@@ -1,9 +1,10 @@
-//! What the bytes of a response mean to a crawler: text to compare, links to follow, wishes to respect.
+//! Reading a response: its text for comparison, its links, and its robots rules.
 //!
 //! # Promises
-//! - Any bytes can be read; what comes out is bounded by [`Limits`].
-//! - The digest of the text depends on the words a reader sees, not on markup, scripts or line ends; so does the simhash, on those of the main text.
-//! - A page that asks not to be followed has no link without `nofollow`.
+//! - Any bytes can be read; the result is bounded by [`Limits`].
+//! - The digest of the text depends on the visible words, not on markup, scripts or line ends. The simhash
+//!   depends in the same way on the words of the main text.
+//! - A page with `nofollow` has no link without it.
 
 use std::ops::Range;
 
@@ -25,14 +26,14 @@ use super::simhash::simhash_of_parts;
 use super::sitemap;
 use super::text::TextBuilder;
 
-/// How much of a response is read.
+/// Limits of what is read of a response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Limits {
-    /// Bytes of a body that are looked at; the digest of the raw bytes is of all.
+    /// Maximum number of bytes of a body that are read. The digest of the raw bytes covers all.
     pub body_bytes: usize,
-    /// Bytes of visible text that are kept.
+    /// Maximum number of bytes of visible text.
     pub text_bytes: usize,
-    /// References that are looked at; further ones are only counted.
+    /// Maximum number of references; further ones are only counted.
     pub links: usize,
 }
 
@@ -42,45 +43,45 @@ impl Default for Limits {
     }
 }
 
-/// What a response means.
+/// The parsed contents of a response.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The sort of document.
+    /// The type of document.
     pub kind: Kind,
-    /// Its character encoding; nothing for a document that is not text.
+    /// Its character encoding; none for a document that is not text.
     pub charset: Option<Charset>,
     /// Its title, if it has one.
     pub title: Option<String>,
-    /// The visible text in canonical form: words with single spaces, blocks on lines of their own. Of a feed or a sitemap,
-    /// the entries, one a line.
+    /// The visible text in canonical form: words with single spaces, blocks on lines of their own. For a feed
+    /// or a sitemap, one entry per line.
     pub text: String,
-    /// The text in pieces that each stand in one element, in its order.
+    /// The text in pieces, one per element, in text order.
     pub blocks: Vec<Block>,
-    /// What the elements of the blocks' paths are called.
+    /// The labels of the elements, by path.
     pub labels: Vec<(u32, String)>,
-    /// Bytes of the body as it came.
+    /// Length of the body as received, in bytes.
     pub bytes: usize,
-    /// Their digest.
+    /// The digest of the body.
     pub raw_digest: Digest,
-    /// The digest of the text; of a document that is not text, that of its bytes.
+    /// The digest of the text; that of the bytes if the document is not text.
     pub text_digest: Digest,
     /// The simhash of the main text.
     pub simhash: u64,
-    /// The pages it refers a reader to.
+    /// The links that a reader can follow.
     pub links: Links,
-    /// References that were over the limit.
+    /// Number of references over the limit.
     pub links_left_out: usize,
-    /// The URL that the document calls its own, if it names one; it may be the page's.
+    /// The canonical URL that the document states, if any; it may be the page's own.
     pub canonical: Option<PageUrl>,
-    /// Other forms of the page: languages, devices.
+    /// Other versions of the page: languages, devices.
     pub alternates: Vec<PageUrl>,
-    /// Feeds that the page announces.
+    /// Feeds that the page links to.
     pub feeds: Vec<PageUrl>,
-    /// What the page asks of robots, in itself and in the header.
+    /// Robots rules of the page and of the header.
     pub robots: RobotsMeta,
-    /// Whether the page has a field for a password.
+    /// Whether the page has a password field.
     pub has_password: bool,
-    /// Where the page sends its reader by itself.
+    /// The target of an automatic refresh.
     pub refresh: Option<PageUrl>,
     /// Pages that a feed or a sitemap lists.
     pub listed: Vec<Listed>,
@@ -88,7 +89,8 @@ pub struct Reading {
     pub sitemaps: Vec<Listed>,
 }
 
-/// What a response means. `x_robots_tag` and `link_headers` are the values of those headers, one for each line.
+/// Reads a response. `x_robots_tag` and `link_headers` are the values of those headers, one for each header
+/// line.
 pub fn read(
     url: &PageUrl,
     content_type: Option<&str>,
@@ -101,7 +103,7 @@ pub fn read(
     read_selecting(url, content_type, x_robots_tag, link_headers, body, canonical, limits, [&[], &[]])
 }
 
-/// The same, and marks the blocks that the first selectors include and the second exclude.
+/// Like [`read`], and marks the blocks that the first selectors include and the second exclude.
 #[expect(clippy::too_many_arguments, reason = "those of `read` and one more")]
 pub fn read_selecting(
     url: &PageUrl,
@@ -134,18 +136,18 @@ pub fn read_selecting(
 }
 
 impl Reading {
-    /// The links that a crawler may follow.
+    /// The links without `nofollow`.
     pub fn followed_links(&self) -> impl Iterator<Item = Link<'_>> {
         self.links.iter().filter(|link| !link.nofollow)
     }
 
-    /// The other pages that the document names and a crawler may follow.
+    /// The other pages that the document names, unless it has `nofollow`.
     pub fn named_pages(&self) -> impl Iterator<Item = &PageUrl> {
         let named = self.canonical.iter().chain(&self.refresh).chain(&self.alternates).chain(&self.feeds);
         named.chain(self.listed.iter().map(|entry| &entry.url)).filter(|_| self.robots.follow)
     }
 
-    /// The main text: the visible text without what surrounds it on every page of the site.
+    /// The main text: the visible text without navigation, headers, footers and sidebars.
     pub fn main_text(&self) -> String {
         let mut main = String::with_capacity(self.text.len());
         for block in self.blocks.iter().filter(|block| block.is_main) {
@@ -157,7 +159,8 @@ impl Reading {
         main
     }
 
-    /// The parts of the text that are the main text. Blocks with a space between them go together, so that there are few.
+    /// The ranges of the text that are main text. Blocks with only a space between them are merged, so that
+    /// there are few ranges.
     fn main_parts(&self) -> impl Iterator<Item = Range<usize>> {
         let mut blocks = self.blocks.iter().filter(|block| block.is_main).map(Block::range).peekable();
         std::iter::from_fn(move || {
@@ -199,7 +202,7 @@ impl Reading {
     }
 }
 
-/// A response that is being read.
+/// The state of reading a response.
 struct Reader<'a> {
     url: &'a PageUrl,
     content_type: Option<&'a str>,
@@ -209,7 +212,7 @@ struct Reader<'a> {
     selectors: [&'a [Selector]; 2],
     reading: Reading,
     links: LinksBuilder,
-    /// The URLs that were met, by the hashes of their texts: one map for each of the lists in which a URL stands once.
+    /// The URLs seen so far, by their hashes: one map for each list in which a URL occurs once.
     alternates: NumberMap<u64, ()>,
     feeds: NumberMap<u64, ()>,
 }
@@ -274,7 +277,7 @@ impl Reader<'_> {
         self.reading.text = text.finish();
     }
 
-    /// Keeps a page that is listed, and writes its line.
+    /// Adds a listed page, and writes its line.
     fn list(&mut self, page: Listed, text: &mut TextBuilder) {
         text.push(b" ");
         text.push(page.url.as_str().as_bytes());
@@ -285,7 +288,7 @@ impl Reader<'_> {
         self.reading.listed.push(page);
     }
 
-    /// The references of a header are relative to the page itself, whatever `<base>` it has.
+    /// The references of a header are relative to the page itself, even if it has a `<base>`.
     fn read_link_headers(&mut self, headers: &[&str]) {
         let mut base = Base::of(self.url);
         for link in headers.iter().flat_map(|header| link_header::links(header)) {
@@ -335,7 +338,7 @@ impl Reader<'_> {
     }
 }
 
-/// How a link is made that a reader can follow; none of what else refers to a page.
+/// The kind of a link that a reader can follow; none for other references.
 fn link_kind(kind: ReferenceKind) -> Option<LinkKind> {
     match kind {
         ReferenceKind::Anchor => Some(LinkKind::Anchor),
@@ -376,9 +379,12 @@ mod tests {
     fn a_page_is_read_whole() {
         let reading = read_html(
             "<!doctype html><title> The  page </title><base href=/base/><meta name=robots content=noarchive>
-             <link rel=canonical href=/own><link rel=alternate hreflang=de href=de><link rel=alternate href=de>
-             <link rel=alternate type=application/atom+xml href=feed><link rel=next href=2><meta http-equiv=refresh content='9;url=/new'>
-             <p>Hello <a href=one>the <b>first</b></a> and <a href=one#x>again</a> <a rel='x NoFollow' href=//b.example>b</a>",
+             <link rel=canonical href=/own><link rel=alternate hreflang=de href=de><link rel=alternate \
+             href=de>
+             <link rel=alternate type=application/atom+xml href=feed><link rel=next href=2><meta \
+             http-equiv=refresh content='9;url=/new'>
+             <p>Hello <a href=one>the <b>first</b></a> and <a href=one#x>again</a> <a rel='x NoFollow' \
+             href=//b.example>b</a>",
         );
         assert_eq!(reading.title.as_deref(), Some("The page"));
         assert_eq!(reading.text, "Hello the first and again b");
@@ -447,7 +453,8 @@ mod tests {
 
     #[test]
     fn lists_are_read_as_their_entries() {
-        let body = b"<rss><channel><title>N</title><item><title>T</title><link>/t</link><pubDate>2024-05-06</pubDate></item>";
+        let body = b"<rss><channel><title>N</title><item><title>T</title><link>/t</link><pubDate>\
+            2024-05-06</pubDate></item>";
         let feed = read(
             &page(),
             Some("application/rss+xml"),
@@ -500,18 +507,30 @@ mod tests {
     proptest! {
         #[test]
         fn any_response_is_read_within_its_limits(
-            content_type in proptest::option::of("text/(html|plain|xml)(; charset=(utf-16|shift_jis))?|application/(xhtml\\+xml|rss\\+xml|json)"),
+            content_type in proptest::option::of(
+                "text/(html|plain|xml)(; charset=(utf-16|shift_jis))?|application/(xhtml\\+xml|rss\\+xml|\
+                 json)"
+            ),
             robots in "(noindex|freshet|:|,| |x){0,6}",
             link in "(<|>|;|rel=|next|canonical|,|/a){0,10}",
             body in prop_oneof![
                 proptest::collection::vec(any::<u8>(), 0..300),
-                "(<|</|a|base|title|svg|template|script| href=|x|\"|'|>|&amp;|&#0;|\u{a0}|ü|http://|//){0,60}".prop_map(String::into_bytes),
+                "(<|</|a|base|title|svg|template|script| href=|x|\"|'|>|&amp;|&#0;|\u{a0}|ü|http://|\
+                 //){0,60}".prop_map(String::into_bytes),
             ],
         ) {
             let limits = Limits { body_bytes: 200, text_bytes: 50, links: 3 };
-            let reading = read(&page(), content_type.as_deref(), &[&robots], &[&link], &body, &Canonical::default(), &limits);
+            let reading = read(
+                &page(),
+                content_type.as_deref(),
+                &[&robots],
+                &[&link],
+                &body,
+                &Canonical::default(),
+                &limits,
+            );
             prop_assert!(reading.text.len() <= 50);
-            // Three from the body, and what the header adds.
+            // Three from the body, plus those of the header.
             prop_assert!(reading.links.len() <= 3 + link.len());
             prop_assert_eq!(reading.raw_digest, digest::of_bytes(&body));
         }

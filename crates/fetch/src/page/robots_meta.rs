@@ -1,16 +1,16 @@
-//! What a page asks of robots: `<meta name="robots">` and the `X-Robots-Tag` header.
+//! Robots rules of a page: `<meta name="robots">` and the `X-Robots-Tag` header.
 //!
-//! There is no standard but a common practice: a list of words between commas, for all robots or for one that is named; the
-//! strictest of all that concern us holds.
+//! There is no standard but a common practice: a comma-separated list of words, for all robots or for a named
+//! one. Of all rules that apply to us the strictest counts.
 //!
 //! # Promises
-//! - A rule for another robot does not concern us; one for all, or for [`PRODUCT_TOKEN`], does.
-//! - Rules only ever restrict: what was refused stays refused.
+//! - A rule for another robot does not apply to us; one for all, or for [`PRODUCT_TOKEN`], does.
+//! - Rules only restrict: what was refused stays refused.
 
-/// The name by which sites address this crawler, in robots rules and here.
+/// The name of this crawler in robots.txt and in robots rules.
 pub const PRODUCT_TOKEN: &str = "freshet";
 
-/// What a page allows.
+/// The permissions of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct RobotsMeta {
     /// Whether the page may be shown to others (no `noindex`).
@@ -28,19 +28,20 @@ impl Default for RobotsMeta {
 }
 
 impl RobotsMeta {
-    /// Whether a `<meta>` of this name concerns us.
+    /// Whether a `<meta>` with this name applies to us.
     pub(super) fn is_addressed(name: &str) -> bool {
         ["robots", PRODUCT_TOKEN].iter().any(|addressed| name.trim().eq_ignore_ascii_case(addressed))
     }
 
-    /// Obeys the content of a `<meta>` that concerns us.
+    /// Applies the content of a `<meta>` that applies to us.
     pub(super) fn obey(&mut self, content: &str) {
         for word in content.split([',', ' ', ';']) {
             self.obey_word(word.trim());
         }
     }
 
-    /// Obeys one `X-Robots-Tag` header, whose words may follow the name of a robot: `otherbot: noindex, nofollow`.
+    /// Applies one `X-Robots-Tag` header, whose words may follow the name of a robot:
+    /// `otherbot: noindex, nofollow`.
     pub(super) fn obey_header(&mut self, value: &str) {
         let mut concerns_us = true;
         for rule in value.split(',') {
@@ -55,7 +56,7 @@ impl RobotsMeta {
         }
     }
 
-    /// Takes over every restriction of another.
+    /// Adds every restriction of `other`.
     pub(super) fn restrict(&mut self, other: Self) {
         self.index &= other.index;
         self.follow &= other.follow;

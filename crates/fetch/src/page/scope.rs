@@ -1,7 +1,8 @@
-//! Which pages of a site belong to a crawl: rules that its user wrote.
+//! The scope of a crawl: user-defined include and exclude rules for the pages of a site.
 //!
-//! A pattern is a path with stars: `*` stands for any characters but a slash, `**` for any characters at all, everything else for
-//! itself. It must match the whole path, or the whole of path and query if it holds a question mark:
+//! A pattern is a path with stars: `*` matches any characters but a slash, `**` any characters at all, and
+//! everything else itself. It must match the whole path, or the whole path and query if it contains a
+//! question mark:
 //!
 //! | pattern | matches | does not match |
 //! |---|---|---|
@@ -10,19 +11,20 @@
 //! | `**.pdf` | `/a/b.pdf` | `/a/b.pdf.html` |
 //! | `/list?page=*` | `/list?page=2` | `/list`, `/list?sort=a` |
 //!
-//! A page is out if a pattern excludes it, or if there are patterns to include and none does. Exclusion is stronger. The page
-//! window of **thesis** section 4.2 (the first pages of a site, breadth first from its root) is a number of pages and a depth.
+//! A page is out of scope if a pattern excludes it, or if there are include patterns and none matches.
+//! Exclusion takes precedence. The page window of **thesis** section 4.2 (the first pages of a site, breadth
+//! first from its root) is a number of pages and a depth.
 //!
 //! # Promises
 //! - Matching takes time proportional to the pattern times the path, whatever the stars.
-//! - A refusal names the rule that made it.
+//! - A refusal names the rule that caused it.
 
 use super::address::PageUrl;
 
-/// The longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 pub const PATTERN_BYTES_MAX: usize = 500;
 
-/// Endings of files that hold no page: pictures, sound, film, programs, packed files, styles, fonts.
+/// Suffixes of files that are not pages: images, audio, video, programs, archives, style sheets, fonts.
 pub const SKIPPED_SUFFIXES: [&str; 58] = [
     "7z", "apk", "avi", "avif", "bin", "bmp", "bz2", "class", "css", "deb", "dmg", "doc", "docx", "eot",
     "eps", "exe", "flac", "flv", "gif", "gz", "ico", "img", "iso", "jar", "jpeg", "jpg", "js", "m4a", "m4v",
@@ -38,11 +40,11 @@ pub struct Scope {
     pub include: Vec<Pattern>,
     /// A page must match none of them.
     pub exclude: Vec<Pattern>,
-    /// Endings of paths, without dot and in small letters, that are not visited.
+    /// Suffixes of paths that are not visited, without dot and in lower case.
     pub skipped_suffixes: Vec<String>,
-    /// The most pages of the site that are kept, nearest to the root first; no limit if nothing.
+    /// Maximum number of pages of the site, nearest to the root first; none for no limit.
     pub pages_max: Option<u32>,
-    /// The most links from the root of the site, or from a seed; no limit if nothing.
+    /// Maximum number of links from the root of the site, or from a seed; none for no limit.
     pub depth_max: Option<u16>,
 }
 
@@ -58,7 +60,7 @@ impl Default for Scope {
     }
 }
 
-/// Why a page does not belong to a crawl.
+/// Why a page is out of scope.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum OutOfScope {
     /// A pattern excludes it.
@@ -67,10 +69,10 @@ pub enum OutOfScope {
     /// No pattern includes it.
     #[error("no include rule of the site matches")]
     NotIncluded,
-    /// Its name ends like that of a file that holds no page.
+    /// Its name has a suffix of files that are not pages.
     #[error("files that end in .{0} are skipped")]
     Suffix(String),
-    /// The window of the site is full.
+    /// The page window of the site is full.
     #[error("the site has its {0} pages")]
     WindowFull(u32),
     /// It is too far from the root.
@@ -93,7 +95,7 @@ impl Scope {
         }
     }
 
-    /// Whether the window of the site takes in one more page, `depth` links from its start, beside those it has.
+    /// Whether a site that has `pages` pages may get one more, `depth` links from its start.
     pub fn admits(&self, pages: u32, depth: u16) -> Result<(), OutOfScope> {
         if let Some(depth_max) = self.depth_max.filter(|depth_max| *depth_max < depth) {
             return Err(OutOfScope::TooDeep(depth_max));
@@ -109,13 +111,13 @@ impl Scope {
     }
 }
 
-/// The ending of the last name of a path, without its dot.
+/// The suffix of the last name of a path, without its dot.
 fn suffix(path: &str) -> Option<&str> {
     let (_, name) = path.rsplit_once('/')?;
     name.rsplit_once('.').map(|(_, suffix)| suffix)
 }
 
-/// A path with stars.
+/// A path pattern with stars.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Pattern {
     text: String,
@@ -131,13 +133,13 @@ enum Part {
     DoubleStar,
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum BadPattern {
     /// It would match nothing.
     #[error("a pattern begins with / or with **, since every path begins with /")]
     Start,
-    /// A canonical URL is written in ASCII.
+    /// Canonical URLs are ASCII.
     #[error("a pattern is written in ASCII without spaces; write other characters as %XX, as URLs do")]
     Character,
     /// Longer than [`PATTERN_BYTES_MAX`].
@@ -146,7 +148,7 @@ pub enum BadPattern {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn new(text: &str) -> Result<Self, BadPattern> {
         if !text.starts_with('/') && !text.starts_with("**") {
             return Err(BadPattern::Start);
@@ -173,13 +175,13 @@ impl Pattern {
         &self.text
     }
 
-    /// Whether the pattern matches the URL's path, or path and query if it holds a question mark.
+    /// Whether the pattern matches the URL's path, or path and query if it contains a question mark.
     pub fn matches(&self, url: &PageUrl) -> bool {
         let subject = if self.text.contains('?') { url.path_and_query() } else { url.path() };
         self.matches_text(subject.as_bytes())
     }
 
-    /// Walks through the text once and keeps all places of the pattern at which the text so far may end.
+    /// Matches in one pass over the text, keeping all places of the pattern that the text so far can reach.
     fn matches_text(&self, text: &[u8]) -> bool {
         let end = self.parts.len();
         let mut places = vec![false; end + 1];
@@ -201,7 +203,7 @@ impl Pattern {
         places[end]
     }
 
-    /// A star may stand for nothing.
+    /// A star may match nothing.
     fn skip_stars(&self, places: &mut [bool]) {
         for (place, part) in self.parts.iter().enumerate() {
             if places[place] && !matches!(part, Part::Byte(_)) {
@@ -217,8 +219,8 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// Whether a name of a site, as a user writes it, means the site of a URL: a host, a host with port, or scheme and host;
-/// `*.example.org` for all below it.
+/// Whether a site name as written by a user matches a URL: a host, a host with port, or scheme and host;
+/// `*.example.org` matches it and all its subdomains.
 pub fn names_site(name: &str, url: &PageUrl) -> bool {
     let name = name.trim_end_matches('/');
     match name.strip_prefix("*.") {
@@ -303,7 +305,7 @@ mod tests {
         assert_eq!(Scope::default().admits(u32::MAX, u16::MAX), Ok(()));
     }
 
-    /// The definition, tried at every place.
+    /// The definition, by recursive backtracking.
     fn matches_slowly(parts: &[Part], text: &[u8]) -> bool {
         match (parts, text) {
             ([], _) => text.is_empty(),

@@ -1,17 +1,18 @@
-//! Selectors: which elements of a page a user means.
+//! CSS selectors that choose elements of a page.
 //!
-//! A subset of CSS (Selectors Level 4): a tag `table`, an id `#prices`, classes `.row.total`, attributes `[itemprop]` and `[itemprop=price]` (also
-//! quoted), all of them on one element as in `td.price[data-x]`, elements inside of others as in `#prices td`, and lists as in `h1, .price`.
-//! Names of tags and attributes match in any case.
+//! A subset of CSS (Selectors Level 4): a tag `table`, an id `#prices`, classes `.row.total`, attributes
+//! `[itemprop]` and `[itemprop=price]` (also quoted), all of them on one element as in `td.price[data-x]`,
+//! elements inside of others as in `#prices td`, and lists as in `h1, .price`. Names of tags and attributes
+//! match ignoring case.
 //!
 //! # Promises
-//! - What is outside of the subset is refused, with the selector and what stands in the way.
-//! - Matching costs a few comparisons an element, however a page is nested.
+//! - A selector outside of the subset is refused; the error states the selector and the reason.
+//! - Matching costs a few comparisons per element, however a page is nested.
 
-/// The most parts of one selector, and the most selectors of one list.
+/// Maximum number of parts of one selector, and of selectors of one list.
 const PARTS_MAX: usize = 16;
 
-/// What an element must be.
+/// The conditions on one element.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Part {
     tag: Option<String>,
@@ -20,33 +21,34 @@ struct Part {
     attributes: Vec<(String, Option<String>)>,
 }
 
-/// Elements inside of each other, the outermost first.
+/// Conditions on nested elements, the outermost first.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Selector {
     parts: Vec<Part>,
     written: String,
 }
 
-/// Why a text is no selector.
+/// Why a text is not a selector.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
-    "`{selector}` is no selector that is understood: {why} (use tag, #id, .class, [attribute] and spaces between them)"
+    "`{selector}` is no selector that is understood: {why} (use tag, #id, .class, [attribute] and spaces \
+     between them)"
 )]
 pub struct BadSelector {
     /// The text.
     pub selector: String,
-    /// What is wrong with it.
+    /// The reason.
     pub why: String,
 }
 
-/// The attributes of an element, by name.
+/// Access to the attributes of an element by name.
 pub(super) trait Attributes {
     /// The value of an attribute; none if the element does not have it.
     fn value(&self, name: &str) -> Option<&[u8]>;
 }
 
 impl Selector {
-    /// The selectors of a list with commas.
+    /// Parses a comma-separated list of selectors.
     pub fn list(text: &str) -> Result<Vec<Self>, BadSelector> {
         let selectors = text.split(',').map(Self::one).collect::<Result<Vec<_>, _>>()?;
         if selectors.len() > PARTS_MAX {
@@ -72,7 +74,7 @@ impl Selector {
         &self.written
     }
 
-    /// How many parts are met at an element, when so many were met outside of it.
+    /// The number of parts matched at an element, given the number matched outside of it.
     pub(super) fn step(&self, met: u8, tag: &[u8], attributes: &dyn Attributes) -> u8 {
         match self.parts.get(usize::from(met)) {
             Some(part) if part.matches(tag, attributes) => met + 1,
@@ -80,7 +82,7 @@ impl Selector {
         }
     }
 
-    /// Whether an element where so many parts are met is meant, or inside of one that is.
+    /// Whether an element with this number of matched parts is selected, or inside of one that is.
     pub(super) fn is_met(&self, met: u8) -> bool {
         usize::from(met) == self.parts.len()
     }
@@ -143,7 +145,7 @@ impl Part {
     }
 }
 
-/// The name at the start of a text; empty if none stands there.
+/// The name at the start of a text; may be empty.
 fn name(text: &str) -> &str {
     let is_letter = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_');
     &text[..text.find(|letter| !is_letter(letter)).unwrap_or(text.len())]

@@ -1,13 +1,14 @@
-//! How much two texts have in common, told by the runs of words they share.
+//! Simhash and shingles: the similarity of two texts, by the runs of words they share.
 //!
-//! A *shingle* is a run of [`SHINGLE_WORDS`] words (Broder, "On the resemblance and containment of documents"). From the shingles
-//! follow a 64-bit simhash (Charikar, "Similarity estimation techniques from rounding algorithms"), each of whose bits is the
-//! majority of that bit among all shingles' hashes, so that similar texts differ in few bits; and, where both texts are at hand,
-//! the exact share of shingles that differ.
+//! A *shingle* is a run of [`SHINGLE_WORDS`] words (Broder, "On the resemblance and containment of
+//! documents"). From the shingles a 64-bit simhash is computed (Charikar, "Similarity estimation techniques
+//! from rounding algorithms"): each of its bits is the majority of that bit among all shingles' hashes, so
+//! that similar texts differ in few bits. If both texts are available, the exact share of shingles that
+//! differ is computed instead.
 //!
 //! # Promises
-//! - Few words changed in a long text move few bits; two unrelated texts differ in about half.
-//! - Where lines end does not count.
+//! - A few changed words in a long text change few bits; two unrelated texts differ in about half.
+//! - Line ends do not matter.
 //! - The size of a change is 0 for the same words, 1 for nothing in common, and the same in both directions.
 
 use std::iter;
@@ -15,7 +16,7 @@ use std::ops::Range;
 
 use super::word_hashes::{WORDS, each_word_hashes};
 
-/// Words of a shingle: long enough to tell texts apart, short enough that one new word touches only three.
+/// Words of a shingle: enough to distinguish texts, and so few that one new word affects only three shingles.
 pub const SHINGLE_WORDS: usize = 3;
 
 /// The 64-bit simhash of a text; zero for a text without words.
@@ -23,19 +24,20 @@ pub fn simhash(text: &str) -> u64 {
     simhash_of_parts(text, iter::once(0..text.len()))
 }
 
-/// The simhash of these parts of a text one after the other, each on lines of its own.
+/// The simhash of the concatenation of these parts of a text, each on lines of its own.
 pub(super) fn simhash_of_parts(text: &str, parts: impl IntoIterator<Item = Range<usize>>) -> u64 {
     let mut votes = Votes::default();
     each_shingles(text, parts, |shingles| votes.add(shingles));
     votes.majority()
 }
 
-/// In how many bits two simhashes differ, from 0 to 64.
+/// The number of bits in which two simhashes differ, from 0 to 64.
 pub fn distance(one: u64, other: u64) -> u32 {
     (one ^ other).count_ones()
 }
 
-/// The size of a change: which share of the different shingles of both texts only one of them has, from 0 to 1.
+/// The size of a change: the share of the distinct shingles of both texts that only one of them has, from 0
+/// to 1.
 pub fn change_size(old: &str, new: &str) -> f32 {
     let (old, new) = (distinct_shingles(old), distinct_shingles(new));
     let (mut old_left, mut new_left) = (old.as_slice(), new.as_slice());
@@ -57,12 +59,13 @@ fn distinct_shingles(text: &str) -> Vec<u64> {
     shingles
 }
 
-/// Words that a shingle shares with the one before.
+/// Words that a shingle shares with the previous one.
 const SHARED_WORDS: usize = SHINGLE_WORDS - 1;
 
-/// Gives the hashes of the shingles of parts of a text, in order, up to [`WORDS`] at a time. A text of fewer words has one, made of all its words.
+/// Passes the hashes of the shingles of parts of a text to `give`, in order, up to [`WORDS`] at a time. A
+/// text with fewer words than a shingle has one shingle, made of all its words.
 fn each_shingles(text: &str, parts: impl IntoIterator<Item = Range<usize>>, mut give: impl FnMut(&[u64])) {
-    // The words that the next shingles are made of: the last ones before, as far as there are any, and those that came now.
+    // The words of the next shingles: the last ones of the previous call, if any, and the new ones.
     let mut words = [0; SHARED_WORDS + WORDS];
     let mut count = 0;
     let mut shingles = [0; WORDS];
@@ -80,13 +83,13 @@ fn each_shingles(text: &str, parts: impl IntoIterator<Item = Range<usize>>, mut 
         }
     });
     if 0 < count && !gave_any {
-        // The words of a short text stand first, and nothing after them.
+        // The words of a short text, padded with zeros.
         words[count..SHINGLE_WORDS].fill(0);
         give(&[joined([words[0], words[1], words[2]])]);
     }
 }
 
-/// One hash of the hashes of consecutive words, in which their order counts and every bit depends on all of them.
+/// Combines the hashes of consecutive words. Their order matters, and every bit depends on all of them.
 fn joined(words: [u64; SHINGLE_WORDS]) -> u64 {
     // Multiplication by odd constants and a shift between them, as the finalizer of MurmurHash3 does.
     let sum = words
@@ -97,17 +100,20 @@ fn joined(words: [u64; SHINGLE_WORDS]) -> u64 {
     mixed ^ (mixed >> 33)
 }
 
-/// Bits that are added together to each of the counts.
+/// Hashes that are added to the counts together.
 const TOGETHER: usize = 8;
-/// Bits of a count that a level holds.
+/// Bits of each count that a level stores.
 const LEVEL_BITS: usize = 3;
 /// Levels for counts of 33 bits.
 const LEVELS: usize = 11;
 
-/// How many hashes have each of the 64 bits set: 64 counts side by side, the lowest three bits of each in the first level, the next three in the second and so on.
+/// Counts how many hashes have each of the 64 bits set. The 64 counts are bit-sliced: the lowest three bits
+/// of each are in the first level, the next three in the second and so on.
 ///
-/// Eight hashes are added to all of the counts by a few additions of three bits each (Harley and Seal's way to count bits), and so are the carries of
-/// eight times eight. A hash costs one such addition and an eighth, and how far a carry goes need not be guessed.
+/// Eight hashes are added to all of the counts by a few additions of three bits each (Harley and Seal's way
+/// to count bits), and the carries of eight such groups are added to the next level in the same way. So a
+/// hash costs little more than an eighth of such an addition, and there are no branches that depend on the
+/// carries.
 #[derive(Default)]
 struct Votes {
     levels: [Level; LEVELS],
@@ -118,7 +124,7 @@ impl Votes {
     /// Counts up to [`WORDS`] hashes.
     fn add(&mut self, hashes: &[u64]) {
         self.hashes += hashes.len() as u32;
-        // Zeros after the last hash fill up the last eight and change no count.
+        // Zeros pad the last group of eight and change no count.
         let mut bits = [0; WORDS];
         bits[..hashes.len()].copy_from_slice(hashes);
         let mut count = hashes.len();
@@ -133,7 +139,7 @@ impl Votes {
         }
     }
 
-    /// The bits that more than half of the hashes have.
+    /// The bits that more than half of the hashes have set.
     fn majority(self) -> u64 {
         let half = u64::from(self.hashes / 2);
         let (mut is_more, mut is_same) = (0, u64::MAX);
@@ -154,7 +160,7 @@ impl Votes {
 struct Level([u64; LEVEL_BITS]);
 
 impl Level {
-    /// Adds eight bits to each of the counts; what is carried.
+    /// Adds eight bits to each of the counts. Returns the carries.
     fn add(&mut self, [a, b, c, d, e, f, g, h]: [u64; TOGETHER]) -> u64 {
         let [ones, twos, fours] = &mut self.0;
         let two = [add(ones, a, b), add(ones, c, d), add(ones, e, f), add(ones, g, h)];
@@ -163,7 +169,7 @@ impl Level {
     }
 }
 
-/// Adds two bits to a third, 64 times side by side; what is carried.
+/// Adds two bits to a third, 64 times in parallel. Returns the carries.
 fn add(sum: &mut u64, one: u64, other: u64) -> u64 {
     let differs = one ^ other;
     let carried = one & other | differs & *sum;
@@ -220,7 +226,7 @@ mod tests {
         assert_eq!(change_size("", ""), 0.0);
         assert_eq!(change_size("", "a"), 1.0);
         assert_eq!(change_size("a b", "a b"), 0.0);
-        // Three shingles before, three after, two of them the same: two of four differ.
+        // Three shingles before, three after, two in common: two of four differ.
         assert_eq!(change_size("a b c d e", "a b c d f"), 0.5);
     }
 
@@ -231,7 +237,7 @@ mod tests {
         assert_ne!(simhash("a b"), simhash("b a"));
     }
 
-    /// Stored simhashes are compared with new ones: the values must not change.
+    /// Stored simhashes are compared with new ones, so the values must not change.
     #[test]
     fn the_values_are_those_of_earlier_versions() {
         assert_eq!(simhash("a"), 0xC4EA_B7AF_D7CC_C1B0);
@@ -243,7 +249,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_bit_is_the_majority_of_any_hashes(hashes in prop::collection::vec(any::<u64>(), 0..100), often in 1..300_usize) {
+        fn each_bit_is_the_majority_of_any_hashes(
+            hashes in prop::collection::vec(any::<u64>(), 0..100),
+            often in 1..300_usize,
+        ) {
             let mut votes = Votes::default();
             (0..often).for_each(|_| votes.add(&hashes));
             let slowly = (0..64).fold(0u64, |bits, bit| {

@@ -1,13 +1,14 @@
-//! Sitemaps: lists of pages that a site publishes for crawlers (sitemaps.org, protocol 0.90).
+//! Parser for sitemaps: lists of pages that a site publishes for crawlers (sitemaps.org, protocol 0.90).
 //!
-//! Lists of URLs with the date of their last change, indexes of such lists, plain text with a URL on each line, and any of them
-//! packed with gzip. Other languages of a page (`xhtml:link`) are read as pages without a date.
+//! It reads lists of URLs with the dates of their last changes, indexes of such lists, plain text with a URL
+//! on each line, and any of them compressed with gzip. Other languages of a page (`xhtml:link`) are read as
+//! pages without a date.
 //!
 //! # Promises
-//! - At most [`ENTRIES_MAX`] entries and [`UNPACKED_BYTES_MAX`] bytes are read, the protocol's own limits; a packed file is not
-//!   unpacked further than that.
-//! - An entry whose date makes no sense is an entry without a date.
-//! - Of a list that breaks off, what came before is read.
+//! - At most [`ENTRIES_MAX`] entries and [`UNPACKED_BYTES_MAX`] bytes are read, the protocol's own limits. A
+//!   compressed file is not decompressed further than that.
+//! - An entry with an invalid date is an entry without a date.
+//! - If a list is truncated, the part before is read.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -24,26 +25,26 @@ use super::kind::GZIP_MAGIC;
 use super::listed::Listed;
 use super::xml::{self, Attributes, Visitor};
 
-/// The most entries of one sitemap; further ones are counted.
+/// Maximum number of entries of one sitemap.
 pub const ENTRIES_MAX: usize = 50_000;
 
-/// The most bytes of one sitemap, unpacked.
+/// Maximum number of bytes of one sitemap, decompressed.
 pub const UNPACKED_BYTES_MAX: usize = 50 << 20;
 
-/// What a sitemap says.
+/// The contents of a sitemap.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Sitemap {
     /// The pages it lists, each once.
     pub pages: Vec<Listed>,
     /// The sitemaps it lists, if it is an index, each once.
     pub sitemaps: Vec<Listed>,
-    /// Other languages of its pages that it does not list by themselves before.
+    /// Other languages of its pages that were not listed as pages before.
     pub alternates: Vec<PageUrl>,
-    /// Whether it broke off, or went over a limit.
+    /// Whether it was truncated, or exceeded a limit.
     pub is_cut: bool,
 }
 
-/// Reads a sitemap that was found at `url`.
+/// Reads a sitemap that was fetched from `url`.
 pub fn read(url: &PageUrl, content_type: Option<&str>, body: &[u8], canonical: &Canonical) -> Sitemap {
     let (body, is_whole) = unpacked(body, UNPACKED_BYTES_MAX);
     let text = Charset::of(content_type, url.host(), &body).decode(&body).into_owned();
@@ -55,27 +56,28 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, body: &[u8], canonical: &
     list.sitemap
 }
 
-/// At most so many bytes of the body, unpacked if it is packed, and whether that is all of it.
+/// At most `bytes_max` bytes of the body, decompressed if it is compressed, and whether that is all of it.
 fn unpacked(body: &[u8], bytes_max: usize) -> (Cow<'_, [u8]>, bool) {
     if !body.starts_with(&GZIP_MAGIC) {
         let start = &body[..body.len().min(bytes_max)];
         return (start.into(), start.len() == body.len());
     }
     let mut plain = Vec::new();
-    // One byte more than allowed tells whether there is more. What a broken file gave before it broke is kept.
+    // One byte more than allowed shows whether there is more. The part before an error in a broken file is
+    // kept.
     let result = MultiGzDecoder::new(body).take(bytes_max as u64 + 1).read_to_end(&mut plain);
     let is_whole = result.is_ok() && plain.len() <= bytes_max;
     plain.truncate(bytes_max);
     (plain.into(), is_whole)
 }
 
-/// A sitemap that is being read.
+/// The state of the parser.
 struct List<'a> {
     canonical: &'a Canonical,
     base: Base,
     sitemap: Sitemap,
     seen: HashSet<u64>,
-    /// The depth of the `<url>` or `<sitemap>` that is open.
+    /// The depth of the open `<url>` or `<sitemap>`.
     entry_depth: usize,
     location: String,
     modified: String,
@@ -96,7 +98,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// One URL a line. Any text is well-formed.
+    /// Reads one URL per line. Any text is well-formed.
     fn read_lines(&mut self, text: &str) -> bool {
         for line in text.lines().map(str::trim).filter(|line| line.starts_with("http")) {
             if self.is_full() {
@@ -124,7 +126,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The URL of a location, if it is one and was not met before.
+    /// The URL of a location, if it is valid and was not seen before.
     fn new_url(&mut self, location: &str) -> Option<PageUrl> {
         if location.is_empty() {
             return None;
@@ -134,7 +136,7 @@ impl<'a> List<'a> {
     }
 }
 
-/// The most languages of one entry.
+/// Maximum number of languages of one entry.
 const LANGUAGES_MAX: usize = 500;
 
 impl Visitor for List<'_> {
@@ -156,7 +158,7 @@ impl Visitor for List<'_> {
     }
 
     fn close(&mut self, depth: usize, name: &str, text: &str) {
-        // Pictures and videos of a page have locations too, one level further down.
+        // Images and videos of a page have locations too, one level deeper.
         match name {
             "loc" if depth == self.entry_depth + 1 => text.clone_into(&mut self.location),
             "lastmod" if depth == self.entry_depth + 1 => text.clone_into(&mut self.modified),
@@ -195,7 +197,8 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    const LIST: &str = "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' xmlns:i='x' xmlns:xhtml='y'>
+    const LIST: &str = "<?xml version='1.0'?><urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' \
+        xmlns:i='x' xmlns:xhtml='y'>
         <url><loc> http://a.example/b?c=1&amp;d=2 </loc><lastmod>2024-05-06</lastmod>
              <i:image><i:loc>http://a.example/picture.png</i:loc></i:image>
              <xhtml:link rel='alternate' hreflang='de' href='/de'/></url>
@@ -261,9 +264,11 @@ mod tests {
         #[test]
         fn any_bytes_are_read(body in prop_oneof![
             proptest::collection::vec(any::<u8>(), 0..200),
-            "(<|</|urlset|url|sitemap|loc|lastmod|xhtml:link|>|/>| href='|rel='alternate'|http://a.example/|2024|&amp;|x|'){0,40}"
+            "(<|</|urlset|url|sitemap|loc|lastmod|xhtml:link|>|/>| \
+             href='|rel='alternate'|http://a.example/|2024|&amp;|x|'){0,40}"
                 .prop_map(String::into_bytes),
-            proptest::collection::vec(any::<u8>(), 0..60).prop_map(|bytes| [&GZIP_MAGIC[..], &bytes].concat()),
+            proptest::collection::vec(any::<u8>(), 0..60)
+                .prop_map(|bytes| [&GZIP_MAGIC[..], &bytes].concat()),
         ]) {
             let sitemap = read_it(&body);
             prop_assert!(sitemap.pages.len() <= body.len());

@@ -1,11 +1,11 @@
-//! The visible text of a page in canonical form: words with one space between them, blocks with one line end.
+//! Visible text in canonical form: words separated by single spaces, blocks by single line ends.
 //!
 //! # Promises
-//! - No space or line end stands at the start, at the end, or beside another; a no-break space is a space, and control characters
-//!   are too.
-//! - Text never grows beyond its limit, and is valid UTF-8 also where it was cut.
+//! - No space or line end is at the start, at the end, or next to another. No-break spaces and control
+//!   characters count as spaces.
+//! - Text never exceeds its limit, and is valid UTF-8 even where it was cut.
 
-/// What lies between the last word and the next.
+/// The separator between the last word and the next.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 enum Gap {
     None,
@@ -13,7 +13,7 @@ enum Gap {
     Line,
 }
 
-/// A text in the making.
+/// Builds a canonical text.
 #[derive(Debug)]
 pub(super) struct TextBuilder {
     text: Vec<u8>,
@@ -22,17 +22,17 @@ pub(super) struct TextBuilder {
 }
 
 impl TextBuilder {
-    /// A text that will hold at most `bytes_max` bytes; what comes after is left out.
+    /// A text of at most `bytes_max` bytes; the rest is left out.
     pub(super) fn new(bytes_max: usize) -> Self {
         Self::with_capacity(0, bytes_max)
     }
 
-    /// The same, with room for so many bytes.
+    /// The same, with an initial capacity.
     pub(super) fn with_capacity(bytes: usize, bytes_max: usize) -> Self {
         Self { text: Vec::with_capacity(bytes.min(bytes_max)), gap: Gap::None, bytes_max }
     }
 
-    /// Adds a piece of running text. Words go on across pieces.
+    /// Adds a piece of running text. Words may continue across pieces.
     pub(super) fn push(&mut self, piece: &[u8]) {
         let mut rest = piece;
         while !rest.is_empty() {
@@ -50,22 +50,22 @@ impl TextBuilder {
         }
     }
 
-    /// Ends the block: what follows stands on a new line.
+    /// Ends the block: the next text starts a new line.
     pub(super) fn end_block(&mut self) {
         self.gap = Gap::Line;
     }
 
-    /// Whether the next word begins a line.
+    /// Whether the next word starts a line.
     pub(super) fn begins_line(&self) -> bool {
         self.gap == Gap::Line || self.text.is_empty()
     }
 
-    /// Bytes of the text so far.
+    /// Length of the text so far, in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
 
-    /// The text.
+    /// The finished text.
     pub(super) fn finish(self) -> String {
         String::from_utf8(self.text).unwrap_or_else(|error| {
             // Pieces may end within a character, and so may a text that was cut.
@@ -91,7 +91,7 @@ impl TextBuilder {
             self.text.extend_from_slice(words);
             return;
         }
-        // Full: what fits of these words is the last.
+        // The limit is reached: what fits of these words is the last.
         let fitting = whole_characters(words, room);
         let fitting = fitting.strip_suffix(b" ").unwrap_or(fitting);
         if !fitting.is_empty() {
@@ -102,12 +102,12 @@ impl TextBuilder {
     }
 }
 
-/// The text shortened to at most `bytes_max` bytes, between characters.
+/// The text cut to at most `bytes_max` bytes, between characters.
 pub(super) fn shortened(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }
 
-/// The longest start of at most `bytes_max` bytes that ends between characters.
+/// The longest prefix of at most `bytes_max` bytes that ends between characters.
 fn whole_characters(text: &[u8], bytes_max: usize) -> &[u8] {
     let mut end = bytes_max.min(text.len());
     while 0 < end && text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
@@ -116,7 +116,8 @@ fn whole_characters(text: &[u8], bytes_max: usize) -> &[u8] {
     &text[..end]
 }
 
-/// Bytes of the words at the start that have single spaces between them: nearly all of a text is written so, and is taken as it is.
+/// Length in bytes of the leading words with single spaces between them. Nearly all text is like this and is
+/// copied unchanged.
 fn words_bytes(text: &[u8]) -> usize {
     if text.is_empty() || 0 < space_bytes(text) {
         return 0;
@@ -124,7 +125,7 @@ fn words_bytes(text: &[u8]) -> usize {
     let mut end = 1;
     loop {
         end = first_odd(text, end);
-        // A byte that may begin a space begins a letter more often.
+        // A byte that may begin a space more often begins a letter.
         if end == text.len() || text[end] <= b' ' || 0 < space_bytes(&text[end..]) {
             break;
         }
@@ -134,10 +135,11 @@ fn words_bytes(text: &[u8]) -> usize {
     if text[end - 1] == b' ' { end - 1 } else { end }
 }
 
-/// Bytes that are looked at together where there are so many.
+/// Bytes that are scanned together, if there are as many.
 const STRIDE: usize = 32;
 
-/// Where, from `start` on, a byte first stands that is odd; the length of the text if none is. There is a byte before `start`.
+/// The position of the first odd byte from `start` on; the length of the text if there is none. `start` must
+/// be at least 1.
 fn first_odd(text: &[u8], start: usize) -> usize {
     let mut at = start;
     while text.get(at - 1..at + STRIDE).is_some_and(is_plain) {
@@ -155,18 +157,19 @@ fn first_odd(text: &[u8], start: usize) -> usize {
     at
 }
 
-/// Whether a byte is neither of a word nor a single space, or may not be.
+/// Whether a byte is neither part of a word nor a single space, or might not be.
 fn is_odd(before: u8, byte: u8) -> bool {
     (byte < b' ') | (byte == 0xC2) | ((byte == b' ') & (before == b' '))
 }
 
-/// Whether no byte after the first is odd. Without a branch, so that it is done for all at once.
+/// Whether no byte after the first is odd. Without branches, so that it can be vectorised.
 fn is_plain(window: &[u8]) -> bool {
     let pairs = window.iter().zip(&window[1..]);
     !pairs.fold(false, |odd, (before, byte)| odd | is_odd(*before, *byte))
 }
 
-/// The highest bit of each of the last eight bytes that is odd, and by borrowing of a few that are not.
+/// The highest bit of each odd byte among the last eight. A borrow may also set it for bytes after an odd
+/// one.
 fn odd_of_eight([before, eight @ ..]: [u8; 9]) -> u64 {
     const LOWEST: u64 = 0x0101_0101_0101_0101;
     const HIGHEST: u64 = 0x80 * LOWEST;
@@ -178,11 +181,11 @@ fn odd_of_eight([before, eight @ ..]: [u8; 9]) -> u64 {
     less(eight, 0x20) | same(0xC2) | spaces & after_space
 }
 
-/// Bytes of the space at the start; none if a word stands there.
+/// Length in bytes of the space at the start; 0 if the text starts with a word.
 fn space_bytes(text: &[u8]) -> usize {
     match text {
         [first, ..] if *first <= b' ' => 1,
-        // U+00A0, the no-break space, and the other control characters of Latin-1.
+        // U+00A0, the no-break space, and the control characters U+0080 to U+009F.
         [0xC2, 0x80..=0xA0, ..] => 2,
         _ => 0,
     }
@@ -235,15 +238,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn words_are_those_between_spaces(text in "([a-cü§]{1,9}| |  |\n|\u{a0}|\u{0}|[a-z]{30,70}| [a-z] [a-z] ){0,30}") {
+        fn words_are_those_between_spaces(
+            text in "([a-cü§]{1,9}| |  |\n|\u{a0}|\u{0}|[a-z]{30,70}| [a-z] [a-z] ){0,30}",
+        ) {
             let mut built = TextBuilder::new(usize::MAX);
             built.push(text.as_bytes());
-            let words: Vec<&str> = text.split([' ', '\n', '\u{a0}', '\0']).filter(|word| !word.is_empty()).collect();
+            let words: Vec<&str> =
+                text.split([' ', '\n', '\u{a0}', '\0']).filter(|word| !word.is_empty()).collect();
             prop_assert_eq!(built.finish(), words.join(" "));
         }
 
         #[test]
-        fn any_text_becomes_canonical_and_stays_so(pieces in proptest::collection::vec("(\\PC|\u{a0}|\\s|\u{0}){0,12}", 0..6), bytes_max in 0usize..40) {
+        fn any_text_becomes_canonical_and_stays_so(
+            pieces in proptest::collection::vec("(\\PC|\u{a0}|\\s|\u{0}){0,12}", 0..6),
+            bytes_max in 0usize..40,
+        ) {
             let mut text = TextBuilder::new(bytes_max);
             for piece in &pieces {
                 text.push(piece.as_bytes());

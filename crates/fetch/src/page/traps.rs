@@ -1,14 +1,17 @@
-//! Trap defence: parts of a site that go on for ever, by mistake or by malice, and are not worth following.
+//! Crawler traps: detects endless parts of a site, accidental or malicious, that are not worth following.
 //!
-//! Every new URL is judged once, before it is kept. Some traps show in one URL: a path that repeats itself, that is too deep, a
-//! calendar that has left this age. Others show only by their number: one page asked for with ever new parameters, the same pages
-//! under ever new session ids, a site without end. Those are counted for each site, and only what was kept counts.
+//! Every new URL is checked once, before it is kept. Some traps show in a single URL: a path that repeats
+//! itself or is too deep, a calendar far in the past or future. Others show only in numbers: one page with
+//! ever new parameters, the same pages with ever new session ids, an endless site. For these the kept URLs of
+//! each site are counted.
 //!
 //! # Promises
-//! - Whatever is cut has a reason, and the report gives for each site and reason how many, and one example.
-//! - Memory is bounded: at most [`SITES_MAX`] sites and [`COUNTERS_MAX`] counters, of which one site has at most
-//!   [`SITE_COUNTERS_MAX`]. What cannot be counted is kept, and then only the limits of one URL hold.
-//! - Ordinary sites pass whole: dated archives, forums with one page for each number, pages with a few parameters.
+//! - Every cut URL has a reason. The report gives the number and one example for each site and reason.
+//! - Memory is bounded: at most [`SITES_MAX`] sites and [`COUNTERS_MAX`] counters, of which one site has at
+//!   most [`SITE_COUNTERS_MAX`]. URLs that cannot be counted are kept, and only the limits for single URLs
+//!   apply to them.
+//! - Ordinary sites pass whole: dated archives, forums with one page for each number, pages with a few
+//!   parameters.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,44 +22,45 @@ use xxhash_rust::xxh3::Xxh3;
 use super::address::PageUrl;
 use super::parameters::is_token;
 
-/// The most sites that are counted. At 24 bytes a site they take 24 MB and the table's slack.
+/// Maximum number of counted sites. At 24 bytes per site they take 24 MB plus the table's slack.
 pub const SITES_MAX: usize = 1_000_000;
 
-/// The most counters of all sites together. At 16 bytes a counter they take 16 MB and the table's slack.
+/// Maximum number of counters of all sites. At 16 bytes per counter they take 16 MB plus the table's slack.
 pub const COUNTERS_MAX: usize = 1_000_000;
 
-/// The most counters of one site, so that one cannot use up those of the others.
+/// Maximum number of counters of one site, so that no site can use up those of the others.
 pub const SITE_COUNTERS_MAX: u32 = 20_000;
 
-/// The most rows of the report; further sites are only counted by their reason.
+/// Maximum number of rows of the report. Further sites are only counted by reason.
 pub const REPORT_ROWS_MAX: usize = 10_000;
 
-/// Where the patience with a site ends. Zero is no patience; to switch a limit off, set it to its type's maximum.
+/// Limits beyond which URLs are cut. Zero cuts everything; to disable a limit, set it to its type's maximum.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TrapLimits {
-    /// Links from the nearest seed.
+    /// Maximum number of links from the nearest seed.
     pub link_depth: u16,
-    /// Segments of a path.
+    /// Maximum number of segments of a path.
     pub path_segments: usize,
-    /// How often one name may stand in a path, and a run of names one after the other.
+    /// Maximum number of occurrences of a name in a path. A run of names that is repeated this often in a row
+    /// is cut, too.
     pub path_repeats: usize,
-    /// Years into the future that a calendar may lead.
+    /// Maximum number of years that a calendar may lead into the future.
     pub years_ahead: i64,
-    /// Years into the past that a calendar may lead.
+    /// Maximum number of years that a calendar may lead into the past.
     pub years_back: i64,
-    /// Parameters of one query.
+    /// Maximum number of parameters of a query.
     pub parameters: usize,
-    /// Kept URLs of one path that differ in their queries.
+    /// Maximum number of kept URLs of one path with different queries.
     pub queries_per_path: u32,
-    /// Kept lists of parameter names of one path: a page that can be filtered in many ways has very many.
+    /// Maximum number of kept lists of parameter names of one path: a page with many filters has very many.
     pub parameter_lists_per_path: u32,
-    /// Kept URLs that differ only in what looks like a session id.
+    /// Maximum number of kept URLs that differ only in a probable session id.
     pub sessions_per_page: u32,
-    /// Segments from which on a path is deep, ...
+    /// A path with more segments than this is deep.
     pub deep_path_segments: usize,
-    /// ... and kept URLs of a site with such paths.
+    /// Maximum number of kept URLs of a site with deep paths.
     pub deep_paths_per_site: u32,
-    /// Kept URLs of a site.
+    /// Maximum number of kept URLs of a site.
     pub urls_per_site: u32,
 }
 
@@ -88,11 +92,11 @@ pub enum Trap {
     PathDepth,
     /// The path repeats itself.
     PathRepeats,
-    /// A date far from now.
+    /// A date in the far past or future.
     Calendar,
     /// Too many parameters.
     Parameters,
-    /// Too many queries, or kinds of queries, for one path.
+    /// Too many queries, or lists of parameter names, for one path.
     QueryExplosion,
     /// The same page under too many session ids.
     SessionMaze,
@@ -103,7 +107,7 @@ pub enum Trap {
 }
 
 impl Trap {
-    /// All traps, in the order in which they are looked for.
+    /// All traps.
     pub const ALL: [Self; 9] = [
         Self::LinkDepth,
         Self::PathDepth,
@@ -116,7 +120,7 @@ impl Trap {
         Self::SiteFull,
     ];
 
-    /// The word for it, as reports and stores write it.
+    /// Its name in reports and stores.
     pub fn name(self) -> &'static str {
         match self {
             Self::LinkDepth => "link-depth",
@@ -148,29 +152,29 @@ impl fmt::Display for Trap {
     }
 }
 
-/// What becomes of a URL.
+/// The result of a check.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// It is worth keeping.
+    /// The URL is worth keeping.
     Keep,
-    /// It is part of a trap.
+    /// The URL is part of a trap.
     Cut(Trap),
 }
 
-/// How much was cut of one site for one reason.
+/// The URLs of one site that were cut for one reason.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Cut {
     /// The site.
     pub site: String,
     /// The reason.
     pub trap: Trap,
-    /// How many URLs.
+    /// Number of URLs.
     pub urls: u64,
     /// The first of them.
     pub example: PageUrl,
 }
 
-/// Guards a crawl against traps. One for the whole crawl, owned by whoever admits URLs.
+/// Checks URLs for traps. There is one for the whole crawl, owned by the code that admits URLs.
 #[derive(Debug, Default)]
 pub struct TrapGuard {
     limits: TrapLimits,
@@ -188,12 +192,12 @@ struct Site {
 }
 
 impl TrapGuard {
-    /// A guard that has seen nothing yet.
+    /// A guard with empty counters.
     pub fn new(limits: TrapLimits) -> Self {
         Self { limits, ..Self::default() }
     }
 
-    /// Judges a URL that is new, `depth` links from the nearest seed, and counts it if it is worth keeping.
+    /// Checks a new URL, `depth` links from the nearest seed, and counts it if it is worth keeping.
     pub fn judge(&mut self, url: &PageUrl, depth: u16, now: Timestamp) -> Verdict {
         let traits = Traits::of(url);
         let trap = self.shape(url, &traits, depth, now).or_else(|| self.number(&traits));
@@ -214,7 +218,7 @@ impl TrapGuard {
         self.count(traits);
     }
 
-    /// What was cut, the most first.
+    /// The cut URLs, the largest numbers first.
     pub fn report(&self) -> Vec<Cut> {
         let mut cuts: Vec<Cut> = self.cuts.values().cloned().collect();
         cuts.sort_by(|one, other| {
@@ -223,12 +227,12 @@ impl TrapGuard {
         cuts
     }
 
-    /// How many URLs of all sites were cut for a reason.
+    /// Number of URLs of all sites that were cut for a reason.
     pub fn cut(&self, trap: Trap) -> u64 {
         self.cuts_of_all[trap as usize]
     }
 
-    /// The trap that shows in the URL alone.
+    /// The trap that the URL alone shows.
     fn shape(&self, url: &PageUrl, traits: &Traits, depth: u16, now: Timestamp) -> Option<Trap> {
         let limits = &self.limits;
         if limits.link_depth < depth {
@@ -246,7 +250,7 @@ impl TrapGuard {
         }
     }
 
-    /// The trap that shows in the number of URLs like this one.
+    /// The trap that the number of similar URLs shows.
     fn number(&self, traits: &Traits) -> Option<Trap> {
         let limits = &self.limits;
         let site = self.sites.get(&traits.site).copied().unwrap_or_default();
@@ -315,20 +319,21 @@ impl TrapGuard {
     }
 }
 
-/// What of a URL is counted, as hashes. The start-up index of the stores keeps them: made in another way they need another number of its form.
+/// The counted features of a URL, as hashes. They are stored in the start-up index: a change to them requires
+/// a new version of its format.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Traits {
     /// The site.
     pub site: u64,
-    /// Parts of the path.
+    /// Number of segments of the path.
     pub segments: usize,
-    /// The URL with a star for each session id, if there is one.
+    /// The URL with each session id replaced by a star; none without session ids.
     pub masked: Option<u64>,
-    /// The query, if there is one.
+    /// The features of the query, if there is one.
     pub query: Option<QueryTraits>,
 }
 
-/// What of a query is counted, as hashes that include the site and the path.
+/// The counted features of a query, as hashes that include the site and the path.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct QueryTraits {
     /// All queries of the path.
@@ -340,7 +345,7 @@ pub struct QueryTraits {
 }
 
 impl Traits {
-    /// The traits of a URL.
+    /// The features of a URL.
     pub fn of(url: &PageUrl) -> Self {
         let path = [url.site(), url.path()];
         let query = url.query().map(|query| QueryTraits {
@@ -362,7 +367,7 @@ fn hash<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hasher = Xxh3::new();
     for part in parts {
         hasher.update(part.as_bytes());
-        // No canonical URL holds a line end.
+        // No canonical URL contains a line end.
         hasher.update(b"\n");
     }
     hasher.digest()
@@ -373,8 +378,8 @@ fn segments(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').skip(1).filter(|segment| !segment.is_empty())
 }
 
-/// The hash of the URL with a star for each token that may be a session id; nothing if there is none. The last name of a path
-/// is what the page is called, token or not.
+/// The hash of the URL with each probable session id replaced by a star; none if there is none. The last name
+/// of a path identifies the page, even if it looks like a token.
 fn masked(url: &PageUrl) -> Option<u64> {
     let (directories, _) = url.path().rsplit_once('/')?;
     let holds_session =
@@ -397,17 +402,17 @@ fn masked(url: &PageUrl) -> Option<u64> {
     ))
 }
 
-/// Whether a parameter is called like one that holds a session id.
+/// Whether a parameter has a name typical of session ids.
 fn is_session(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     lower.contains("sess") || lower.contains("token") || lower.ends_with("sid")
 }
 
-/// The longest run of names that is looked for, in names.
+/// Maximum length of a repeated run that is searched for, in names.
 const RUN_MAX: usize = 5;
 
-/// Whether a name that is not a number, or an empty one, stands more than `allowed` times in the path, or a run of names
-/// `allowed` times one after the other.
+/// Whether a name that is not a number (it may be empty) occurs more than `allowed` times in the path, or a
+/// run of names is repeated `allowed` times in a row.
 fn repeats_itself(path: &str, allowed: usize) -> bool {
     let names: Vec<&str> = path.split('/').skip(1).collect();
     let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
@@ -425,7 +430,7 @@ fn repeats_itself(path: &str, allowed: usize) -> bool {
         })
 }
 
-/// Whether the URL holds a date further from the year than a calendar may lead.
+/// Whether the URL contains a date further from the year than a calendar may lead.
 fn leads_far_from(year: i64, url: &PageUrl, limits: &TrapLimits) -> bool {
     let earliest = year.saturating_sub(limits.years_back);
     let latest = year.saturating_add(limits.years_ahead);
@@ -433,10 +438,10 @@ fn leads_far_from(year: i64, url: &PageUrl, limits: &TrapLimits) -> bool {
     dates_in(url.path_and_query()).any(is_far) || years_in(url.query().unwrap_or("")).any(is_far)
 }
 
-/// Years between which four digits are taken for a year at all.
+/// Range of numbers that count as years.
 const YEARS: std::ops::RangeInclusive<i64> = 1_000..=2_999;
 
-/// The years of what looks like a date: four digits, a separator, and a month in two digits.
+/// The years of texts that look like a date: four digits, a separator, and a month in two digits.
 fn dates_in(text: &str) -> impl Iterator<Item = i64> {
     let bytes = text.as_bytes();
     (0..bytes.len().saturating_sub(6)).filter_map(move |start| {
@@ -451,7 +456,7 @@ fn dates_in(text: &str) -> impl Iterator<Item = i64> {
     })
 }
 
-/// The years of parameters that say they are one, or a date written in digits only.
+/// The years of parameters whose name says that they are a year, or a date written in digits only.
 fn years_in(query: &str) -> impl Iterator<Item = i64> {
     query.split('&').filter_map(|pair| {
         let (name, value) = pair.split_once('=')?;
@@ -476,7 +481,7 @@ fn number(digits: &[u8]) -> Option<i64> {
         .try_fold(0i64, |number, digit| digit.is_ascii_digit().then(|| number * 10 + i64::from(digit - b'0')))
 }
 
-/// The year of a moment, at worst a day wrong.
+/// The year of a time, at most a day off.
 fn year_of(moment: Timestamp) -> i64 {
     /// Milliseconds of a mean year of the Gregorian calendar, 365.2425 days.
     const YEAR_MILLIS: i64 = 31_556_952_000;
@@ -556,7 +561,7 @@ mod tests {
         check(&format!("/?{query}"), Some(Trap::Parameters));
     }
 
-    /// Judges many URLs and says how many were kept, and why the last was not.
+    /// Checks many URLs. Returns how many were kept, and the last verdict.
     fn flood(limits: TrapLimits, paths: impl Iterator<Item = String>) -> (usize, Verdict, TrapGuard) {
         let mut guard = TrapGuard::new(limits);
         let mut kept = 0;
@@ -631,7 +636,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_url_has_a_verdict(path in "/(a|b|/|[0-9]{1,4}|-|\\?|&|=|year|date|%C3|0123456789abcdef){0,30}", depth: u16, now: i64) {
+        fn any_url_has_a_verdict(
+            path in "/(a|b|/|[0-9]{1,4}|-|\\?|&|=|year|date|%C3|0123456789abcdef){0,30}",
+            depth: u16,
+            now: i64,
+        ) {
             TrapGuard::default().judge(&url(&path), depth, Timestamp::from_millis(now));
         }
     }

@@ -1,25 +1,27 @@
-//! The words of a canonical text, each as a hash.
+//! Hashes of the words of a canonical text.
 //!
-//! A word is short and the next has another length, so that a processor that guesses what comes next guesses wrong at nearly every word: that costs
-//! more than the hashing. Therefore the ends of words are found for 64 bytes at a time, and words of about one length are hashed together.
+//! Words are short and vary in length, so that branch prediction would fail at nearly every word. That would
+//! cost more than the hashing. Therefore word ends are found for 64 bytes at a time, and words of similar
+//! length are hashed together.
 //!
 //! # Promises
-//! - The hashes are the xxh3 of what stands between spaces and line ends, in the order of the text.
+//! - The hashes are the xxh3 of the bytes between spaces and line ends, in the order of the text.
 
 use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes in which the ends of words are found at a time: one bit of a word for each.
+/// Bytes in which word ends are searched for at a time, one bit of a 64-bit word for each.
 const ROW: usize = 64;
 /// Words that are hashed at a time.
 pub(super) const WORDS: usize = 256;
-/// Kinds of lengths that xxh3 tells apart: up to 3, 8 and 16 bytes, and longer.
+/// Classes of lengths that xxh3 treats differently: up to 3, 8 and 16 bytes, and longer.
 const KINDS: usize = 4;
-/// The kind of each length up to 17.
+/// The class of each length up to 17.
 const KIND: [u8; 18] = [0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 3];
 
-/// Gives the hashes of the words of these parts of a text, in order, up to [`WORDS`] at a time. A word ends where its part ends.
+/// Passes the hashes of the words of these parts of a text to `give`, in order, up to [`WORDS`] at a time. A
+/// word ends at the end of its part.
 pub(super) fn each_word_hashes(
     text: &[u8],
     parts: impl IntoIterator<Item = Range<usize>>,
@@ -37,7 +39,7 @@ pub(super) fn each_word_hashes(
     give(words.hashes(text));
 }
 
-/// Words that wait to be hashed.
+/// A batch of words to be hashed.
 struct Words {
     places: [(usize, usize); WORDS],
     count: usize,
@@ -58,7 +60,7 @@ impl Words {
         self.count += 1;
     }
 
-    /// The hashes of the words that wait, in their order; none wait any longer.
+    /// The hashes of the batch, in order. Empties the batch.
     fn hashes(&mut self, text: &[u8]) -> &[u64] {
         let count = std::mem::take(&mut self.count);
         let (of_kind, count_of_kind) = by_kind(&self.places[..count]);
@@ -72,13 +74,13 @@ impl Words {
     }
 }
 
-/// Which of the words are of each kind, and how many.
+/// The words of each class, and their number.
 fn by_kind(places: &[(usize, usize)]) -> ([[u8; WORDS]; KINDS], [usize; KINDS]) {
     let mut of_kind = [[0; WORDS]; KINDS];
     let mut counts = [0; KINDS];
     for (word, (start, end)) in places.iter().enumerate() {
         let kind = KIND[(end - start).min(KIND.len() - 1)];
-        // Written to every list and counted in one: the counts then stay in registers.
+        // Written to every list and counted in one, so that the counts stay in registers.
         for (number, (words, count)) in of_kind.iter_mut().zip(&mut counts).enumerate() {
             words[*count % WORDS] = word as u8;
             *count += usize::from(usize::from(kind) == number);
@@ -87,7 +89,7 @@ fn by_kind(places: &[(usize, usize)]) -> ([[u8; WORDS]; KINDS], [usize; KINDS]) 
     (of_kind, counts)
 }
 
-/// Gives where each word of a part of the text begins and ends.
+/// Passes the start and end of each word of a part of the text to `give`.
 fn each_word(text: &[u8], part: Range<usize>, mut give: impl FnMut(usize, usize)) {
     let mut start = part.start;
     let mut end_at = |end: usize| {
@@ -113,11 +115,12 @@ fn is_end(byte: u8) -> bool {
     byte == b' ' || byte == b'\n'
 }
 
-/// Which bytes end a word: a bit for each, the first the lowest.
+/// A bit for each byte that ends a word; the lowest for the first byte.
 fn ends(row: &[u8; ROW]) -> u64 {
-    // All bits of each byte that ends a word; the compiler compares many bytes at once.
+    // All bits of each byte that ends a word; the compiler vectorises this.
     let found = row.map(|byte| if is_end(byte) { 0xFF } else { 0 });
-    // Of the eighth number n of the row the n-th bit of each byte is kept: all eights then find room in one word.
+    // Keeps the n-th bit of each byte of the n-th group of eight, so that all groups fit into one 64-bit
+    // word.
     let eights = found.as_chunks::<8>().0.iter().enumerate();
     let mixed = eights.fold(0, |mixed, (number, eight)| {
         mixed | u64::from_le_bytes(*eight) & (0x0101_0101_0101_0101 << number)
@@ -125,7 +128,7 @@ fn ends(row: &[u8; ROW]) -> u64 {
     transposed(mixed)
 }
 
-/// Eight rows of eight bits with rows and columns exchanged (Warren, "Hacker's Delight", section 7-3).
+/// Transposes a matrix of eight by eight bits (Warren, "Hacker's Delight", section 7-3).
 fn transposed(bits: u64) -> u64 {
     let steps = [(7, 0x00AA_00AA_00AA_00AA), (14, 0x0000_CCCC_0000_CCCC), (28, 0x0000_0000_F0F0_F0F0)];
     steps.into_iter().fold(bits, |bits, (shift, places)| {
@@ -160,13 +163,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_words_are_what_stands_between_spaces(text in "[ab\\n\u{a0}ü!\u{8}\u{20ac} ]{0,300}", bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn the_words_are_what_stands_between_spaces(
+            text in "[ab\\n\u{a0}ü!\u{8}\u{20ac} ]{0,300}",
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+        ) {
             prop_assert_eq!(hashes(text.as_bytes()), slowly(text.as_bytes()));
             prop_assert_eq!(hashes(&bytes), slowly(&bytes));
         }
 
         #[test]
-        fn the_words_of_parts_are_those_of_each(one in "[ab\\n ]{0,150}", left_out in "[a ]{0,9}", other in "[ab ]{0,150}") {
+        fn the_words_of_parts_are_those_of_each(
+            one in "[ab\\n ]{0,150}",
+            left_out in "[a ]{0,9}",
+            other in "[ab ]{0,150}",
+        ) {
             let text = [one.as_str(), &left_out, &other].concat();
             let parts = [0..one.len(), one.len() + left_out.len()..text.len()];
             let mut hashes = Vec::new();

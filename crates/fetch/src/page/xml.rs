@@ -1,8 +1,8 @@
-//! A walk through foreign XML, for sitemaps and feeds.
+//! A lenient XML walker for sitemaps and feeds.
 //!
 //! # Promises
-//! - No entity is ever expanded but the five of XML itself and single characters; document types are passed over.
-//! - What is not well-formed ends the walk or is passed over; what came before it has been seen.
+//! - Only the five entities of XML itself and character references are expanded; document types are skipped.
+//! - Malformed parts are skipped or end the walk; everything before them has been visited.
 //! - The text of an element is kept up to [`TEXT_BYTES_MAX`] bytes.
 
 use std::borrow::Cow;
@@ -14,20 +14,22 @@ use quick_xml::reader::Reader;
 
 use super::canonical::REFERENCE_BYTES_MAX;
 
-/// The longest text of one element that is kept, in bytes: one more than the longest reference, so that it is refused as such.
+/// Maximum length of the text of one element, in bytes: one more than the longest reference, so that a longer
+/// one is refused as too long.
 const TEXT_BYTES_MAX: usize = REFERENCE_BYTES_MAX + 1;
 
-/// Who wants to know of elements.
+/// Receives the elements of a document.
 pub(super) trait Visitor {
-    /// An element begins; the outermost has depth 1.
+    /// Called at the start of an element; the outermost has depth 1.
     fn open(&mut self, depth: usize, name: &str, attributes: &Attributes<'_>);
-    /// An element ends; `text` is what followed its last inner start tag, or its own.
+    /// Called at the end of an element. `text` is the text since the last start tag before it: that of an
+    /// inner element, or its own.
     fn close(&mut self, depth: usize, name: &str, text: &str);
-    /// Whether nothing further is wanted.
+    /// Whether the walk may end.
     fn is_full(&self) -> bool;
 }
 
-/// Walks through a document and says whether it was well-formed as far as it was wanted.
+/// Walks through a document. Returns whether it was well-formed up to where the walk ended.
 pub(super) fn walk(document: &str, visitor: &mut impl Visitor) -> bool {
     let mut reader = Reader::from_str(document);
     let config = reader.config_mut();
@@ -67,12 +69,12 @@ pub(super) struct Attributes<'a> {
 }
 
 impl Attributes<'_> {
-    /// The value of the attribute of this name, whatever its prefix.
+    /// The value of the attribute with this local name.
     pub(super) fn get(&self, wanted: &str) -> Option<String> {
         let mut attributes = self.element.attributes();
         let found =
             attributes.with_checks(false).flatten().find(|attribute| local(attribute.key.0) == wanted)?;
-        // An entity that is not known leaves the value as it was written.
+        // An unknown entity leaves the value unchanged.
         let value = found.normalized_value(XmlVersion::Implicit1_0).unwrap_or(Cow::Borrowed(&found.value));
         (value.len() <= TEXT_BYTES_MAX).then(|| value.trim().into())
     }
@@ -94,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes down what it sees.
+    /// Records what it visits.
     #[derive(Default)]
     struct Witness {
         seen: Vec<String>,
@@ -145,7 +147,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_walked(document in "(<|>|/|!|\\?|\\[|CDATA|DOCTYPE|--|&|;|#|x|a=|'|\"|ü| |-|\\]){0,40}") {
+        fn any_text_is_walked(
+            document in "(<|>|/|!|\\?|\\[|CDATA|DOCTYPE|--|&|;|#|x|a=|'|\"|ü| |-|\\]){0,40}",
+        ) {
             walk(&document, &mut Witness::default());
         }
     }

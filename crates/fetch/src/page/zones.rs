@@ -1,32 +1,35 @@
-//! Which part of a page an element belongs to: what the page is about, or what surrounds it on every page of its site.
+//! Zones of a page: recognises main content, and navigation, headers, footers and sidebars around it.
 //!
-//! The rules, in the order in which they are asked (HTML standard, 4.3 "Sections"; WAI-ARIA 1.2, 5.3.4 "Landmark roles"):
-//! 1. `<main>` and `role=main` hold what the page is about; so does `<article>`.
-//! 2. `<nav>` and `<aside>`, and the roles `navigation`, `complementary`, `banner`, `contentinfo`, `search` and `alert`, surround it.
+//! The rules, in the order in which they are applied (HTML standard, 4.3 "Sections"; WAI-ARIA 1.2, 5.3.4
+//! "Landmark roles"):
+//! 1. `<main>` and `role=main` contain the main content; so does `<article>`.
+//! 2. `<nav>` and `<aside>`, and the roles `navigation`, `complementary`, `banner`, `contentinfo`, `search`
+//!    and `alert`, surround it.
 //! 3. `<header>` and `<footer>` surround it, unless they are those of an article or of the main part itself.
-//! 4. So do elements whose whole class or id is a name such as `footer` (outside of the main part) or `related` (anywhere); not those that merely
-//!    contain the word, such as `with-sidebar`, which is mostly the name of everything.
+//! 4. So do elements whose whole class or id is a name such as `footer` (outside of the main part) or
+//!    `related` (anywhere), but not those that merely contain the word, such as `with-sidebar`, which is
+//!    usually a class of the whole page.
 //!
 //! # Promises
-//! - What surrounds is decided by the outermost element that says so: nothing inside of a navigation is main again.
+//! - The outermost surrounding element decides: nothing inside of a navigation is main content again.
 //!
 //! # Departures
-//! How dense the links of a part are does not count, as it does in most removers of boilerplate: a list of links is what a hub is about, and that
-//! it changed is what a crawler most wants to know.
+//! Link density does not count, as it does in most boilerplate removers: a list of links is the content of a
+//! hub page, and its changes are what a crawler most wants to know.
 
-/// Where on a page an element stands.
+/// The zone of an element.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(super) struct Zone {
     /// Inside of `<main>`.
     pub(super) in_main: bool,
     /// Inside of `<article>`.
     pub(super) in_article: bool,
-    /// Inside of what surrounds the main text.
+    /// Inside of an element that surrounds the main text.
     pub(super) surrounds: bool,
 }
 
 impl Zone {
-    /// The zone of an element within this one.
+    /// The zone of a child element.
     pub(super) fn of_child(self, name: &[u8], id: &[u8], class: &[u8], role: &[u8]) -> Self {
         if self.surrounds {
             return self;
@@ -60,10 +63,10 @@ impl Zone {
     }
 }
 
-/// The longest name that is looked for, in bytes.
+/// Maximum length of the names in the lists below, in bytes.
 const NAME_BYTES_MAX: usize = 16;
 
-/// A class or an id in small letters; nothing of one that is longer than those that are looked for.
+/// A class or an id in lower case; empty if it is longer than the names in the lists below.
 fn in_small_letters<'a>(name: &[u8], buffer: &'a mut [u8; NAME_BYTES_MAX]) -> &'a [u8] {
     let Some(letters) = buffer.get_mut(..name.len()) else { return b"" };
     letters.copy_from_slice(name);
@@ -71,7 +74,7 @@ fn in_small_letters<'a>(name: &[u8], buffer: &'a mut [u8; NAME_BYTES_MAX]) -> &'
     letters
 }
 
-/// Classes and ids of what surrounds the main text.
+/// Classes and ids of elements that surround the main text.
 fn is_surrounding(name: &[u8]) -> bool {
     matches!(
         name,
@@ -97,7 +100,7 @@ fn is_surrounding(name: &[u8]) -> bool {
     )
 }
 
-/// Classes and ids of what is no part of the main text even within it.
+/// Classes and ids of elements that do not belong to the main text even inside of it.
 fn is_beside(name: &[u8]) -> bool {
     matches!(
         name,

@@ -1,19 +1,19 @@
-//! Which addresses belong to the public Internet, and which a crawler must not be led to.
+//! IP address ranges: which addresses are public, and which a crawler must not connect to (SSRF protection).
 //!
-//! A name of the public Web may point anywhere: to this machine, to the network behind it, to the metadata service of
-//! a cloud. So the very address of every connection is judged, after DNS and before a byte is sent. The ranges are
-//! those of the IANA special-purpose registries (RFC 6890 and its updates), with the addresses that stand for an IPv4
-//! address judged by it.
+//! A name of the public Web may resolve to any address: this machine, the network behind it, the metadata
+//! service of a cloud. So the address of every connection is checked, after DNS and before a byte is sent.
+//! The ranges are those of the IANA special-purpose registries (RFC 6890 and its updates); an address that
+//! embeds an IPv4 address is checked by that.
 //!
 //! # Promises
-//! - What is not globally reachable by the registries is not public.
-//! - An IPv6 address that carries an IPv4 address (mapped, compatible, NAT64, 6to4) is as public as that one.
+//! - An address that is not globally reachable by the registries is not public.
+//! - An IPv6 address that embeds an IPv4 address (mapped, compatible, NAT64, 6to4) is as public as that one.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-/// Where an address leads.
+/// The range that an address belongs to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AddressRange {
     /// The public Internet.
@@ -28,9 +28,10 @@ pub enum AddressRange {
     Shared,
     /// A cloud's metadata or control service.
     Metadata,
-    /// Many machines at once.
+    /// Multicast.
     Multicast,
-    /// No machine in particular: unspecified, broadcast, documentation, benchmarks, tunnels, or not yet given out.
+    /// No machine in particular: unspecified, broadcast, documentation, benchmarks, tunnels, or not yet
+    /// allocated.
     Reserved,
 }
 
@@ -59,20 +60,20 @@ impl fmt::Display for AddressRange {
     }
 }
 
-/// Which addresses beyond the public Internet may be visited.
+/// Which non-public addresses may be visited.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub enum PrivateAddresses {
-    /// None of them: the default.
+    /// None: the default.
     #[default]
     Refused,
-    /// All of them.
+    /// All.
     Allowed,
     /// Those of these networks.
     Only(Vec<Network>),
 }
 
 impl PrivateAddresses {
-    /// The range that forbids a connection to this address, if one does.
+    /// The range because of which a connection to this address is forbidden; none if it is allowed.
     pub fn forbid(&self, address: IpAddr) -> Option<AddressRange> {
         let range = AddressRange::of(address);
         let allowed = match self {
@@ -85,7 +86,7 @@ impl PrivateAddresses {
     }
 }
 
-/// A network: an address and how many of its leading bits count, as in `10.0.0.0/8`.
+/// A network: an address and its prefix length, as in `10.0.0.0/8`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Network {
     address: IpAddr,
@@ -93,7 +94,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether the address is of this network.
+    /// Whether the address belongs to this network.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(network), IpAddr::V4(address)) => {
@@ -129,13 +130,13 @@ impl FromStr for Network {
     }
 }
 
-/// The leading bits of an address of so many bits.
+/// The leading `prefix` bits of an address that has `bits` bits.
 fn leading(address: u128, bits: u32, prefix: u8) -> u128 {
     address.checked_shr(bits - u32::from(prefix)).unwrap_or(0)
 }
 
 fn of_v4(address: Ipv4Addr) -> AddressRange {
-    // Services of clouds at addresses that are not link-local: Azure's (public by number), Alibaba's, Oracle's.
+    // Cloud services at addresses that are not link-local: Azure's (a public address), Alibaba's, Oracle's.
     const METADATA: [[u8; 4]; 4] =
         [[169, 254, 169, 254], [168, 63, 129, 16], [100, 100, 100, 200], [192, 0, 0, 192]];
     let octets = address.octets();
@@ -148,7 +149,7 @@ fn of_v4(address: Ipv4Addr) -> AddressRange {
         [169, 254, ..] => AddressRange::LinkLocal,
         [100, 64..=127, ..] => AddressRange::Shared,
         [224..=239, ..] => AddressRange::Multicast,
-        // This network, the future and broadcast.
+        // "This network", reserved for the future, and broadcast.
         [0 | 240..=255, ..] => AddressRange::Reserved,
         // Protocol assignments and documentation; relays of 6to4.
         [192, 0, 0 | 2, _] | [192, 88, 99, _] => AddressRange::Reserved,
@@ -172,9 +173,9 @@ fn of_v6(address: Ipv6Addr) -> AddressRange {
         [0xfe80..=0xfebf, ..] => AddressRange::LinkLocal,
         [0xfc00..=0xfdff | 0xfec0..=0xfeff, ..] => AddressRange::Private,
         [0xff00..=0xffff, ..] => AddressRange::Multicast,
-        // Protocol assignments with Teredo; documentation.
+        // Protocol assignments including Teredo; documentation.
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => AddressRange::Reserved,
-        // Only 2000::/3 has been given out as global unicast.
+        // Only 2000::/3 has been allocated as global unicast.
         [0x2000..=0x3fff, ..] => AddressRange::Public,
         _ => AddressRange::Reserved,
     }

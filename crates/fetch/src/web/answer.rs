@@ -1,7 +1,7 @@
-//! What came of one exchange: a response, a failure of the other side, or a refusal of ours.
+//! The result of one exchange: a response, a failure of the other side, or a refusal on our side.
 //!
-//! None of these is an error of the program. A visit learns from each, and says each to the user in one line:
-//! `Display` of [`Failure`], [`Refusal`] and [`Truncation`] is that line.
+//! None of these is an error of the program. A visit learns from each, and each is reported to the user in
+//! one line: `Display` of [`Failure`], [`Refusal`] and [`Truncation`] is that line.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -13,25 +13,27 @@ use http::HeaderMap;
 
 use super::address_ranges::AddressRange;
 
-/// One exchange with a server, as it went.
+/// One exchange with a server and its result.
 #[derive(Clone, Debug)]
 pub struct Fetch {
     /// When it began, by the caller's clock.
     pub started: Timestamp,
-    /// The address that was reached or tried last.
+    /// The address that was connected to or tried last.
     pub address: Option<IpAddr>,
-    /// Request line and headers as sent; empty when nothing was sent. Of HTTP/2 the same in the form of HTTP/1.
+    /// Request line and headers as sent; empty when nothing was sent. Those of HTTP/2 are written in the form
+    /// of HTTP/1.
     pub request_head: Vec<u8>,
-    /// Bytes that came over the connection, after TLS and before any decoding, heads of 1xx responses included.
+    /// Bytes received over the connection, after TLS and before any decoding, including the heads of 1xx
+    /// responses.
     pub bytes_received: u64,
-    /// How long it took, on the clock of the wall.
+    /// Its duration in wall time.
     pub elapsed: Duration,
-    /// What came of it.
+    /// Its result.
     pub answer: Answer,
 }
 
 impl Fetch {
-    /// An exchange that a defect of this program broke off.
+    /// An exchange that was ended by a bug in this program.
     pub fn defect(started: Timestamp, said: String) -> Self {
         Self {
             started,
@@ -44,14 +46,14 @@ impl Fetch {
     }
 }
 
-/// What came of an exchange.
+/// The result of an exchange.
 #[derive(Clone, Debug)]
 pub enum Answer {
-    /// A head came, and its body as far as it came.
+    /// A head was received, and its body as far as it came.
     Response(Response),
-    /// Nothing that could be called a response came.
+    /// No response was received.
     Failed(Failure),
-    /// We did not ask.
+    /// No request was sent.
     Refused(Refusal),
 }
 
@@ -60,38 +62,39 @@ pub enum Answer {
 pub struct Response {
     /// The status, 200 to 999.
     pub status: u16,
-    /// Status line and headers as received, with the empty line. Of HTTP/2 the same in the form of HTTP/1.
+    /// Status line and headers as received, with the empty line. Those of HTTP/2 are written in the form of
+    /// HTTP/1.
     pub head: Vec<u8>,
-    /// The headers, read.
+    /// The parsed headers.
     pub headers: HeaderMap,
-    /// The body after transfer decoding and before content decoding, capped.
+    /// The body after transfer decoding and before content decoding, cut at the limit.
     pub raw_body: Bytes,
-    /// The body after content decoding, capped.
+    /// The body after content decoding, cut at the limit.
     pub body: Bytes,
-    /// Why the body is not all that the server has, if it is not.
+    /// Why the body is incomplete; none if it is complete.
     pub truncated: Option<Truncation>,
 }
 
-/// Why a body is not whole.
+/// Why a body is incomplete.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Truncation {
-    /// Longer than our limit: cut there.
+    /// It is longer than our limit, and was cut there.
     Size,
-    /// Decoded it is longer than our limit: cut there.
+    /// The decoded body is longer than our limit, and was cut there.
     DecodedSize,
-    /// Decoded it is out of proportion to what was received: cut there.
+    /// The decoded body is out of proportion to what was received (a decompression bomb), and was cut.
     Bomb,
-    /// No piece came for too long.
+    /// No piece arrived for too long.
     Idle,
-    /// The whole took too long.
+    /// The whole body took too long.
     Slow,
     /// The connection ended before the body did.
     Closed,
     /// The framing of the body is broken: bad chunks, a stream that was reset.
     Framing,
-    /// The content encoding is broken; what could be decoded is kept.
+    /// The content encoding is broken. What could be decoded is kept.
     Undecodable,
-    /// A content encoding that we do not know, or too many; the body is kept as received.
+    /// An unknown content encoding, or too many. The body is kept as received.
     UnknownEncoding,
 }
 
@@ -102,24 +105,24 @@ impl Truncation {
     }
 }
 
-/// Why no response came.
+/// Why there is no response.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Failure {
-    /// A defect of this program: what it said.
+    /// A bug in this program, with its message.
     Defect(String),
-    /// The host has no address, or the name servers did not say.
+    /// The host has no address, or the name servers failed.
     Dns(DnsFault),
-    /// No address of the host could be connected to.
+    /// No address of the host accepted a connection.
     Connect(ConnectFault),
     /// The TLS handshake failed; no request was sent.
     Tls(TlsFault),
-    /// A phase took longer than its limit.
+    /// A phase exceeded its time limit.
     Timeout(Phase),
-    /// The connection ended before a whole head came.
+    /// The connection ended before the head was complete.
     Closed,
     /// The head is longer than our limit.
     HeadTooLarge,
-    /// What came is not HTTP as we know it.
+    /// The response is not valid HTTP.
     Protocol(String),
 }
 
@@ -128,22 +131,22 @@ pub enum Failure {
 pub enum DnsFault {
     /// There is no such name, or it has no address.
     NoSuchHost,
-    /// The name servers could not be asked or failed.
+    /// The name servers could not be reached or failed.
     ServerFailure,
 }
 
 /// Why a connection could not be made.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ConnectFault {
-    /// Nobody listens there.
+    /// The connection was refused.
     Refused,
-    /// There is no way there.
+    /// There is no route to the address.
     Unreachable,
-    /// The connection was reset while it was made.
+    /// The connection was reset while it was set up.
     Reset,
-    /// This machine has no socket left.
+    /// This machine has no sockets left.
     OutOfSockets,
-    /// Something else went wrong.
+    /// Any other error.
     Other,
 }
 
@@ -154,7 +157,7 @@ pub enum TlsFault {
     Expired,
     /// The certificate is not valid yet.
     NotYetValid,
-    /// The certificate was signed by no one we trust.
+    /// The certificate was signed by an authority that is not trusted.
     UnknownIssuer,
     /// The certificate is for other names.
     WrongName,
@@ -162,44 +165,44 @@ pub enum TlsFault {
     Revoked,
     /// The certificate has another fault.
     BadCertificate(String),
-    /// The other side and we have no version or cipher in common.
+    /// The two sides have no version or cipher in common.
     NothingInCommon,
     /// The other side does not speak TLS.
     NotTls,
-    /// The other side broke off with an alert.
+    /// The other side sent an alert.
     Alert(String),
     /// The connection ended during the handshake.
     Closed,
-    /// Something else went wrong.
+    /// Any other error.
     Other(String),
 }
 
 /// A phase of an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Phase {
-    /// Asking for addresses.
+    /// DNS lookup.
     Dns,
-    /// Waiting for a free connection slot of ours.
+    /// Waiting for one of our connection slots.
     Slot,
     /// Connecting.
     Connect,
     /// The TLS handshake.
     Tls,
-    /// Waiting for the head of the answer.
+    /// Waiting for the head of the response.
     Head,
 }
 
-/// Why we did not ask.
+/// Why no request was sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refusal {
-    /// The host's address is not of the public Internet, and private addresses were not allowed.
+    /// The host's address is not public, and private addresses are not allowed.
     PrivateAddress {
         /// The address.
         address: IpAddr,
-        /// Where it leads.
+        /// Its range.
         range: AddressRange,
     },
-    /// The host is on the public Internet and no contact was set.
+    /// The host is on the public Internet, but no contact is set.
     NoContact,
     /// The host, path or validators cannot be written in a request.
     Malformed,
@@ -278,7 +281,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Response {
-    /// The text of a header, if it is there once at least and readable.
+    /// The first value of a header, if it exists and is text.
     pub fn header(&self, name: &http::HeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }

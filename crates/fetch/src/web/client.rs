@@ -1,11 +1,11 @@
-//! The Web as the crawler reaches it: one exchange at a time, within limits, closed to private addresses.
+//! The HTTP client `Web`: one exchange at a time, within limits, with private addresses blocked.
 //!
 //! # Promises
-//! - The address of every connection is judged after DNS and before a byte is sent, at every exchange: a name that is
-//!   rebound, or a redirect to a private address, is refused.
-//! - A host of the public Internet is asked only when a contact is set.
-//! - Redirects are not followed: they are facts, and the caller's business.
-//! - A connection that rested and was closed meanwhile is replaced by a new one, once.
+//! - The address of every connection is checked after DNS and before a byte is sent, in every exchange: a
+//!   rebound name, or a redirect to a private address, is refused.
+//! - A request goes to a host of the public Internet only when a contact is set.
+//! - Redirects are not followed: they are results, and left to the caller.
+//! - An idle connection that turns out to be closed is replaced by a new one, once.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -29,53 +29,54 @@ use super::resolver::{Names, Resolver};
 use super::slots::{Site, Slots, Turn};
 use super::tls;
 
-/// The name by which `robots.txt` files call us.
+/// The name of this crawler in `robots.txt` files.
 pub const PRODUCT_TOKEN: &str = "freshet";
 
-/// How long an address may take before the next of the same host is tried.
+/// How long connecting to an address may take before the next one of the same host is tried.
 const NEXT_ADDRESS_AFTER: Duration = Duration::from_secs(2);
 
-/// How the Web is reached.
+/// Settings of the client.
 #[derive(Clone, Debug, Default)]
 pub struct WebSettings {
-    /// Whom a site may write to about this crawl: an address of a page or of mail. Part of the User-Agent.
+    /// How sites can reach whoever runs this crawl: a URL or an e-mail address. Part of the User-Agent.
     pub contact: Option<String>,
     /// Where names are looked up.
     pub names: Names,
-    /// Which addresses beyond the public Internet may be visited.
+    /// Which non-public addresses may be visited.
     pub private: PrivateAddresses,
-    /// Certificates to trust beside those that Mozilla trusts: private authorities, tests.
+    /// Root certificates to trust in addition to Mozilla's: private authorities, tests.
     pub extra_roots: Vec<CertificateDer<'static>>,
-    /// Times of the phases of an exchange.
+    /// Time limits of the phases of an exchange.
     pub times: TimeLimits,
-    /// Sizes of the parts of an answer.
+    /// Size limits of the parts of a response.
     pub sizes: SizeLimits,
-    /// Connections that may be open.
+    /// Limits of open connections.
     pub connections: ConnectionLimits,
-    /// Bounds of the cache of names.
+    /// Limits of the name cache.
     pub name_cache: CacheLimits,
 }
 
-/// Why the Web cannot be reached with these settings.
+/// Why no client can be made with these settings.
 #[derive(Debug, thiserror::Error)]
 pub enum WebError {
-    /// The contact cannot stand in a header.
+    /// The contact is not valid in a header.
     #[error(
-        "the contact `{0}` cannot be written in a User-Agent: use an address such as https://example.org/crawl or me@example.org"
+        "the contact `{0}` cannot be written in a User-Agent: use an address such as \
+         https://example.org/crawl or me@example.org"
     )]
     Contact(String),
-    /// The system does not say which name servers to ask.
+    /// The system's name server settings cannot be used.
     #[error("the system's settings of name servers cannot be used: {0}")]
     NameServers(String),
-    /// An extra certificate is none.
+    /// An extra root certificate is invalid.
     #[error("an extra root certificate cannot be used: {0}")]
     Root(String),
-    /// The limit of a head is smaller than HTTP software allows.
+    /// The limit of a response head is smaller than HTTP software allows.
     #[error("the limit of a response head must be at least 8192 bytes, not {0}")]
     HeadLimit(usize),
 }
 
-/// The Web.
+/// The HTTP client.
 #[derive(Debug)]
 pub struct Web {
     settings: WebSettings,
@@ -86,12 +87,12 @@ pub struct Web {
 }
 
 impl Web {
-    /// The address at which a host is reached first, if one can be found.
+    /// The first address of a host, if it resolves.
     pub async fn address_of(&self, host: &str) -> Option<IpAddr> {
         self.resolver.addresses(host).await.ok().and_then(|addresses| addresses.first().copied())
     }
 
-    /// The Web, reached in this way. To be made and used within a tokio runtime.
+    /// A client with these settings. Must be created and used within a tokio runtime.
     pub fn new(mut settings: WebSettings) -> Result<Self, WebError> {
         const HEAD_BYTES_MIN: usize = 8192;
         if settings.sizes.head_bytes < HEAD_BYTES_MIN {
@@ -106,7 +107,7 @@ impl Web {
         Ok(Self { settings, user_agent, resolver, tls, slots })
     }
 
-    /// One exchange.
+    /// Makes one exchange.
     pub async fn fetch(&self, request: &Request) -> Fetch {
         let began = Instant::now();
         let mut progress = Progress::default();
@@ -125,13 +126,13 @@ impl Web {
         }
     }
 
-    /// The addresses of a host, best first, one at least. Cached as [`WebSettings::name_cache`] says.
+    /// The addresses of a host, best first, at least one. Cached according to [`WebSettings::name_cache`].
     pub async fn addresses(&self, host: &str) -> Result<Arc<[IpAddr]>, Failure> {
         self.resolver.addresses(host).await
     }
 
-    /// Whether visits to this host would be refused until a contact is set. A name is taken for public unless it is one of this
-    /// machine's; what it resolves to is checked again at every exchange.
+    /// Whether visits to this host would be refused because no contact is set. A name counts as public unless
+    /// it is one of this machine's. The address it resolves to is checked again at every exchange.
     pub fn needs_contact(&self, host: &str) -> bool {
         let is_local_name = host == "localhost" || host.ends_with(".localhost");
         match literal_address(host) {
@@ -140,17 +141,17 @@ impl Web {
         }
     }
 
-    /// Whether visits to this address would be refused until a contact is set.
+    /// Whether visits to this address would be refused because no contact is set.
     pub fn address_needs_contact(&self, address: IpAddr) -> bool {
         self.settings.contact.is_none() && AddressRange::of(address) == AddressRange::Public
     }
 
-    /// What we call ourselves.
+    /// Our User-Agent.
     pub fn user_agent(&self) -> &str {
         self.user_agent.to_str().unwrap_or(PRODUCT_TOKEN)
     }
 
-    /// Connections that are open, and how many of them are at rest.
+    /// Number of open connections, and how many of them are idle.
     pub fn connections(&self) -> (usize, usize) {
         (self.slots.open_count(), self.slots.resting_count())
     }
@@ -177,7 +178,7 @@ impl Web {
         response.ok_or(Stopped::Failed(Failure::Closed))
     }
 
-    /// The addresses that may be connected to, or why there is none.
+    /// The addresses that may be connected to, or the reason if there are none.
     fn allowed(&self, resolved: &[IpAddr]) -> Result<Vec<IpAddr>, Stopped> {
         let forbidden = |address: IpAddr| self.settings.private.forbid(address);
         let allowed: Vec<_> =
@@ -198,7 +199,7 @@ impl Web {
         }
     }
 
-    /// Connects to the first of the addresses that answers.
+    /// Connects to the first address that accepts.
     async fn connect(
         &self,
         turn: &Turn<'_>,
@@ -230,7 +231,7 @@ impl Web {
         Err(failure.into())
     }
 
-    /// One exchange over a connection; none if that was closed before a byte came.
+    /// Makes one exchange over a connection; none if it was closed before a byte arrived.
     async fn ask(
         &self,
         turn: &Turn<'_>,
@@ -255,14 +256,14 @@ impl Web {
     }
 }
 
-/// The certificates of a PEM file, for [`WebSettings::extra_roots`].
+/// Parses the certificates of a PEM file, for [`WebSettings::extra_roots`].
 pub fn roots_from_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, WebError> {
     CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
         .map_err(|error| WebError::Root(error.to_string()))
 }
 
-/// How far an exchange has come.
+/// The progress of an exchange.
 #[derive(Debug, Default)]
 struct Progress {
     address: Option<IpAddr>,

@@ -1,11 +1,11 @@
-//! One connection to one address: opened, spoken over, ended.
+//! A connection to one address: opening, using and closing it.
 //!
-//! HTTP/1.1 in the clear; under TLS whichever of HTTP/2 and HTTP/1.1 the server chooses. A connection is used by one
+//! HTTP/1.1 without TLS; under TLS HTTP/2 or HTTP/1.1, as the server chooses. A connection is used by one
 //! exchange at a time.
 //!
 //! # Promises
-//! - A connection that is dropped is closed, whatever state it is in.
-//! - It holds its slot (`slots`) until its socket is closed, not longer.
+//! - A dropped connection is closed, whatever its state.
+//! - It holds its slot (`slots`) exactly until its socket is closed.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -29,7 +29,7 @@ use super::limits::{SizeLimits, TimeLimits};
 use super::tap::{Tap, Tapped};
 use super::tls;
 
-/// An open connection, at rest or in use by one exchange.
+/// An open connection, idle or in use by one exchange.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) sender: Sender,
@@ -44,7 +44,7 @@ impl Drop for Connection {
     }
 }
 
-/// The end of a connection that takes requests.
+/// The sending half of a connection.
 #[derive(Debug)]
 pub(super) enum Sender {
     Http1(http1::SendRequest<Empty<Bytes>>),
@@ -62,7 +62,7 @@ impl Sender {
         }
     }
 
-    /// Waits until another request can be sent; false if none ever can.
+    /// Waits until another request can be sent. Returns false if none ever can.
     pub(super) async fn is_free_again(&mut self) -> bool {
         match self {
             Self::Http1(sender) => sender.ready().await.is_ok(),
@@ -79,7 +79,7 @@ impl Sender {
     }
 }
 
-/// Where to connect, and by which rules.
+/// The target of a connection, with its settings.
 pub(super) struct Door<'a> {
     pub(super) host: &'a str,
     pub(super) port: u16,
@@ -90,7 +90,8 @@ pub(super) struct Door<'a> {
 }
 
 impl Door<'_> {
-    /// Connects to an address, no longer than the given time, and greets it. The connection holds the slot.
+    /// Connects to an address within the given time, and makes the TLS and HTTP handshakes. The connection
+    /// holds the slot.
     pub(super) async fn open(
         &self,
         address: IpAddr,
@@ -103,7 +104,8 @@ impl Door<'_> {
                 Ok(Err(error)) => return Err(Failure::Connect(connect_fault(&error))),
                 Ok(Ok(stream)) => stream,
             };
-        // Requests are small and whole: waiting to fill a packet would only cost time. Not fatal if it cannot be had.
+        // Requests are small and written at once, so waiting to fill a packet would only cost time. Not fatal
+        // if it fails.
         let _ = stream.set_nodelay(true);
         if self.https { self.greet_tls(stream, slot).await } else { self.greet_http1(stream, slot).await }
     }
@@ -132,7 +134,7 @@ impl Door<'_> {
         let tap = Arc::new(Tap::default());
         let io = TokioIo::new(Tapped::new(stream, Arc::clone(&tap)));
         let (sender, driver) = http1::Builder::new()
-            // The Web is written by hand: what can be read is read.
+            // The Web is written by hand, so parse leniently.
             .allow_obsolete_multiline_headers_in_responses(true)
             .allow_spaces_after_header_name_in_responses(true)
             .ignore_invalid_headers_in_responses(true)
@@ -173,10 +175,10 @@ impl Door<'_> {
     }
 }
 
-/// Bytes below which the buffer of a connection may not be set.
+/// Minimum size of the buffer of a connection, in bytes.
 const READ_BUFFER_MIN: usize = 64 << 10;
 
-/// Bytes that a server of HTTP/2 may send before we have read them.
+/// Bytes that an HTTP/2 server may send before we have read them.
 const STREAM_WINDOW: u32 = 1 << 20;
 
 fn connect_fault(error: &io::Error) -> ConnectFault {

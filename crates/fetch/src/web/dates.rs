@@ -1,12 +1,12 @@
-//! Dates of HTTP, read as they are met.
+//! A lenient parser for HTTP dates and `Retry-After`.
 //!
-//! RFC 9110 section 5.6.7 has three forms: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` and
-//! `Sun Nov  6 08:49:37 1994`. Servers write many more, so the parts are taken wherever they stand: a time by its
-//! colons, a month by its name, a zone by its sign, and of the numbers left the day and the year.
+//! RFC 9110 section 5.6.7 has three forms: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT`
+//! and `Sun Nov  6 08:49:37 1994`. Servers write many more, so the parts are recognised in any order: a time
+//! by its colons, a month by its name, a zone by its sign, and day and year from the remaining numbers.
 //!
 //! # Promises
-//! - The three forms are read; a text without day, month, year and time is not a date.
-//! - No text is read as a moment before 1970 or after 9999.
+//! - The three forms are accepted; a text without day, month, year and time is not a date.
+//! - No text is parsed as a time before 1970 or after 9999.
 
 use std::time::Duration;
 
@@ -14,10 +14,10 @@ use freshet_protocol::time::Timestamp;
 use http::HeaderMap;
 use http::header::{DATE, HeaderName, LAST_MODIFIED, RETRY_AFTER};
 
-/// Characters of a date that are looked at. No form has more.
+/// Maximum length of a date, in bytes. No form is longer.
 const LENGTH_MAX: usize = 64;
 
-/// The moment that a date of HTTP names.
+/// Parses an HTTP date.
 pub fn parse_date(text: &str) -> Option<Timestamp> {
     if LENGTH_MAX < text.len() {
         return None;
@@ -29,25 +29,26 @@ pub fn parse_date(text: &str) -> Option<Timestamp> {
     parts.moment()
 }
 
-/// Milliseconds: a date of Last-Modified that is younger than this at the visit may be the time of the answer.
+/// A Last-Modified date younger than this at the visit may be the time of the response. In milliseconds.
 pub const YOUNG: i64 = 5 * 60_000;
 
-/// When the server says that the page last changed.
+/// The `Last-Modified` date.
 pub fn last_modified(headers: &HeaderMap) -> Option<Timestamp> {
     date(headers, &LAST_MODIFIED)
 }
 
-/// The server's own clock when it answered.
+/// The `Date` of the response, by the server's clock.
 pub fn server_date(headers: &HeaderMap) -> Option<Timestamp> {
     date(headers, &DATE)
 }
 
-/// How long the server asks us to wait: seconds, or a date, measured by the server's clock if it says it and else by ours.
+/// The wait of `Retry-After`: seconds, or a date, relative to the server's clock if the response has a `Date`
+/// and else to ours.
 pub fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let whole = text.split('.').next().unwrap_or_default();
     if !whole.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are a very long time.
+        // A number that does not fit is a very long time.
         return Some(Duration::from_secs(whole.parse::<u32>().unwrap_or(u32::MAX).into()));
     }
     let until = parse_date(text)?;
@@ -59,7 +60,7 @@ fn date(headers: &HeaderMap, name: &HeaderName) -> Option<Timestamp> {
     parse_date(headers.get(name)?.to_str().ok()?)
 }
 
-/// What has been found of a date.
+/// The parts of a date found so far.
 #[derive(Debug, Default)]
 struct Parts {
     day: Option<i64>,
@@ -71,7 +72,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Takes one word; none if the whole cannot be a date.
+    /// Adds one word; none if the text cannot be a date.
     fn take(&mut self, word: &str) -> Option<()> {
         if word.contains(':') {
             self.seconds = Some(time_of_day(word)?);
@@ -92,7 +93,7 @@ impl Parts {
         if word.bytes().all(|byte| byte.is_ascii_digit()) && !word.is_empty() {
             return self.take_number(word, place);
         }
-        // Names of days and zones say nothing that is needed.
+        // Names of days and zones are not needed.
         if let Some(month) = month(word) {
             self.month = Some(month);
         }
@@ -108,7 +109,7 @@ impl Parts {
         } else if self.day.is_none() {
             self.day = Some(number);
         } else if self.year.is_none() {
-            // Two digits: the century in which it is not far in the future.
+            // Two-digit years: below 70 they are in the 21st century, otherwise in the 20th.
             self.year = Some(number + if number < 70 { 2000 } else { 1900 });
         } else {
             return None;
@@ -161,7 +162,7 @@ fn zone(word: &str, after_time: bool) -> Option<i64> {
     Some(sign * (number / 100 * 3600 + number % 100 * 60))
 }
 
-/// The month of a name that begins as an English one.
+/// The month whose English name begins with the same three letters.
 fn month(word: &str) -> Option<i64> {
     const MONTHS: [&str; 12] =
         ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -171,7 +172,8 @@ fn month(word: &str) -> Option<i64> {
 
 /// Days from 1970-01-01 to a date of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
-    // Years begin in March here, so that the leap day is the last; 153 days are five months of 31 and 30 by turns.
+    // Years begin in March here, so that the leap day is the last; 153 days are five months of alternately 31
+    // and 30 days.
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
     let before_year = year * 365 + year / 4 - year / 100 + year / 400;
     /// Days from March of the year 0 to 1970.
@@ -258,7 +260,9 @@ mod tests {
         }
 
         #[test]
-        fn parts_in_any_order_make_it_stand(text in "([A-Z][a-z]{2}|[0-9]{1,4}|[0-9]{2}:[0-9]{2}:[0-9]{2}|[+-][0-9]{4}|[ ,-]){0,12}") {
+        fn parts_in_any_order_make_it_stand(
+            text in "([A-Z][a-z]{2}|[0-9]{1,4}|[0-9]{2}:[0-9]{2}:[0-9]{2}|[+-][0-9]{4}|[ ,-]){0,12}",
+        ) {
             let _ = parse_date(&text);
         }
 

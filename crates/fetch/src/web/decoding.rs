@@ -1,9 +1,11 @@
-//! Content encodings undone: gzip, deflate, br and zstd (RFC 9110 section 8.4, RFC 7932, RFC 8878, RFC 9659).
+//! Content decoding: gzip, deflate, br and zstd (RFC 9110 section 8.4, RFC 7932, RFC 8878, RFC 9659).
 //!
 //! # Promises
-//! - Whatever the bytes, the output is within the limits, and so is the memory used on the way (a window of at most 16 MB).
-//! - What could be decoded before a fault is kept.
-//! - A body that says gzip or zstd and does not begin as one is taken as it is: servers that mislabel are common.
+//! - Whatever the bytes, the output is within the limits, and so is the memory used on the way (a window of
+//!   at most 16 MB).
+//! - What was decoded before an error is kept.
+//! - A body that is declared as gzip or zstd but does not begin like one is left unchanged: many servers
+//!   mislabel.
 
 use std::io::Read;
 
@@ -16,10 +18,10 @@ use http::{HeaderMap, HeaderValue};
 use super::answer::Truncation;
 use super::limits::{RATIO_FREE_BYTES, SizeLimits};
 
-/// Encodings upon encodings that are undone. One is usual, two are met; more are an attack.
+/// Maximum number of stacked encodings. One is usual, two occur; more are an attack.
 const ENCODINGS_MAX: usize = 3;
 
-/// Windows of zstd beyond 2 to this power are refused: what RFC 9659 lets HTTP use.
+/// Maximum window of zstd, as a power of 2: what RFC 9659 allows for HTTP.
 const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 
 /// A content encoding.
@@ -31,7 +33,7 @@ enum Encoding {
     Zstd,
 }
 
-/// A body as its encodings say, and why it is not whole if it is not.
+/// Decodes a body. Also returns why the result is incomplete, if it is.
 pub(super) fn decode(headers: &HeaderMap, raw: &Bytes, sizes: &SizeLimits) -> (Bytes, Option<Truncation>) {
     let Some(encodings) = encodings(headers) else {
         return (raw.clone(), Some(Truncation::UnknownEncoding));
@@ -56,14 +58,14 @@ pub(super) fn decode(headers: &HeaderMap, raw: &Bytes, sizes: &SizeLimits) -> (B
     (body, truncated)
 }
 
-/// A stored body as its `Content-Encoding` says, as far as it can be decoded.
+/// Decodes a stored body by its `Content-Encoding`, as far as possible.
 pub fn decoded(content_encoding: Option<&str>, raw: Vec<u8>) -> Bytes {
     let value = content_encoding.and_then(|encoding| HeaderValue::from_str(encoding).ok());
     let headers: HeaderMap = value.map(|value| (CONTENT_ENCODING, value)).into_iter().collect();
     decode(&headers, &raw.into(), &SizeLimits::default()).0
 }
 
-/// The encodings in the order in which they were applied, or none if one is unknown or there are too many.
+/// The encodings in the order in which they were applied; none if one is unknown or there are too many.
 fn encodings(headers: &HeaderMap) -> Option<Vec<Encoding>> {
     let mut encodings = Vec::new();
     for value in headers.get_all(CONTENT_ENCODING) {
@@ -71,7 +73,7 @@ fn encodings(headers: &HeaderMap) -> Option<Vec<Encoding>> {
             let name = name.trim();
             let is = |known: &str| name.eq_ignore_ascii_case(known);
             let encoding = match () {
-                // `utf-8` and the like are written here by mistake, and by many.
+                // `utf-8` and the like are common mistakes here.
                 () if name.is_empty() || is("identity") || is("none") || is("utf-8") => continue,
                 () if is("gzip") || is("x-gzip") => Encoding::Gzip,
                 () if is("deflate") => Encoding::Deflate,
@@ -85,7 +87,7 @@ fn encodings(headers: &HeaderMap) -> Option<Vec<Encoding>> {
     (encodings.len() <= ENCODINGS_MAX).then_some(encodings)
 }
 
-/// Whether bytes begin as the encoding must, where that can be told.
+/// Whether bytes begin as the encoding requires, if it has a signature.
 fn begins_as(encoding: Encoding, bytes: &[u8]) -> bool {
     match encoding {
         Encoding::Gzip => bytes.starts_with(GZIP_MAGIC),
@@ -134,7 +136,7 @@ fn read_up_to(reader: impl Read, limit: usize, decoded: &mut Vec<u8>) -> End {
     if outcome.is_ok() { End::Whole } else { End::Broken }
 }
 
-/// All members; what follows the last one is ignored, as browsers do.
+/// Decodes all members; bytes after the last one are ignored, as in browsers.
 fn gunzip(mut bytes: &[u8], limit: usize, decoded: &mut Vec<u8>) -> End {
     while bytes.starts_with(GZIP_MAGIC) {
         let mut member = GzDecoder::new(bytes);
@@ -147,7 +149,7 @@ fn gunzip(mut bytes: &[u8], limit: usize, decoded: &mut Vec<u8>) -> End {
     End::Whole
 }
 
-/// Whether `deflate` means zlib here, as the standard says, or bare deflate, as many servers do.
+/// Whether `deflate` means zlib here, as in the standard, or raw deflate, as sent by many servers.
 fn is_zlib(bytes: &[u8]) -> bool {
     match bytes {
         [method, flags, ..] => {
@@ -165,7 +167,7 @@ fn unzstd(bytes: &[u8], limit: usize, decoded: &mut Vec<u8>) -> End {
     read_up_to(decoder, limit, decoded)
 }
 
-/// Brotli by hand: the ready-made reader would accept windows of a gigabyte.
+/// Drives the Brotli decoder directly: the ready-made reader would accept windows of a gigabyte.
 fn unbrotli(bytes: &[u8], limit: usize, decoded: &mut Vec<u8>) -> End {
     const PIECE: usize = 32 << 10;
     let mut state =
@@ -279,8 +281,11 @@ mod tests {
         #[test]
         fn any_bytes_are_decoded_within_the_limit(
             raw in prop::collection::vec(any::<u8>(), 0..300),
-            encodings in prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "gzip, br", "br, br, br"]),
-            magic in prop::sample::select(vec![&b""[..], GZIP_MAGIC, b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x78\x9c"]),
+            encodings in
+                prop::sample::select(vec!["gzip", "deflate", "br", "zstd", "gzip, br", "br, br, br"]),
+            magic in prop::sample::select(vec![
+                &b""[..], GZIP_MAGIC, b"\x1f\x8b\x08\0", b"\x28\xb5\x2f\xfd", b"\x78\x9c",
+            ]),
         ) {
             let sizes = SizeLimits { body_bytes: 100, ..SizeLimits::default() };
             let raw: Bytes = [magic, &raw[..]].concat().into();

@@ -1,8 +1,9 @@
 //! One request and its response over one connection.
 //!
 //! # Promises
-//! - Every wait has its limit, and so has every buffer: the slowest and the largest answer cost what the limits say.
-//! - A body that breaks off is kept as far as it came, with the reason.
+//! - Every wait and every buffer is limited: the slowest and the largest response cost at most what the
+//!   limits allow.
+//! - An incomplete body is kept as far as it came, with the reason.
 
 use std::error::Error as _;
 use std::io;
@@ -20,10 +21,10 @@ use super::decoding::decode;
 use super::limits::{SizeLimits, TimeLimits};
 use super::request::{Request, write_header_lines, written_head};
 
-/// How long a connection that rested may take to be ready. It is ready at once, or it is being closed.
+/// How long an idle connection may take to become ready. It is ready at once, or it is being closed.
 const READY_TIME: Duration = Duration::from_millis(100);
 
-/// What one exchange left behind.
+/// The traces of one exchange.
 #[derive(Debug, Default)]
 pub(super) struct Trace {
     pub(super) request_head: Vec<u8>,
@@ -33,17 +34,18 @@ pub(super) struct Trace {
 /// How an exchange ended.
 #[derive(Debug)]
 pub(super) enum Ending {
-    /// With a response; the connection may serve again if it is given back.
+    /// With a response. The connection can be reused if it is returned.
     Response(Box<Response>, Option<Connection>),
-    /// Without one.
+    /// Without a response.
     Failed(Failure),
     /// The request cannot be written.
     Refused(Refusal),
-    /// The connection was closed before a byte came: had it rested, that says nothing of the server.
+    /// The connection was closed before a byte arrived. If it had been idle, that says nothing about the
+    /// server.
     Stale,
 }
 
-/// Sends a request over a connection and reads what comes back.
+/// Sends a request over a connection and reads the response.
 pub(super) async fn exchange(
     mut connection: Connection,
     request: &Request,
@@ -82,7 +84,7 @@ pub(super) async fn exchange(
     Ending::Response(Box::new(response), broken.is_none().then_some(connection))
 }
 
-/// Whether a connection that rested can serve again.
+/// Whether an idle connection can be used again.
 pub(super) async fn is_ready(connection: &mut Connection) -> bool {
     matches!(timeout(READY_TIME, connection.sender.is_free_again()).await, Ok(true))
 }
@@ -119,14 +121,14 @@ fn take_heads(connection: &Connection, trace: &mut Trace) -> Vec<u8> {
     received
 }
 
-/// The head of a response of HTTP/2, in the form of HTTP/1.
+/// The head of an HTTP/2 response, in the form of HTTP/1.
 fn head_of(parts: &http::response::Parts) -> Vec<u8> {
     let mut head = format!("{:?} {}\r\n", parts.version, parts.status.as_u16()).into_bytes();
     write_header_lines(&mut head, &parts.headers);
     head
 }
 
-/// Reads a body up to the limit, and says why it is not whole if it is not.
+/// Reads a body up to the limit. Also returns why it is incomplete, if it is.
 async fn read_body(mut body: Incoming, times: &TimeLimits, limit: usize) -> (Bytes, Option<Truncation>) {
     let deadline = Instant::now() + times.body_total;
     let mut pieces = Pieces::new(body.size_hint().lower(), limit);
@@ -142,7 +144,7 @@ async fn read_body(mut body: Incoming, times: &TimeLimits, limit: usize) -> (Byt
                 if !pieces.add(data) {
                     break Some(Truncation::Size);
                 }
-                // A server that sends without pause must not keep the others waiting, nor outlive its time.
+                // A server that sends without pause must not block other tasks, nor exceed its time.
                 if deadline <= Instant::now() {
                     break Some(Truncation::Slow);
                 }
@@ -162,13 +164,13 @@ struct Pieces {
 
 impl Pieces {
     fn new(announced: u64, limit: usize) -> Self {
-        // What is announced is not believed beyond this before it comes.
+        // The announced length is trusted up to this before the body arrives.
         const BELIEVED_MAX: usize = 1 << 20;
         let expected = usize::try_from(announced).unwrap_or(usize::MAX).min(BELIEVED_MAX);
         Self { first: Bytes::new(), all: BytesMut::new(), expected, limit }
     }
 
-    /// Adds a piece; false if it did not fit whole.
+    /// Adds a piece. Returns false if it did not fit.
     fn add(&mut self, mut piece: Bytes) -> bool {
         let room = self.limit - self.first.len().max(self.all.len());
         let fits = piece.len() <= room;
@@ -208,7 +210,7 @@ fn body_fault(error: &hyper::Error) -> Truncation {
     }
 }
 
-/// Whether an error comes from a connection that ended.
+/// Whether the error means that the connection ended.
 fn has_ended(error: &hyper::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let mut cause = error.source();

@@ -1,22 +1,22 @@
-//! How much of our time and memory one exchange may take, whatever the other side does.
+//! Limits of time, size and connections for an exchange, whatever the other side does.
 //!
-//! Every phase of an exchange has its time, every part of an answer its size. What exceeds a time is a fact of the
-//! visit; what exceeds a size is cut, and that is a fact too.
+//! Every phase of an exchange has a time limit, every part of a response a size limit. Exceeding a time limit
+//! is a result of the visit. What exceeds a size limit is cut, which is recorded too.
 
 use std::time::Duration;
 
-/// Times of the phases of an exchange, on the clock of the wall.
+/// Time limits of the phases of an exchange, in wall time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct TimeLimits {
-    /// To learn the addresses of a host.
+    /// For the DNS lookup of a host.
     pub dns: Duration,
-    /// To wait for a free connection slot of ours.
+    /// For waiting for one of our connection slots.
     pub slot: Duration,
-    /// To connect to one address.
+    /// For connecting to one address.
     pub connect: Duration,
     /// For the TLS handshake.
     pub tls: Duration,
-    /// From the request until the whole head of the answer is here.
+    /// From the request until the whole head of the response has arrived.
     pub head: Duration,
     /// Between two pieces of a body.
     pub body_idle: Duration,
@@ -38,21 +38,21 @@ impl Default for TimeLimits {
     }
 }
 
-/// Sizes of the parts of an answer.
+/// Size limits of the parts of a response.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SizeLimits {
-    /// Bytes of the status line and the headers. A longer head fails the exchange. At least 8192, which HTTP software
-    /// takes for granted.
+    /// Bytes of the status line and the headers. A longer head fails the exchange. At least 8192, which HTTP
+    /// software takes for granted.
     pub head_bytes: usize,
     /// Header lines of a head. More of them fail the exchange.
     pub headers: usize,
     /// Bytes of a body, as received and again as decoded. The rest is not read.
     pub body_bytes: usize,
-    /// How many times larger than received a decoded body may be, beyond [`RATIO_FREE_BYTES`]. The rest is not decoded.
+    /// Ratio of a decoded body to its received size, beyond [`RATIO_FREE_BYTES`]. The rest is not decoded.
     pub decoding_ratio: usize,
 }
 
-/// Bytes that a body may decode to, however small it was: below this no bomb is worth the name.
+/// Bytes that a body may always decode to, however small it was: less than this is harmless.
 pub const RATIO_FREE_BYTES: usize = 1 << 20;
 
 impl Default for SizeLimits {
@@ -61,14 +61,14 @@ impl Default for SizeLimits {
     }
 }
 
-/// How many connections may be open at once.
+/// Limits of open connections.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct ConnectionLimits {
-    /// In all, in use and idle. One more waits until one ends; an idle one ends for it at once.
+    /// In all, in use and idle. A further one waits until one ends; an idle one is closed for it at once.
     pub total: usize,
     /// To one scheme, host and port, in use and idle.
     pub per_host: usize,
-    /// How long a connection is kept open without use.
+    /// How long an idle connection is kept open.
     pub idle: Duration,
 }
 

@@ -1,16 +1,17 @@
-//! The only code that talks to sites.
+//! HTTP, DNS, TLS, robots.txt and politeness: the only code that talks to sites.
 //!
 //! In reading order:
-//! - [`client`]: the Web: one exchange at a time, within limits;
-//! - [`request`], [`answer`]: what we ask, and what comes of it;
-//! - [`limits`]: how much of our time and memory an exchange may take;
-//! - [`address_ranges`]: which addresses are public, and which a crawler must not be led to;
-//! - [`resolver`], [`name_cache`]: from a host to its addresses;
-//! - `slots`, `connection`, `tls`, `tap`: connections at rest, one connection, whom we trust, the bytes as they pass;
-//! - `exchange`, `decoding`: one request and its response, and the encodings of its body undone;
-//! - [`dates`]: dates of HTTP;
-//! - [`robots`]: what sites ask of robots;
-//! - [`politeness`]: when a site may be visited.
+//! - [`client`]: the HTTP client `Web`: one exchange at a time, within limits;
+//! - [`request`], [`answer`]: requests and their results;
+//! - [`limits`]: limits of time, size and connections;
+//! - [`address_ranges`]: which addresses are public, and which a crawler must not connect to;
+//! - [`resolver`], [`name_cache`]: DNS lookup and its cache;
+//! - `slots`, `connection`, `tls`, `tap`: the connection pool, one connection, TLS, and copies of the raw
+//!   heads;
+//! - `exchange`, `decoding`: one request and its response, and content decoding;
+//! - [`dates`]: HTTP dates;
+//! - [`robots`]: robots.txt;
+//! - [`politeness`]: when a host may be visited.
 
 pub mod address_ranges;
 pub mod answer;

@@ -1,8 +1,8 @@
-//! What names have lately resolved to, for as long as the name servers say and within bounds of ours.
+//! A bounded cache of DNS answers, kept as long as the name servers say.
 //!
 //! # Promises
-//! - An answer is given until its time has passed and never after. Times are clamped: see [`CacheLimits`].
-//! - At most [`CacheLimits::names`] names are held; those not asked for lately go first.
+//! - An answer is returned until it expires and never after. Lifetimes are clamped: see [`CacheLimits`].
+//! - At most [`CacheLimits::names`] names are cached; the least recently used go first.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use super::answer::DnsFault;
 
-/// What a name resolves to.
+/// The addresses of a name, or why there are none.
 pub(super) type Resolved = Result<Arc<[IpAddr]>, DnsFault>;
 
-/// Bounds of the cache.
+/// Limits of the cache.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CacheLimits {
-    /// Names that are held.
+    /// Maximum number of names.
     pub names: usize,
-    /// An answer is held at least this long: a page and its neighbours do not ask twice.
+    /// Minimum lifetime of an answer, so that the requests of a page share one lookup.
     pub shortest: Duration,
-    /// An answer is held at most this long.
+    /// Maximum lifetime of an answer.
     pub longest: Duration,
-    /// That a name does not resolve is held this long.
+    /// Lifetime of a failed lookup.
     pub failure: Duration,
 }
 
@@ -38,7 +38,7 @@ impl Default for CacheLimits {
     }
 }
 
-/// The cache: two generations. The young fills up to half the bound and then takes the place of the old.
+/// The cache, in two generations. The young one fills up to half the limit and then replaces the old one.
 #[derive(Debug)]
 pub(super) struct NameCache {
     limits: CacheLimits,
@@ -57,7 +57,7 @@ impl NameCache {
         Self { limits, young: HashMap::new(), old: HashMap::new() }
     }
 
-    /// What the name resolves to, if that is known and still holds.
+    /// The cached answer for a name, unless it has expired.
     pub(super) fn get(&mut self, name: &str, now: Instant) -> Option<Resolved> {
         if let Some(entry) = self.young.get(name) {
             return (now < entry.until).then(|| entry.resolved.clone());
@@ -68,7 +68,7 @@ impl NameCache {
         Some(resolved)
     }
 
-    /// Keeps what a name resolves to for as long as its name servers allow.
+    /// Caches an answer that is valid for `valid_for`.
     pub(super) fn put(&mut self, name: &str, resolved: Resolved, valid_for: Duration, now: Instant) {
         let held = match resolved {
             Ok(_) => valid_for.clamp(self.limits.shortest, self.limits.longest.max(self.limits.shortest)),

@@ -1,10 +1,10 @@
-//! What we ask for, and how it is written.
+//! HTTP requests: their fields, conditional requests, and how they are written.
 //!
 //! RFC 9110 for the fields, RFC 9111 section 4.3 for conditional requests.
 //!
 //! # Promises
-//! - A host, path or validator that could not stand in a request line or a header is refused, never sent.
-//! - Nothing of the user's is sent: no cookie, no referrer, no language.
+//! - A host, path or validator that is invalid in a request line or a header is refused, never sent.
+//! - Nothing about the user is sent: no cookie, no referrer, no language.
 
 use std::net::IpAddr;
 
@@ -20,7 +20,7 @@ use crate::page::address::PageUrl;
 /// One request for one resource.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Request {
-    /// Whether by TLS.
+    /// Whether to use TLS.
     pub https: bool,
     /// The host: a name in ASCII, an IPv4 address, or an IPv6 address in brackets or without.
     pub host: String,
@@ -28,27 +28,28 @@ pub struct Request {
     pub port: u16,
     /// Path and query, percent-encoded, beginning with `/`.
     pub path_and_query: String,
-    /// What the server said of the copy we hold: it may then answer 304.
+    /// Validators of our copy: the server may then answer 304.
     pub validators: Option<Validators>,
-    /// What we would like best.
+    /// The preferred type of response.
     pub accept: Accept,
-    /// The one address to use, if the caller has chosen; it is judged as any other.
+    /// The only address to use, if the caller has chosen one; it is checked like any other.
     pub address: Option<IpAddr>,
     /// When the exchange begins, by the caller's clock.
     pub started: Timestamp,
 }
 
-/// What the server said of a copy: sent back so that it can say that nothing has changed.
+/// Validators that came with a copy. They are sent back so that the server can answer that nothing has
+/// changed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Validators {
-    /// Its `ETag`, as it came.
+    /// Its `ETag`, as received.
     pub etag: Option<String>,
-    /// Its `Last-Modified`, as it came.
+    /// Its `Last-Modified`, as received.
     pub last_modified: Option<String>,
 }
 
 impl Validators {
-    /// What a response says of itself, if anything.
+    /// The validators of a response, if it has any.
     pub fn of(headers: &HeaderMap) -> Option<Self> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let (etag, last_modified) = (text(http::header::ETAG), text(http::header::LAST_MODIFIED));
@@ -56,7 +57,7 @@ impl Validators {
     }
 }
 
-/// What we would like best.
+/// The preferred type of response.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Accept {
     /// A page.
@@ -101,12 +102,12 @@ impl Request {
         }
     }
 
-    /// The address that the host is, if it is one rather than a name.
+    /// The address, if the host is one rather than a name.
     pub fn literal_address(&self) -> Option<IpAddr> {
         literal_address(&self.host)
     }
 
-    /// The host and, unless it is the scheme's own, the port: what `Host` says.
+    /// The host and, unless it is the default, the port: the value of `Host`.
     fn authority(&self) -> String {
         let host = self.host.as_str();
         let bare_v6 = host.contains(':') && !host.starts_with('[');
@@ -115,7 +116,7 @@ impl Request {
         if self.port == usual { host } else { format!("{host}:{}", self.port) }
     }
 
-    /// The request as HTTP/1.1 writes it, or none if it cannot be written.
+    /// The request in HTTP/1.1; none if it cannot be written.
     pub(super) fn http1(&self, user_agent: &HeaderValue) -> Option<http::Request<Empty<Bytes>>> {
         let path = self.path()?;
         let authority: Authority = self.authority().parse().ok()?;
@@ -127,7 +128,7 @@ impl Request {
         Some(request)
     }
 
-    /// The request as HTTP/2 writes it, or none if it cannot be written.
+    /// The request in HTTP/2; none if it cannot be written.
     pub(super) fn http2(&self, user_agent: &HeaderValue) -> Option<http::Request<Empty<Bytes>>> {
         let mut request = http::Request::new(Empty::new());
         let scheme = if self.https { Scheme::HTTPS } else { Scheme::HTTP };
@@ -153,7 +154,8 @@ impl Request {
         headers.insert(ACCEPT, self.accept.value());
         headers.insert(ACCEPT_ENCODING, ENCODINGS);
         if let Some(validators) = &self.validators {
-            // A validator that cannot be sent back came in a header, so it can; anything else is a fault of the store.
+            // A validator came in a header, so it can be sent back in one. Anything else is an error in the
+            // store.
             if let Some(etag) = &validators.etag {
                 headers.insert(IF_NONE_MATCH, HeaderValue::from_str(etag).ok()?);
             }
@@ -165,13 +167,13 @@ impl Request {
     }
 }
 
-/// The address that a host is, if it is one rather than a name.
+/// The address, if a host is one rather than a name.
 pub(super) fn literal_address(host: &str) -> Option<IpAddr> {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     bare.parse().ok()
 }
 
-/// The head of a request of HTTP/2, written as HTTP/1 would.
+/// The head of an HTTP/2 request, in the form of HTTP/1.
 pub(super) fn written_head(request: &http::Request<Empty<Bytes>>) -> Vec<u8> {
     let uri = request.uri();
     let path = uri.path_and_query().map_or("/", PathAndQuery::as_str);
@@ -181,7 +183,7 @@ pub(super) fn written_head(request: &http::Request<Empty<Bytes>>) -> Vec<u8> {
     head
 }
 
-/// Header lines and the empty line after them.
+/// Writes the header lines and the empty line after them.
 pub(super) fn write_header_lines(head: &mut Vec<u8>, headers: &HeaderMap) {
     for (name, value) in headers {
         head.extend_from_slice(name.as_str().as_bytes());

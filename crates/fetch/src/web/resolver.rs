@@ -1,11 +1,12 @@
-//! From a host to its addresses.
+//! DNS resolver: from a host to its addresses.
 //!
-//! The system's name servers, or a table of names in their place: for tests, for the lab, and for a user who maps
-//! hosts by hand. A host that is an address stands for itself. Answers of the name servers are cached (`name_cache`);
-//! those of a table are not, so that a test can let a name point elsewhere from one exchange to the next.
+//! It uses the system's name servers, or a table of names in their place: for tests, for the lab, and for
+//! users who map hosts by hand. A host that is an address resolves to itself. Answers of the name servers are
+//! cached (`name_cache`). Those of a table are not, so that a test can change an address from one exchange to
+//! the next.
 //!
 //! # Promises
-//! - Addresses come IPv4 and IPv6 in turn, at most [`ADDRESSES_MAX`] of them, each once.
+//! - IPv4 and IPv6 addresses alternate; there are at most [`ADDRESSES_MAX`] of them, without duplicates.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -19,13 +20,13 @@ use super::answer::{DnsFault, Failure, Phase};
 use super::name_cache::{CacheLimits, NameCache, Resolved};
 use super::request::literal_address;
 
-/// Addresses of a host that are tried. More would only make a dead host cost more time.
+/// Maximum number of addresses of a host that are tried. More would only make a dead host cost more time.
 pub const ADDRESSES_MAX: usize = 4;
 
 /// Where names are looked up.
 #[derive(Clone, Debug, Default)]
 pub enum Names {
-    /// By the name servers of this system, and its hosts file.
+    /// By the system's name servers and hosts file.
     #[default]
     System,
     /// In a table.
@@ -45,19 +46,19 @@ impl FixedNames {
         Self { answers: HashMap::new(), otherwise: Some(address) }
     }
 
-    /// The same table in which a name has these addresses.
+    /// Adds a name with these addresses.
     pub fn with(self, name: &str, addresses: &[IpAddr]) -> Self {
         self.with_answers(name, vec![addresses.to_vec()])
     }
 
-    /// The same table in which a name has another answer each time it is asked for; the last one stays.
+    /// Adds a name with a different answer for each lookup; the last one repeats.
     pub fn with_answers(mut self, name: &str, answers: Vec<Vec<IpAddr>>) -> Self {
         self.answers.insert(name.to_owned(), answers);
         self
     }
 }
 
-/// Looks names up and remembers.
+/// Looks up names and caches the answers.
 #[derive(Debug)]
 pub(super) struct Resolver {
     source: Source,
@@ -79,7 +80,7 @@ impl std::fmt::Debug for Source {
 }
 
 impl Resolver {
-    /// A resolver, or why the system's settings of name servers cannot be used.
+    /// A resolver, or why the system's name server settings cannot be used.
     pub(super) fn new(names: Names, cache: CacheLimits, time_limit: Duration) -> Result<Self, String> {
         let source = match names {
             Names::System => Source::System {
@@ -91,7 +92,7 @@ impl Resolver {
         Ok(Self { source, time_limit })
     }
 
-    /// The addresses of a host, one at least, best first.
+    /// The addresses of a host, best first, at least one.
     pub(super) async fn addresses(&self, host: &str) -> Result<Arc<[IpAddr]>, Failure> {
         if let Some(address) = literal_address(host) {
             return Ok([address].into());
@@ -127,7 +128,8 @@ impl Resolver {
     }
 }
 
-/// The system's name servers. Their answers are cached here and not there, so that there is one set of bounds.
+/// A resolver for the system's name servers. It does not cache: answers are cached in this module, so that
+/// there is one set of limits.
 fn system_resolver(time_limit: Duration) -> Result<TokioResolver, String> {
     let mut builder = TokioResolver::builder_tokio().map_err(|error| error.to_string())?;
     let options = builder.options_mut();
@@ -138,7 +140,7 @@ fn system_resolver(time_limit: Duration) -> Result<TokioResolver, String> {
     builder.build().map_err(|error| error.to_string())
 }
 
-/// The name to ask for. One with a dot is complete: the local domain is not searched for it.
+/// The name to look up. A name with a dot is complete: the local domain is not searched.
 fn full_name(host: &str) -> String {
     if host.contains('.') && !host.ends_with('.') { format!("{host}.") } else { host.to_owned() }
 }
@@ -154,7 +156,7 @@ fn look_in_table(names: &FixedNames, times_asked: &Mutex<HashMap<String, usize>>
     in_turn(answer.into_iter().flatten().copied())
 }
 
-/// IPv4 and IPv6 in turn, each address once, and not too many; none is a fault.
+/// Alternates IPv4 and IPv6 addresses, without duplicates, up to the maximum. An empty list is an error.
 fn in_turn(addresses: impl Iterator<Item = IpAddr>) -> Resolved {
     let (v4, v6): (Vec<_>, Vec<_>) = addresses.partition(IpAddr::is_ipv4);
     let mut ordered = Vec::with_capacity(ADDRESSES_MAX);

@@ -1,11 +1,11 @@
-//! Connections at rest, and how many may be open.
+//! The connection pool: idle connections, and limits of open ones.
 //!
-//! A connection that has done its exchange rests here under its scheme, host, port and address until the next
-//! exchange with them, until it has rested too long, or until another host needs its slot.
+//! After its exchange a connection is kept idle under its scheme, host, port and address until the next
+//! exchange with them, until it has been idle for too long, or until another host needs its slot.
 //!
 //! # Promises
-//! - No more connections are open than the limits say, in all and per host, at rest ones included.
-//! - Who waits for a slot gets the next that becomes free: none rests while somebody waits.
+//! - The number of open connections, including idle ones, never exceeds the limits, in all and per host.
+//! - A waiting exchange gets the next free slot: no connection stays idle while one waits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
@@ -18,7 +18,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::connection::Connection;
 use super::limits::ConnectionLimits;
 
-/// Scheme, host and port: what a connection is good for.
+/// Scheme, host and port: the key of a connection.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub(super) struct Site {
     pub(super) https: bool,
@@ -26,12 +26,12 @@ pub(super) struct Site {
     pub(super) port: u16,
 }
 
-/// All slots.
+/// The connection pool.
 #[derive(Debug)]
 pub(super) struct Slots {
     limits: ConnectionLimits,
     total: Arc<Semaphore>,
-    /// Exchanges that wait for a slot.
+    /// Number of exchanges that wait for a slot.
     waiting: AtomicUsize,
     resting: Mutex<Resting>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Slots {
 #[derive(Debug, Default)]
 struct Resting {
     sites: HashMap<Arc<Site>, SiteSlots>,
-    /// Connections at rest by the order in which they came to rest.
+    /// Idle connections in the order in which they became idle.
     order: BTreeMap<u64, Arc<Site>>,
     next_serial: u64,
 }
@@ -58,7 +58,7 @@ struct Rested {
     connection: Connection,
 }
 
-/// The right to one exchange with a site.
+/// Permission for one exchange with a site.
 #[derive(Debug)]
 pub(super) struct Turn<'a> {
     slots: &'a Slots,
@@ -74,7 +74,7 @@ impl Slots {
         Self { limits, total, waiting: AtomicUsize::new(0), resting: Mutex::default() }
     }
 
-    /// Waits for the right to an exchange with a site.
+    /// Waits for permission for an exchange with a site.
     pub(super) async fn turn(&self, site: Site) -> Turn<'_> {
         let site = Arc::new(site);
         let turns = {
@@ -85,18 +85,18 @@ impl Slots {
             });
             Arc::clone(&entry.turns)
         };
-        // Made before the wait, so that a wait that is given up cleans behind itself too.
+        // Created before the wait, so that a cancelled wait is cleaned up too.
         let mut turn = Turn { slots: self, site, permit: None };
         turn.permit = turns.acquire_owned().await.ok();
         turn
     }
 
-    /// Connections at rest.
+    /// Number of idle connections.
     pub(super) fn resting_count(&self) -> usize {
         self.resting().order.len()
     }
 
-    /// Connections that are open.
+    /// Number of open connections.
     pub(super) fn open_count(&self) -> usize {
         self.limits.total - self.total.available_permits()
     }
@@ -107,7 +107,7 @@ impl Slots {
 }
 
 impl Turn<'_> {
-    /// Takes a connection at rest to one of the addresses, the one used last first.
+    /// Takes an idle connection to one of the addresses, the most recently used first.
     pub(super) fn take(&self, addresses: &[IpAddr]) -> Option<(IpAddr, Connection)> {
         let mut resting = self.slots.resting();
         resting.end_rested_since(Instant::now().checked_sub(self.slots.limits.idle));
@@ -122,7 +122,7 @@ impl Turn<'_> {
         }
     }
 
-    /// Lets a connection rest, unless somebody waits for its slot.
+    /// Keeps a connection idle, unless an exchange waits for its slot.
     pub(super) fn rest(&self, address: IpAddr, connection: Connection) {
         if connection.sender.is_closed() {
             return;
@@ -140,7 +140,8 @@ impl Turn<'_> {
         resting.end_rested_since(Instant::now().checked_sub(self.slots.limits.idle));
     }
 
-    /// Waits for the right to open a connection to this site. What rests ends if it stands in the way.
+    /// Waits for permission to open a connection to this site. Idle connections are closed if they are in the
+    /// way.
     pub(super) async fn slot(&self) -> Option<OwnedSemaphorePermit> {
         self.make_room_at_site();
         if let Ok(slot) = Arc::clone(&self.slots.total).try_acquire_owned() {
@@ -151,7 +152,7 @@ impl Turn<'_> {
         Arc::clone(&self.slots.total).acquire_owned().await.ok()
     }
 
-    /// Ends connections at rest to this site until there is room for one more.
+    /// Closes idle connections to this site until there is room for one more.
     fn make_room_at_site(&self) {
         let per_host = self.slots.limits.per_host;
         let mut resting = self.slots.resting();
@@ -183,7 +184,7 @@ impl Drop for Turn<'_> {
 }
 
 impl Resting {
-    /// Ends the connections that have rested since before this moment.
+    /// Closes the connections that have been idle since before `moment`.
     fn end_rested_since(&mut self, moment: Option<Instant>) {
         let Some(moment) = moment else { return };
         while let Some((&serial, site)) = self.order.first_key_value() {
@@ -195,7 +196,7 @@ impl Resting {
         }
     }
 
-    /// Ends the connection that has rested longest.
+    /// Closes the connection that has been idle longest.
     fn end_oldest(&mut self) {
         let Some((serial, site)) = self.order.pop_first() else { return };
         if let Some(entry) = self.sites.get_mut(&site) {
@@ -207,7 +208,7 @@ impl Resting {
     }
 }
 
-/// Counts those who wait, also those who give up.
+/// Counts waiting exchanges; the count is correct even if a wait is cancelled.
 struct Waiting<'a>(&'a AtomicUsize);
 
 impl<'a> Waiting<'a> {

@@ -1,12 +1,13 @@
-//! What goes over a connection, seen as it passes.
+//! A tap on a connection: copies the raw bytes of the heads, and counts bytes received.
 //!
-//! A WARC keeps the head of a response as it was sent: order, case and spacing of its lines. HTTP software reads and
-//! forgets these, so a tap between it and the connection copies the bytes of the heads. It also counts, which tells
-//! whether a single byte came before a reused connection broke.
+//! A WARC file contains the head of a response exactly as sent: order, case and spacing of its lines. HTTP
+//! libraries parse it and drop the bytes, so a tap between the library and the connection copies the heads.
+//! The count shows whether a single byte arrived before a reused connection broke.
 //!
 //! # Promises
-//! - The head is the bytes received, from the status line to the empty line; heads of 1xx responses before it are left out.
-//! - It holds no more than the limit of a head and what one read brought.
+//! - The head is the bytes received, from the status line to the empty line; heads of 1xx responses before it
+//!   are left out.
+//! - It stores at most the limit of a head plus the bytes of one read.
 
 use std::io::IoSlice;
 use std::pin::Pin;
@@ -17,7 +18,7 @@ use std::{io, mem};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// What a tap has seen; shared by the connection and the exchange that uses it.
+/// The recordings of a tap, shared by the connection and the exchange that uses it.
 #[derive(Debug, Default)]
 pub(super) struct Tap {
     received: AtomicU64,
@@ -25,7 +26,7 @@ pub(super) struct Tap {
 }
 
 impl Tap {
-    /// Begins an exchange of HTTP/1: forgets the last, and copies heads from now on.
+    /// Begins an exchange of HTTP/1: drops the last recordings and copies heads from now on.
     pub(super) fn listen(&self, head_bytes_max: usize) {
         self.received.store(0, Ordering::Relaxed);
         let mut heads = self.heads();
@@ -34,7 +35,7 @@ impl Tap {
         heads.listening = true;
     }
 
-    /// Begins an exchange of HTTP/2, whose heads cannot be seen: only counts.
+    /// Begins an exchange of HTTP/2, whose heads are encoded: only counts.
     pub(super) fn count(&self) {
         self.received.store(0, Ordering::Relaxed);
         self.heads().listening = false;
@@ -81,7 +82,7 @@ impl Tap {
     }
 }
 
-/// Bytes that most heads stay below.
+/// Initial capacity of a head in bytes: enough for most.
 const USUAL_HEAD_BYTES: usize = 512;
 
 #[derive(Debug, Default)]
@@ -96,7 +97,7 @@ struct Heads {
 struct HeadFinder {
     bytes: Vec<u8>,
     limit: usize,
-    /// Where the line that is being received begins in `bytes`.
+    /// The start of the current line in `bytes`.
     line_start: usize,
     finished: bool,
 }
@@ -123,7 +124,7 @@ impl HeadFinder {
     fn end_line(&mut self) {
         let line = &self.bytes[self.line_start..];
         let is_empty = matches!(line, b"\r\n" | b"\n");
-        // Empty lines before a status line are passed over, as HTTP software does.
+        // Empty lines before a status line are skipped, as in HTTP libraries.
         if is_empty && self.line_start == 0 {
             self.bytes.clear();
         } else if is_empty && is_interim(&self.bytes) {
@@ -136,13 +137,13 @@ impl HeadFinder {
     }
 }
 
-/// Whether a head is that of a 1xx response, after which another one comes. 101 ends HTTP, so nothing follows it.
+/// Whether a head is that of a 1xx response, which another one follows. 101 ends HTTP, so nothing follows it.
 fn is_interim(head: &[u8]) -> bool {
     let status = head.split(|&byte| byte == b' ').nth(1).unwrap_or_default();
     status.starts_with(b"1") && !status.starts_with(b"101")
 }
 
-/// A connection with a tap on it.
+/// A connection with a tap.
 #[derive(Debug)]
 pub(super) struct Tapped<S> {
     stream: S,
@@ -241,7 +242,9 @@ mod tests {
     proptest! {
         #[test]
         fn pieces_do_not_matter_and_the_limit_holds(
-            lines in prop::collection::vec("[ -~]{0,6}(\r\n|\n|)", 0..12), at in 0usize..40, limit in 0usize..60,
+            lines in prop::collection::vec("[ -~]{0,6}(\r\n|\n|)", 0..12),
+            at in 0usize..40,
+            limit in 0usize..60,
         ) {
             let stream = lines.concat().into_bytes();
             let (one, two) = stream.split_at(at.min(stream.len()));

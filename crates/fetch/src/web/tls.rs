@@ -1,7 +1,7 @@
-//! TLS by rustls with ring: whom we trust, and what went wrong.
+//! TLS by rustls with ring: trusted roots, and the causes of failed handshakes.
 //!
 //! # Promises
-//! - A certificate that does not hold ends the exchange, and its fault is named; none is ever accepted in spite of it.
+//! - An invalid certificate ends the exchange with its fault; it is never accepted.
 //! - HTTP/2 is offered first, then HTTP/1.1.
 
 use std::io;
@@ -12,7 +12,7 @@ use rustls::{AlertDescription, CertificateError, ClientConfig, Error, RootCertSt
 
 use super::answer::{Failure, TlsFault};
 
-/// What we offer: the protocols, and the roots of trust that Mozilla ships with those the user adds.
+/// The client configuration: protocols, and Mozilla's root certificates with those of the user.
 pub(super) fn client(extra_roots: &[CertificateDer<'static>]) -> Result<Arc<ClientConfig>, Error> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     for root in extra_roots {
@@ -27,7 +27,7 @@ pub(super) fn client(extra_roots: &[CertificateDer<'static>]) -> Result<Arc<Clie
     Ok(Arc::new(client))
 }
 
-/// What a failed handshake says.
+/// The cause of a failed handshake.
 pub(super) fn failure(error: &io::Error) -> Failure {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>());
     Failure::Tls(match inner {

@@ -1,4 +1,4 @@
-//! Honest servers, and the bytes they send.
+//! Well-behaved servers and their responses.
 
 use std::time::Duration;
 
@@ -32,7 +32,8 @@ async fn bodies_end_by_length_by_chunks_or_by_the_end_of_the_connection() {
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nT: v\r\n\r\n",
         "HTTP/1.1 200 OK\r\n\r\nhello",
         "HTTP/1.0 200 OK\r\n\r\nhello",
-        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 \
+         OK\r\nContent-Length: 5\r\n\r\nhello",
         "HTTP/1.1 200 OK\nContent-Length: 5\n\nhello",
     ] {
         let response = response(Server::closing_after(wire).await.fetch().await);

@@ -1,4 +1,4 @@
-//! Addresses that must not be visited, however we are led there.
+//! Private addresses are never visited, however a crawler is led to them (SSRF).
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -14,7 +14,7 @@ use crate::server::{LOOPBACK, Server, ok, quick, read_request, response};
 
 const OTHER: IpAddr = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 2));
 
-/// Open to 127.0.0.1 and nothing else that is private.
+/// A client that allows 127.0.0.1 and no other private address.
 fn guarded(names: FixedNames) -> Web {
     let private = PrivateAddresses::Only(vec!["127.0.0.1".parse().unwrap()]);
     Web::new(WebSettings { private, names: Names::Fixed(names), ..quick() }).unwrap()
@@ -70,7 +70,7 @@ fn trap(port: u16) -> std::net::TcpListener {
 async fn the_address_that_was_judged_is_the_one_that_is_connected_to() {
     let server = Server::answering(ok("", b"hello")).await;
     let trap = trap(server.address.port());
-    // Whoever asks a second time within an exchange is led to the closed address.
+    // A second lookup within an exchange would resolve to the closed address.
     let turns = vec![vec![LOOPBACK], vec![OTHER]];
     let web = guarded(FixedNames::default().with_answers("rebound.test", turns));
     let request = ask("rebound.test", server.address.port());

@@ -1,4 +1,4 @@
-//! Connections kept, replaced and bounded.
+//! Connections are reused, replaced and limited.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ async fn a_connection_serves_many_exchanges() {
         assert_eq!(response(web.fetch(&ask("a.test", server.address.port())).await).status, 200);
     }
     assert_eq!((server.count(), web.connections()), (1, (1, 1)));
-    // Another host is another connection, though the address is the same.
+    // Another host gets another connection, though the address is the same.
     assert_eq!(response(web.fetch(&ask("b.test", server.address.port())).await).status, 200);
     assert_eq!((server.count(), web.connections()), (2, (2, 2)));
 }
@@ -46,7 +46,8 @@ async fn a_connection_closed_while_it_rested_is_replaced() {
 
 #[tokio::test]
 async fn a_server_that_closes_at_every_second_request_is_asked_again_once() {
-    // It takes the second request of a connection and closes without a byte, as one whose time for idle connections ran out.
+    // The server reads the second request of a connection and closes without a byte, as if its idle timeout
+    // had passed.
     let server = Server::start(async |mut stream| {
         read_request(&mut stream).await;
         stream.write_all(&ok("", b"hello")).await.unwrap();
@@ -81,7 +82,7 @@ async fn a_connection_that_rested_too_long_is_ended() {
     assert_eq!(server.count(), 2);
 }
 
-/// A server that knows how many connections were open at most.
+/// A server that records the maximum number of open connections.
 async fn counting(open_at_most: Arc<AtomicUsize>) -> Server {
     let open = Arc::new(AtomicUsize::new(0));
     Server::start(move |mut stream| {
@@ -120,7 +121,7 @@ async fn no_more_connections_are_open_than_allowed() {
     let limits = ConnectionLimits { total: 3, per_host: 3, ..ConnectionLimits::default() };
     let bounded = web(limits);
     fetch_all(&bounded, server.address.port(), |number| format!("{number}.test")).await;
-    // The server may notice an end a moment after we have begun anew.
+    // The server may notice a closed connection a moment after we have opened another.
     assert!(open.load(Ordering::SeqCst) <= 6, "{open:?}");
     assert!(bounded.connections().0 <= 3);
 
@@ -153,7 +154,7 @@ async fn a_fetch_that_is_given_up_leaves_nothing_behind() {
 #[tokio::test]
 async fn the_next_address_is_tried_when_one_does_not_answer() {
     let server = Server::answering(ok("", b"hello")).await;
-    // Nobody listens on this port of the other address.
+    // Nothing listens on this port of the other address.
     let dead = IpAddr::V4(Ipv4Addr::new(127, 0, 0, 9));
     let names = Names::Fixed(FixedNames::default().with("two.test", &[dead, LOOPBACK]));
     let web = Web::new(WebSettings { names, ..quick() }).unwrap();

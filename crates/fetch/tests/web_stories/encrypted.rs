@@ -1,4 +1,4 @@
-//! TLS and HTTP/2, and what is wrong with certificates.
+//! TLS and HTTP/2, and invalid certificates.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio_rustls::server::TlsStream;
 
 use crate::server::{LOOPBACK, Server, failure, ok, quick, response};
 
-/// An authority that we are told to trust.
+/// A certificate authority that the client trusts.
 struct Authority {
     issuer: Issuer<'static, KeyPair>,
     certificate: CertificateDer<'static>,
@@ -54,7 +54,7 @@ impl Authority {
     }
 }
 
-/// What a server shows and keeps.
+/// The certificate and key of a server.
 struct Keys {
     certificate: CertificateDer<'static>,
     key: Vec<u8>,
@@ -75,7 +75,7 @@ impl Keys {
     }
 }
 
-/// A server that speaks HTTP/2 or HTTP/1.1, as the client likes.
+/// A server that speaks HTTP/2 or HTTP/1.1, as the client prefers.
 async fn speaking(acceptor: TlsAcceptor, body: Bytes) -> Server {
     Server::start(move |stream| {
         let (acceptor, body) = (acceptor.clone(), body.clone());

@@ -1,12 +1,12 @@
-//! The Web met over real sockets: what servers do, and what becomes of it.
+//! Tests of the HTTP client over real sockets.
 //!
 //! - `server`: a server on loopback that does what a test says;
-//! - `answers`: honest servers, and the bytes they send;
-//! - `hostile`: servers that are slow, endless, broken or malicious;
-//! - `closed_doors`: addresses that must not be visited;
-//! - `connections`: connections kept, replaced and bounded;
-//! - `encrypted`: TLS and HTTP/2, and what is wrong with certificates;
-//! - `robots_oracles`: our matcher against two others.
+//! - `answers`: well-behaved servers and their responses;
+//! - `hostile`: slow, endless, broken or malicious servers;
+//! - `closed_doors`: private addresses, which must not be visited;
+//! - `connections`: connections are reused, replaced and limited;
+//! - `encrypted`: TLS and HTTP/2, and invalid certificates;
+//! - `robots_oracles`: our robots.txt matcher compared with two others.
 
 mod answers;
 mod closed_doors;

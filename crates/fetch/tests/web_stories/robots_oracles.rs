@@ -1,9 +1,11 @@
-//! Our matcher of `robots.txt` against two others: a crate of the field, and a plain one written here in another way.
+//! Our `robots.txt` matcher compared with two others: a published crate, and a direct implementation of the
+//! RFC.
 
 use freshet_fetch::web::Robots;
 use proptest::prelude::*;
 
-/// A matcher as the words of RFC 9309 run: groups as lists, patterns by recursion, no form of paths but lower-case ASCII.
+/// A matcher that follows the words of RFC 9309: groups as lists, patterns by recursion, paths only in
+/// lower-case ASCII.
 mod plain {
     struct Group {
         agents: Vec<String>,
@@ -23,7 +25,7 @@ mod plain {
             .iter()
             .flat_map(|group| &group.rules)
             .filter(|(_, pattern)| !pattern.is_empty() && matches(pattern.as_bytes(), path.as_bytes()));
-        // The longest; of equals, true is greater.
+        // The longest; among equals `true` is greater.
         matching.map(|(allows, pattern)| (pattern.len(), *allows)).max().is_none_or(|(_, allows)| allows)
     }
 
@@ -65,7 +67,8 @@ fn pattern() -> impl Strategy<Value = String> {
 
 fn line() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => prop::sample::select(vec!["freshet", "FRESHET", "other", "*"]).prop_map(|agent| format!("User-agent: {agent}")),
+        4 => prop::sample::select(vec!["freshet", "FRESHET", "other", "*"])
+            .prop_map(|agent| format!("User-agent: {agent}")),
         6 => pattern().prop_map(|pattern| format!("Disallow: {pattern}")),
         6 => pattern().prop_map(|pattern| format!("allow:{pattern} # x")),
         1 => Just("Sitemap: http://a.test/s.xml".to_owned()),
@@ -100,8 +103,8 @@ proptest! {
 
     #[test]
     fn texting_robots_agrees(file in file(), path in path()) {
-        // Percent-encoding is left out: it takes %3c and %3C, and %61 and a, for different paths. So are empty rules:
-        // it reads `Disallow:` as `Allow: /`, which then wins over `Disallow: *`.
+        // Percent-encoding is left out: `texting_robots` treats %3c and %3C, and %61 and a, as different
+        // paths. So are empty rules: it reads `Disallow:` as `Allow: /`, which then wins over `Disallow: *`.
         let file: Vec<&str> = file.lines().filter(|line| line.trim() != "Disallow:").collect();
         let file = file.join("\n");
         let ours = Robots::parse(file.as_bytes(), "freshet").allows(&path);

@@ -1,4 +1,4 @@
-//! A server on loopback that does what a test says, and the Web with limits short enough for tests.
+//! A test server on loopback, and client settings with limits short enough for tests.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tokio::net::{TcpListener, TcpStream};
 
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// A server that was started.
+/// A running server.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    /// Connections that were made to it.
+    /// Number of connections made to it.
     pub(crate) connections: Arc<AtomicUsize>,
     task: tokio::task::JoinHandle<()>,
 }
@@ -30,7 +30,7 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// A server that does this with every connection.
+    /// A server that handles every connection with `treat`.
     pub(crate) async fn start<F, T>(treat: F) -> Self
     where
         F: Fn(TcpStream) -> T + Send + 'static,
@@ -86,7 +86,7 @@ impl Server {
         Request::page(false, "127.0.0.1", self.address.port(), path, Timestamp::from_millis(7))
     }
 
-    /// What comes of one exchange with it.
+    /// Makes one exchange with it.
     pub(crate) async fn fetch(&self) -> Fetch {
         Web::new(quick()).unwrap().fetch(&self.request("/")).await
     }
@@ -101,13 +101,13 @@ pub(crate) async fn read_request(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(head).ok()
 }
 
-/// A response with a body of this length announced.
+/// A response with the length of its body announced.
 pub(crate) fn ok(headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n{headers}\r\n", body.len());
     [head.as_bytes(), body].concat()
 }
 
-/// Settings with times short enough for tests, open to loopback.
+/// Settings with short times for tests, and with loopback allowed.
 pub(crate) fn quick() -> WebSettings {
     let short = Duration::from_millis(150);
     let long = Duration::from_secs(20);

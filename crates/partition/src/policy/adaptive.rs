@@ -1,17 +1,19 @@
-//! The adaptive policy: each site is sampled on until it is clear whether it is worth downloading.
+//! The adaptive policy: each site is sampled until it is clear whether it is worth downloading.
 //!
-//! **sample**, section 3.4, Algorithm 3.1, with the k = 10 and α = 0.9 of its section 4.6. Each round samples k pages of every
-//! undecided site; then a site whose changed fraction is surely above the threshold is downloaded whole, one that is surely below
-//! is sampled no further.
+//! **sample**, section 3.4, Algorithm 3.1, with the k = 10 and α = 0.9 of its section 4.6. Each round samples
+//! k pages of every undecided site. Then a site whose changed fraction is surely above the threshold is
+//! downloaded whole; one that is surely below is not sampled further.
 //!
 //! # Promises
-//! - A site that is decided is not sampled again in the cycle.
-//! - The threshold divides the sites that the budget of the cycle can download from the others.
+//! - A decided site is not sampled again in the cycle.
+//! - The threshold separates the sites that the budget of the cycle can download from the others.
 //!
 //! # Departures
-//! - The text does not name the interval. It is a setting; with ten pages a round the plain one (Wald) finds the most changes on
-//!   recorded histories at every budget, although it has no width when none or all of the samples changed.
-//! - What is left when all sites are decided goes to those with the largest part of changed samples, as in the greedy policy.
+//! - The paper does not name the interval. It is a setting. With ten pages a round the plain one (Wald) finds
+//!   the most changes on recorded histories at every budget, although it has no width when none or all of the
+//!   samples changed.
+//! - Downloads left when all sites are decided go to the sites with the largest fraction of changed samples,
+//!   as in the greedy policy.
 
 use freshet_theory::sample::adaptive::{Decision, decide, threshold};
 use freshet_theory::sample::interval::{Confidence, Method, changed_fraction_interval};
@@ -28,7 +30,7 @@ const ROUND_SIZE: usize = 10;
 /// Confidence of the intervals: α.
 const CONFIDENCE: f64 = 0.9;
 
-/// Rounds of samples, and sites decided one by one.
+/// Samples sites in rounds and decides them one by one.
 #[derive(Debug)]
 pub(super) struct Adaptive {
     method: Method,
@@ -40,13 +42,13 @@ pub(super) struct Adaptive {
 }
 
 impl Adaptive {
-    /// A policy that knows no page yet.
+    /// A policy without pages.
     pub(super) fn new(method: Method, seed: u64) -> Self {
         let sites = SampledSites::new(seed);
         Self { method, sites, budget: 0, undecided: Vec::new(), is_sampled: false }
     }
 
-    /// Decides on every undecided site; those to download whole are returned, the surest first.
+    /// Decides every undecided site. Returns those to download whole, the surest first.
     fn decide(&mut self) -> Vec<usize> {
         let Some(threshold) = self.threshold() else {
             self.undecided.clear();
@@ -71,7 +73,8 @@ impl Adaptive {
         download
     }
 
-    /// The changed fraction that divides the sites which the budget can download from the others; none if there are not two.
+    /// The changed fraction that separates the sites that the budget can download from the others; none with
+    /// fewer than two sites.
     fn threshold(&self) -> Option<f64> {
         let pages_of = |site| self.sites.site(site).room() + self.sites.site(site).sample().sampled();
         let mut order: Vec<(f64, u64)> = (0..self.sites.len())

@@ -1,14 +1,14 @@
-//! How often to visit every page, given how often it changes: the allocations of the thesis, chapter 5.
+//! Allocations: how often to visit every page, given its rate of change (the thesis, chapter 5).
 //!
-//! The mathematics is that of [`freshet_theory::refresh`].
+//! The mathematics is in [`freshet_theory::refresh`].
 
 use freshet_theory::refresh::{Constraints, Objective, Pages, allocate, proportional, uniform};
 use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 
-/// Which allocation of the thesis, chapter 5.
+/// An allocation of the thesis, chapter 5.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Allocation {
-    /// All pages alike (5.5.1).
+    /// The same frequency for all pages (5.5.1).
     Uniform,
     /// In proportion to the rate of change (5.5.1).
     Proportional,
@@ -17,11 +17,11 @@ pub enum Allocation {
     Freshness,
     /// For the least age (5.5.4).
     Age,
-    /// For the harmonic objective, which gives up no page.
+    /// For the harmonic objective, which abandons no page.
     Harmonic,
 }
 
-/// The visits a day that each page gets of so many for all.
+/// Distributes a budget of visits per day over the pages.
 pub(super) fn visit_frequencies(
     allocation: Allocation,
     change_rates: &[ChangesPerDay],

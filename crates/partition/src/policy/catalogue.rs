@@ -1,7 +1,8 @@
-//! What is known of pages without visiting them: their site, their directory, their importance, their links.
+//! The catalogue: everything known of pages without visiting them (site, directory, importance, links).
 //!
-//! Pages are numbered densely in the order of discovery, and so are sites and directories; a policy keeps its own columns
-//! beside these. A directory is what stands before the last slash of a path; the directories of a site form a tree.
+//! Pages are numbered densely in the order of discovery, and so are sites and directories. A policy keeps its
+//! own columns, indexed by these numbers. A directory is the part of a path before its last slash; the
+//! directories of a site form a tree.
 //!
 //! # Promises
 //! - The parent of a directory has a smaller number than the directory.
@@ -26,45 +27,45 @@ pub struct SiteId(pub u32);
 pub struct DirectoryId(pub u32);
 
 impl PageId {
-    /// As an index into a column.
+    /// The index into a column.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl SiteId {
-    /// As an index into a column.
+    /// The index into a column.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl DirectoryId {
-    /// As an index into a column.
+    /// The index into a column.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A directory: where it hangs and how deep.
+/// A directory: its site, parent and depth.
 #[derive(Clone, Copy, Debug)]
 pub struct Directory {
     /// The site it belongs to.
     pub site: SiteId,
-    /// The directory above it; none for the root of a site.
+    /// The parent directory; none for the root of a site.
     pub parent: Option<DirectoryId>,
-    /// Slashes between the root and it: 0 for the root.
+    /// Slashes between it and the root: 0 for the root.
     pub depth: u32,
 }
 
-/// Every page that was discovered, column by column.
+/// All discovered pages, column by column.
 #[derive(Debug, Default)]
 pub struct Catalogue {
     directory_of: Vec<DirectoryId>,
     importance: Vec<f32>,
-    /// Expected cost of a visit; pages beyond its end cost one.
+    /// Expected cost of a visit. Pages beyond the end cost 1.
     cost: Vec<f32>,
-    /// Visits that each site can take now; sites beyond its end can take any number.
+    /// Number of visits that each site has room for now. Sites beyond the end have no limit.
     room: Vec<u32>,
     directories: Vec<Directory>,
     sites: u32,
@@ -95,7 +96,8 @@ impl Catalogue {
         page
     }
 
-    /// The directory of this name, made with all above it when it is new. The name of the root is empty.
+    /// The directory with this name. If it is new, it is created with all its parents. The name of the root
+    /// is empty.
     pub fn directory_named(&mut self, site: SiteId, name: &str) -> DirectoryId {
         if let Some(known) = self.directory_by_name.get(&(site, name.into())) {
             return *known;
@@ -109,14 +111,15 @@ impl Catalogue {
         id
     }
 
-    /// Says how important a page is. Panics unless the importance is finite and not negative.
+    /// Sets the importance of a page. Panics unless it is finite and not negative.
     pub fn set_importance(&mut self, page: PageId, importance: f32) {
         assert!(importance.is_finite());
         assert!(0.0 <= importance);
         self.importance[page.index()] = importance;
     }
 
-    /// Says what a visit to a page is expected to cost, beside other pages. Panics unless the cost is finite and above zero.
+    /// Sets the expected cost of a visit to a page, relative to other pages. Panics unless it is finite and
+    /// above zero.
     pub fn set_cost(&mut self, page: PageId, cost: f32) {
         assert!(cost.is_finite());
         assert!(0.0 < cost);
@@ -126,7 +129,8 @@ impl Catalogue {
         self.cost[page.index()] = cost;
     }
 
-    /// Says how many visits a site can take at a time, until something else is said: none while it must be left alone.
+    /// Sets how many visits a site has room for at a time, until the next call: 0 while it must be left
+    /// alone.
     pub fn set_room(&mut self, site: SiteId, visits: u32) {
         if self.room.len() <= site.index() {
             self.room.resize(site.index() + 1, u32::MAX);
@@ -134,12 +138,12 @@ impl Catalogue {
         self.room[site.index()] = visits;
     }
 
-    /// Says that every site can take any number of visits again.
+    /// Removes the limits of all sites.
     pub fn clear_rooms(&mut self) {
         self.room.clear();
     }
 
-    /// Says which pages `links[i].0` links to `links[i].1`. Links of pages that are not known yet may be given.
+    /// Sets the links: each pair is a page and the page it links to. Links of unknown pages may be given.
     pub fn set_links(&mut self, links: &[(PageId, PageId)]) {
         self.links = Links::new(links);
     }
@@ -169,22 +173,22 @@ impl Catalogue {
         self.directories[self.directory_of(page).index()].site
     }
 
-    /// How important a page is; 1 unless something else was said.
+    /// The importance of a page; 1 by default.
     pub fn importance(&self, page: PageId) -> f32 {
         self.importance[page.index()]
     }
 
-    /// What a visit to a page is expected to cost; 1 unless something else was said.
+    /// The expected cost of a visit to a page; 1 by default.
     pub fn cost(&self, page: PageId) -> f32 {
         self.cost.get(page.index()).copied().unwrap_or(1.0)
     }
 
-    /// How many visits a site can take now; any number unless something else was said.
+    /// How many visits a site has room for now; no limit by default.
     pub fn room(&self, site: SiteId) -> u32 {
         self.room.get(site.index()).copied().unwrap_or(u32::MAX)
     }
 
-    /// Whether every site can take any number of visits.
+    /// Whether no site has a limit.
     pub fn is_roomy(&self) -> bool {
         self.room.is_empty()
     }
@@ -205,12 +209,12 @@ impl Catalogue {
     }
 }
 
-/// What stands before the last slash: `a/b` of `a/b/c`, empty for `c` and `/c`.
+/// The part before the last slash: `a/b` of `a/b/c`, empty for `c` and `/c`.
 fn directory_of_path(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
 
-/// Paths in one piece of memory.
+/// Paths, concatenated in one string.
 #[derive(Debug, Default)]
 struct Paths {
     text: String,
@@ -229,7 +233,7 @@ impl Paths {
     }
 }
 
-/// Links in both directions, as sorted lists one after another.
+/// Links in both directions, as adjacency lists.
 #[derive(Debug, Default)]
 struct Links {
     forward: Adjacency,

@@ -1,13 +1,14 @@
-//! Keeps a policy that knows nothing of rooms to the visits that sites can take.
+//! A wrapper that keeps a policy within the number of visits that sites have room for.
 //!
-//! The policies of the texts choose pages as if every site could be visited at any time. Here a chosen page whose site has no
-//! room waits; the policy is asked for another in its place; and when the site has room again the waiting page goes
-//! first. Until the page is visited the policy has not been told of it, so that it may choose the page again: then it is
-//! still chosen once.
+//! The policies of the papers choose pages as if every site could be visited at any time. Here a chosen page
+//! waits if its site has no room, and the policy is asked for another one. When the site has room again, the
+//! waiting page goes first. The policy learns nothing of the page until it is visited and may therefore
+//! choose it again; the page is still chosen only once.
 //!
 //! # Promises
 //! - No more pages of a site are chosen at a time than it has room for.
-//! - A page that waits is chosen as soon as its site has room, unless it was visited or has left in the meantime.
+//! - A waiting page is chosen as soon as its site has room, unless it was visited or has left in the
+//!   meantime.
 //! - Where all sites have room the policy decides alone.
 //! - A page that was chosen and never visited can be chosen again an hour later.
 
@@ -18,37 +19,38 @@ use freshet_theory::units::Days;
 use super::catalogue::{Catalogue, PageId, SiteId};
 use super::visit::{CopyEstimate, Explanation, Observation, Policy};
 
-/// Pages that may wait, beside the downloads of a cycle: beyond that, what is blocked is most of the web, and the cycle ends.
+/// Maximum number of waiting pages per download of a cycle. With more, most of the web is blocked, and the
+/// cycle ends.
 const WAITING_PER_DOWNLOAD: usize = 4;
 /// Days after which a page that was chosen and not visited may be chosen again: an hour.
 const GIVEN_UP_AFTER: f64 = 1.0 / 24.0;
-/// Pages that may wait in any case.
+/// Number of pages that may wait in any case.
 const WAITING_LEAST: usize = 256;
 
-/// A policy that is kept to the rooms of sites.
+/// A policy limited to the room that sites have.
 pub(super) struct Considerate {
     inner: Box<dyn Policy>,
-    /// Pages without room, the first chosen in front. Some may be out of date: `state` decides.
+    /// Pages without room, the first chosen in front. Entries may be out of date: `state` decides.
     waiting: VecDeque<PageId>,
-    /// What was chosen by the policy and not yet visited.
+    /// Pages chosen by the policy and not yet visited.
     state: HashMap<PageId, State>,
-    /// Pages of each site that were chosen just now.
+    /// Pages of each site chosen in this call.
     taken: HashMap<SiteId, u32>,
     waiting_max: usize,
-    /// When this cycle began.
+    /// Start of this cycle.
     now: Days,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// For room.
+    /// Waiting for room.
     Waiting,
-    /// Handed out, to be visited, in a cycle that began then.
+    /// Handed out to be visited, in the cycle that began at this time.
     Chosen(Days),
 }
 
 impl Considerate {
-    /// Keeps `inner` to the rooms of sites.
+    /// Limits `inner` to the room that sites have.
     pub(super) fn new(inner: Box<dyn Policy>) -> Self {
         Self {
             inner,
@@ -60,7 +62,7 @@ impl Considerate {
         }
     }
 
-    /// Takes a place of the page's site, if there is one.
+    /// Takes one of the visits that the page's site has room for. Returns false if there is none.
     fn takes_room(&mut self, catalogue: &Catalogue, page: PageId) -> bool {
         let site = catalogue.site_of(page);
         let taken = self.taken.entry(site).or_default();
@@ -69,7 +71,7 @@ impl Considerate {
         has_room
     }
 
-    /// Chooses waiting pages that have room now.
+    /// Chooses waiting pages whose sites have room now.
     fn choose_waiting(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
         let end = chosen.len() + room;
         for _ in 0..self.waiting.len() {
@@ -86,7 +88,8 @@ impl Considerate {
         }
     }
 
-    /// Asks the policy once. Whether it wanted anything, new or chosen before: it names no page twice in a cycle.
+    /// Asks the policy once. Returns whether it named any page, new or chosen before: it names no page twice
+    /// in a cycle.
     fn ask(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) -> bool {
         let mut wanted = Vec::new();
         self.inner.choose(catalogue, room, &mut wanted);
@@ -113,7 +116,7 @@ impl Policy for Considerate {
     }
 
     fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize) {
-        // What was chosen long ago is on its way or was given up: whoever visits pages knows which.
+        // Pages chosen long ago are being visited or were given up; the driver knows which.
         self.now = now;
         self.state.retain(|_, state| match state {
             State::Waiting => true,
@@ -130,7 +133,8 @@ impl Policy for Considerate {
         let before = chosen.len();
         self.taken.clear();
         self.choose_waiting(catalogue, room, chosen);
-        // A policy may want to hear what its choice found before it chooses again: it is asked again only in place of what waits.
+        // A policy may need the results of its choice before the next one, so it is asked again only to
+        // replace waiting pages.
         while chosen.len() == before && self.waiting.len() < self.waiting_max {
             if !self.ask(catalogue, room, chosen) {
                 return;

@@ -1,8 +1,8 @@
-//! Pages by the date of their next visit, the oldest first.
+//! A priority queue of pages by the date of their next visit, the oldest first.
 //!
 //! # Promises
 //! - A page is handed out at most once a cycle. One that is handed out and not visited keeps its date.
-//! - A new date replaces the old one. Pages with the same date come in an order drawn by lot.
+//! - A new date replaces the old one. Pages with the same date come in random order.
 //! - A page that is closed in this cycle keeps its date.
 
 use std::cmp::Ordering;
@@ -14,13 +14,13 @@ use rand_chacha::ChaCha8Rng;
 use super::catalogue::PageId;
 use super::selective::OpenPages;
 
-/// The dates of all pages, in days since the crawl began.
+/// A priority queue of the dates of all pages, in days since the crawl began.
 #[derive(Debug, Default)]
 pub(super) struct DueQueue {
     heap: BinaryHeap<Entry>,
-    /// The date that counts; what else stands in the heap is out of date. NaN: none.
+    /// The valid date of each page; heap entries with another date are out of date. NaN: none.
     due: Vec<f64>,
-    /// Met in this cycle: handed out or closed.
+    /// Pages popped in this cycle: handed out or closed.
     aside: Vec<Entry>,
 }
 
@@ -32,18 +32,18 @@ struct Entry {
 }
 
 impl DueQueue {
-    /// There are so many pages now; new ones have no date.
+    /// Sets the number of pages; new ones have no date.
     pub(super) fn grow(&mut self, pages: usize) {
         self.due.resize(pages, f64::NAN);
     }
 
-    /// Gives a page the date of its next visit; it may be infinite.
+    /// Sets the date of a page's next visit; it may be infinite.
     pub(super) fn set(&mut self, page: PageId, due: f64, rng: &mut ChaCha8Rng) {
         self.due[page.index()] = due;
         self.heap.push(Entry { due, lot: rng.random(), page });
     }
 
-    /// Gives all pages that have one a new date, computed from the page.
+    /// Recomputes the date of every page that has one.
     pub(super) fn set_all(&mut self, due: impl Fn(PageId) -> f64, rng: &mut ChaCha8Rng) {
         self.aside.clear();
         let mut entries = std::mem::take(&mut self.heap).into_vec();
@@ -57,7 +57,7 @@ impl DueQueue {
         self.heap = entries.into();
     }
 
-    /// Takes the open page that has been due longest, or will be next, and marks it as chosen.
+    /// Takes the open page with the earliest date, which may lie in the future, and marks it as chosen.
     pub(super) fn take_next(&mut self, open: &mut OpenPages) -> Option<PageId> {
         while let Some(entry) = self.heap.pop() {
             let due = &mut self.due[entry.page.index()];
@@ -77,13 +77,13 @@ impl DueQueue {
         None
     }
 
-    /// Puts the pages that were met in this cycle back. Those that have a new date by now are out of date there.
+    /// Puts back the pages popped in this cycle. Entries of pages with a new date are out of date.
     pub(super) fn end_cycle(&mut self) {
         self.heap.extend(self.aside.drain(..));
     }
 }
 
-/// The greatest entry is the one that is due first.
+/// The greatest entry has the earliest date.
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         other.due.total_cmp(&self.due).then(other.lot.cmp(&self.lot)).then(other.page.cmp(&self.page))

@@ -1,16 +1,19 @@
-//! How often every page changes, learned from its visits by one of the estimators of the thesis, chapter 6.
+//! Estimated rates of change of all pages, from their visits, by the estimators of the thesis, chapter 6.
 //!
-//! The mathematics is that of [`freshet_theory::estimate`]; here are the columns, one running state for each page.
+//! The mathematics is in [`freshet_theory::estimate`]. This module holds the columns: the running state of
+//! each page.
 //!
 //! # Promises
 //! - Every page has a rate above zero and below infinity, so that it can be planned for and is visited again.
-//! - A page of which nothing was seen has the mean rate of all pages.
+//! - A page without visits has the mean rate of all pages.
 //!
 //! # Departures
-//! - A page never seen to change would have the rate zero and would never be visited again. It has the rate of a quarter of a change
-//!   in the time that it was watched.
-//! - A page seen to change at every visit has no most likely rate by the irregular estimator; it has the improved estimator's.
-//! - The estimators for even visits take the mean interval between the visits to a page, which are not even.
+//! - A page never seen to change would have rate zero and would never be visited again. It gets the rate of a
+//!   quarter of a change in the time that it was watched.
+//! - A page that changed at every visit has no most likely rate by the irregular estimator; it gets the
+//!   improved estimator's.
+//! - The estimators for even visits are given the mean interval between the visits to a page, which are not
+//!   even.
 
 use freshet_theory::estimate::even::EvenVisits;
 use freshet_theory::estimate::gamma::{Discount, DiscountedHistory, ExposedVisit, GammaPrior, group_mean};
@@ -22,7 +25,7 @@ use freshet_theory::units::{ChangesPerDay, Days};
 
 use super::catalogue::PageId;
 
-/// Which estimator of the thesis, chapter 6.
+/// An estimator of the thesis, chapter 6.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Estimator {
     /// Changes found over the time watched (6.4.1).
@@ -32,17 +35,17 @@ pub enum Estimator {
     Improved,
     /// The most likely rate for visits at any intervals (6.4.3).
     Irregular,
-    /// The mean of a gamma posterior, with the mean of all pages as the prior's (6.6 and 6.7).
+    /// The mean of a gamma posterior whose prior has the mean of all pages (6.6 and 6.7).
     Gamma,
 }
 
-/// What a page never seen to change counts as having changed.
+/// Number of changes assumed for a page never seen to change.
 const UNSEEN_CHANGES: f64 = 0.25;
 /// Rate of a page before anything is known of any page, in changes per cycle.
 const FIRST_CHANGES_PER_CYCLE: f64 = 0.05;
-/// Shape of the gamma prior that all pages share: it must leave room for pages that differ.
+/// Shape of the gamma prior that all pages share. It must leave room for pages that differ.
 const PRIOR_SHAPE: f64 = 0.5;
-/// Changes that the first rate is worth in the mean of all.
+/// Shrinkage of the mean of all towards the first rate, in changes.
 const SHRINKAGE: f64 = 0.5;
 
 /// The running state of all pages.
@@ -64,7 +67,7 @@ pub(super) struct Estimates {
 }
 
 impl Estimates {
-    /// Nothing is known yet. Panics unless the cycle is above zero and finite.
+    /// Estimates without data. Panics unless the cycle is above zero and finite.
     pub(super) fn new(estimator: Estimator, cycle: Days) -> Self {
         assert!(Days::ZERO < cycle);
         assert!(cycle < Days::FOREVER);
@@ -83,7 +86,7 @@ impl Estimates {
         }
     }
 
-    /// There are so many pages now.
+    /// Sets the number of pages.
     pub(super) fn grow(&mut self, pages: usize) {
         self.counts.resize(pages, EvenVisits::NONE);
         self.watched.resize(pages, 0.0);
@@ -100,12 +103,12 @@ impl Estimates {
         self.estimator == Estimator::Gamma
     }
 
-    /// Whether a visit to the page said something.
+    /// Whether the page had an informative visit.
     pub(super) fn is_seen(&self, page: PageId) -> bool {
         self.counts[page.index()].visits() > 0
     }
 
-    /// Takes in a visit `interval` after the one before. A visit after no time says nothing.
+    /// Learns from a visit `interval` after the one before. A visit after no time carries no information.
     pub(super) fn observe(&mut self, page: PageId, interval: Days, changed: bool) {
         if interval == Days::ZERO {
             return;
@@ -142,7 +145,8 @@ impl Estimates {
         }
     }
 
-    /// −ln of the chance that a page has not changed in `elapsed`: it ranks pages as the chance of a change does.
+    /// −ln of the probability that a page has not changed in `elapsed`. It ranks pages like the probability
+    /// of a change.
     pub(super) fn exposure(&self, page: PageId, elapsed: Days) -> f64 {
         match self.estimator {
             Estimator::Gamma => -self.gamma[page.index()].posterior(&self.prior).survival(elapsed).ln(),
@@ -159,7 +163,7 @@ impl Estimates {
         (history.changes() - before.changes(), history.exposure().get() - before.exposure().get())
     }
 
-    /// The estimate from the page's visits, of which there is at least one.
+    /// The estimate from the page's visits. There must be at least one.
     fn estimate(&self, page: usize) -> f64 {
         let (counts, watched) = (&self.counts[page], self.watched[page]);
         let mean_interval = Days::new(watched / counts.visits() as f64);
@@ -172,7 +176,7 @@ impl Estimates {
         let bounded = |estimate: &RateEstimate| estimate.finite().is_some();
         let estimate = estimate.filter(bounded).or_else(|| improved(counts, mean_interval));
         let rate = estimate.map_or(0.0, RateEstimate::get);
-        // A rate may underflow for a page watched very long, and overflow for one watched very briefly.
+        // The rate may underflow for a page watched very long, and overflow for one watched very briefly.
         let least = UNSEEN_CHANGES / watched;
         if rate > 0.0 { rate.min(f64::MAX) } else { least.clamp(f64::MIN_POSITIVE, f64::MAX) }
     }

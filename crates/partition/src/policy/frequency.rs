@@ -1,22 +1,24 @@
-//! Visits by the estimated rate of change of every page.
+//! The frequency policy: visits by the estimated rate of change of every page.
 //!
-//! **sample**, section 2.1, policy 2, as it is run in its section 4: every page is visited once in a round-robin fashion; after
-//! that its rate is estimated from its history (thesis, chapter 6) and visits are allocated by the rates (chapter 5). In a cycle the pages
-//! are visited whose next visit is most overdue, those with the largest
+//! **sample**, section 2.1, policy 2, as it is run in its section 4: every page is visited once in a
+//! round-robin fashion; after that its rate is estimated from its history (thesis, chapter 6) and visits are
+//! allocated by the rates (chapter 5). A cycle visits the pages whose next visit is most overdue, those with
+//! the largest
 //!
 //! > f t, with f the visit frequency and t the time since the last visit
 //!
-//! or, ranked, those that have most likely changed since.
+//! or, with `rank`, the pages that have most likely changed since.
 //!
 //! # Promises
 //! - A page that was there before the first cycle is visited once before its estimate counts.
 //! - No page that is more overdue is left out for one that is less.
-//! - A page that was found or visited in this cycle, or by a clock that was set back, is not overdue.
+//! - A page that was discovered or visited in this cycle is not overdue, nor is one with a visit in the
+//!   future because the clock was set back.
 //!
 //! # Departures
 //! - With the gamma posterior a page has an estimate before its first visit, and the first round is left out.
 //! - A page that is discovered later begins with the mean rate of all pages: it has just been copied.
-//! - What the estimators cannot bound is bounded as in `estimates`.
+//! - Rates that the estimators leave unbounded are bounded as in `estimates`.
 
 use std::collections::VecDeque;
 
@@ -32,16 +34,16 @@ use super::ranking::Ranking;
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
-/// By what pages are ranked in a cycle.
+/// How pages are ranked in a cycle.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standing {
     /// By how overdue they are under an allocation.
     Overdue(Allocation),
-    /// By the chance that they have changed.
+    /// By the probability that they have changed.
     Changed,
 }
 
-/// Every page by its estimated rate.
+/// Ranks every page by its estimated rate.
 #[derive(Debug)]
 pub(super) struct Frequency {
     standing: Standing,
@@ -62,7 +64,7 @@ pub(super) struct Frequency {
 }
 
 impl Frequency {
-    /// A policy that knows no page yet, for cycles of this length.
+    /// A policy without pages, for cycles of this length.
     pub(super) fn new(estimator: Estimator, standing: Standing, cycle: Days, seed: u64) -> Self {
         Self {
             standing,
@@ -81,7 +83,7 @@ impl Frequency {
         }
     }
 
-    /// Takes pages of the first round, as far as there are any.
+    /// Takes pages of the first round, if any are left.
     fn choose_unseen(&mut self, room: usize, chosen: &mut Vec<PageId>) {
         let full = chosen.len() + room;
         for _ in 0..self.first_round.len() {
@@ -99,13 +101,13 @@ impl Frequency {
         }
     }
 
-    /// Takes the pages that stand first.
+    /// Takes the highest-ranked pages.
     fn choose_ranked(&mut self, room: usize, chosen: &mut Vec<PageId>) {
         self.plan();
         for page in self.open.iter() {
             let elapsed = Days::new((self.now.get() - self.last[page.index()].get()).max(0.0));
             let key = match self.standing {
-                // What was found after the plan has no frequency yet.
+                // A page discovered after the plan has no frequency yet.
                 Standing::Overdue(_) => self
                     .frequencies
                     .get(page.index())

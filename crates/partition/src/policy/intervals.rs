@@ -1,7 +1,8 @@
-//! One interval per page that grows and shrinks: what other crawlers do.
+//! Interval policies of other crawlers: one interval per page that grows and shrinks.
 //!
-//! A page is due its interval after its last visit. The pages that have been due longest are visited first; when there are more
-//! downloads than pages due, the next ones are visited before their date, so that the downloads of a cycle are used up.
+//! A page is due its interval after its last visit. The pages that have been due longest are visited first.
+//! If there are more downloads than due pages, the next ones are visited before their date, so that all
+//! downloads of a cycle are used.
 //!
 //! # Promises
 //! - No page is visited while one that was due earlier is open.
@@ -15,29 +16,29 @@ use super::due_queue::DueQueue;
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
-/// How an interval follows from what visits find.
+/// How visits change the interval of a page.
 pub(super) trait IntervalRule: Send {
     /// The interval of a page that was never visited, in days.
     fn first_interval(&self) -> f64;
 
-    /// What comes after a visit.
+    /// The schedule after a visit.
     fn after_visit(&self, visit: &ScheduledVisit) -> NextVisit;
 }
 
 /// A visit, as a rule sees it. Times are in days since the crawl began.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ScheduledVisit {
-    /// When it was.
+    /// When it was made.
     pub(super) time: f64,
     /// The page's interval until then, in days.
     pub(super) interval: f64,
-    /// When the page was last found changed before, or first copied.
+    /// When the page was last found changed before this visit, or first copied.
     pub(super) last_change: f64,
     /// Whether it found a change.
     pub(super) changed: bool,
 }
 
-/// What comes after a visit.
+/// The schedule of a page after a visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NextVisit {
     /// The page's interval from now on, in days.
@@ -46,21 +47,21 @@ pub(super) struct NextVisit {
     pub(super) due: f64,
 }
 
-/// Pages by the date that a rule gives them.
+/// Schedules pages by an interval rule.
 #[derive(Debug)]
 pub(super) struct Intervals<Rule> {
     rule: Rule,
     interval: Vec<f64>,
     last_change: Vec<f64>,
     queue: DueQueue,
-    /// Visits of this cycle; their pages get a new date when it ends.
+    /// Visits of this cycle. Their pages get a new date when it ends.
     visited: Vec<Observation>,
     open: OpenPages,
     rng: ChaCha8Rng,
 }
 
 impl<Rule: IntervalRule> Intervals<Rule> {
-    /// A policy that knows no page yet.
+    /// A policy without pages.
     pub(super) fn new(rule: Rule, seed: u64) -> Self {
         Self {
             rule,

@@ -1,15 +1,16 @@
-//! Two policies that share the downloads.
+//! A mixture: two policies that share the downloads.
 //!
-//! **sample**, section 3.6: if every page must be visited within a certain time, use, say, 30% of the downloads in a round-robin
-//! fashion and the remaining 70% for the greedy policy.
+//! **sample**, section 3.6: if every page must be visited within a certain time, use, say, 30% of the
+//! downloads in a round-robin fashion and the remaining 70% for the greedy policy.
 //!
 //! # Promises
 //! - Over the cycles the second policy gets its share of the downloads, to within one.
 //! - Both learn from all visits, and no page is visited twice in a cycle.
-//! - What one policy leaves the other one takes.
+//! - Downloads that one policy does not use go to the other.
 //!
 //! # Departures
-//! The text does not say which policy comes first in a cycle: the first one named, and the second takes other pages.
+//! The paper does not say which policy comes first in a cycle. Here the first one named does, and the second
+//! takes other pages.
 
 use freshet_theory::units::Days;
 
@@ -22,14 +23,14 @@ pub(super) struct Mixture {
     first: Box<dyn Selective>,
     second: Box<dyn Selective>,
     second_share: f64,
-    /// Downloads that the second policy is owed: less than one between cycles.
+    /// Downloads owed to the second policy: less than one between cycles.
     owed: f64,
-    /// Downloads of this cycle that each has left.
+    /// Downloads that each policy has left in this cycle.
     left: [usize; 2],
 }
 
 impl Mixture {
-    /// `second_share` is the part of the downloads that goes to the second policy, from zero to one.
+    /// `second_share` is the second policy's share of the downloads, from zero to one.
     pub(super) fn new(first: Box<dyn Selective>, second: Box<dyn Selective>, second_share: f64) -> Self {
         assert!((0.0..=1.0).contains(&second_share));
         Self { first, second, second_share, owed: 0.0, left: [0; 2] }
@@ -54,7 +55,7 @@ impl Policy for Mixture {
     fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>) {
         let before = chosen.len();
         let [first, second] = self.left;
-        // When both have had their share, what is left is for whoever wants it.
+        // When both have had their share, either may take the rest.
         for (part, limit) in [(0, first), (1, second), (0, room), (1, room)] {
             if limit == 0 {
                 continue;
@@ -99,14 +100,15 @@ mod tests {
         let visits = drive(&world, &mut *policy("mixture:greedy:round-robin:0.3", 0.2, 1), 17, 20);
         assert!(visits_of_pages(&world, &visits).iter().all(|count| *count > 0));
         let lively: usize = visits.iter().map(|visits| visits_of_sites(&world, visits)[0]).sum();
-        // Of 340 downloads round robin has 102, most of them for the pages that greedy leaves alone.
+        // Round robin has 102 of 340 downloads, most of them for the pages that greedy leaves alone.
         assert!(lively > 200, "{lively}");
     }
 
     #[test]
     fn the_second_policy_gets_its_share_even_of_one_download() {
         let world = SmallWorld::of_sites(&[(4, 0)]);
-        // Nutch alone would visit the four pages in turn; so does round robin, and the two agree on nothing else.
+        // Round robin has one download in four: enough for each of the four pages, whatever the random policy
+        // chooses.
         let visits = drive(&world, &mut *policy("mixture:random:round-robin:0.25", 0.25, 1), 16, 1);
         assert!(visits_of_pages(&world, &visits).iter().all(|count| *count > 0));
     }

@@ -1,19 +1,21 @@
-//! Which page next: one file per policy of the texts, of peers, and our own.
+//! Policies: which page to visit next. One file per policy: those of the papers, of other crawlers, and our
+//! own.
 //!
 //! In reading order:
-//! - [`catalogue`]: what is known of pages without visiting them;
-//! - [`visit`]: what one visit tells a policy, and how a policy is driven;
-//! - [`name`]: the names of all policies, and how a policy is made from its name; [`name_examples`]: more of them, for tests;
-//! - `considerate`: rooms of sites, failures and pages that leave, for policies that know nothing of these;
+//! - [`catalogue`]: everything known of pages without visiting them;
+//! - [`visit`]: the `Policy` trait, and the outcomes of visits;
+//! - [`name`]: the names of all policies, and how a policy is made from its name; [`name_examples`]: more of
+//!   them, for tests;
+//! - `considerate`: room of sites, for policies that do not handle it;
 //! - `selective`: which pages may be visited in a cycle, and policies that can be part of another one;
-//! - `random_draw`, `ranking`, `due_queue`: pages by lot, by a key, by date;
-//! - `round_robin`, `random`: without looking at what was found;
+//! - `random_draw`, `ranking`, `due_queue`: pages at random, by a key, by date;
+//! - `round_robin`, `random`: policies that ignore what was found;
 //! - `estimates`, `allocation`, `frequency`: by the history of every page;
 //! - `sampled_sites`, `sampling`, `adaptive`, `subset`: by samples of sites;
 //! - `neighbourhood`: by samples and their neighbours;
 //! - `mixture`: two policies that share the downloads;
 //! - `steady`: every page at a frequency of its own;
-//! - `intervals`, `nutch`, `stormcrawler`: what other crawlers do;
+//! - `intervals`, `nutch`, `stormcrawler`: schedules of other crawlers;
 //! - [`freshet`]: the default policy.
 
 mod adaptive;

@@ -1,25 +1,28 @@
-//! The names of all policies, and how a policy is made from its name.
+//! Policy names: parsing and printing them, and building a policy from its name.
 //!
-//! A name is made of parts between colons. Parts that are left out have a default, the one that stands first here:
+//! A name consists of parts separated by colons. Parts that are left out have a default, the one listed first
+//! here:
 //!
-//! | name | policy |
-//! |---|---|
-//! | `round-robin`, `random` | all pages in turn; pages by lot |
-//! | `frequency:ESTIMATOR:ALLOCATION` | `improved`, `naive`, `irregular`, `gamma`; `optimal`, `age`, `harmonic`, `uniform`, `proportional`, `rank` |
-//! | `greedy`, `proportional` | a sample of every site first |
-//! | `adaptive:INTERVAL` | samples until a site is decided; `wald`, `conservative`, `wilson` |
-//! | `subset:POLICY` | some sites in each cycle, when downloads are few |
-//! | `link:D:SEED`, `directory:D:SEED`, `cluster:D:SEED` | granularity, by default 3, 1 and 0; `status`, `ha`, `wha`, `pra` |
-//! | `mixture:POLICY:POLICY:SHARE` | the second policy's share of the downloads, by default 0.3 |
-//! | `nutch`, `nutch:sync`, `stormcrawler` | what other crawlers do; `sync` follows the time of the last change |
-//! | `uniform:ORDER` | `fixed`, `random`, `purely-random` |
-//! | `proportional-rate:ORDER:ESTIMATOR` | in proportion to the rate of change |
-//! | `optimal:OBJECTIVE:ORDER:ESTIMATOR` | `freshness`, `age`, `harmonic` |
-//! | `freshet:OBJECTIVE:FORM` | the default policy: `mix`, `changes`, `fresh`, `age`; `cycle`, `steady`, or without either cycle by cycle at first and then steadily |
+//! - `round-robin`, `random`: all pages in turn; pages at random
+//! - `frequency:ESTIMATOR:ALLOCATION`: `improved`, `naive`, `irregular`, `gamma`; `optimal`, `age`,
+//!   `harmonic`, `uniform`, `proportional`, `rank`
+//! - `greedy`, `proportional`: a sample of every site first
+//! - `adaptive:INTERVAL`: samples until a site is decided; `wald`, `conservative`, `wilson`
+//! - `subset:POLICY`: some sites in each cycle, when downloads are few
+//! - `link:D:SEED`, `directory:D:SEED`, `cluster:D:SEED`: granularity, by default 3, 1 and 0; `status`, `ha`,
+//!   `wha`, `pra`
+//! - `mixture:POLICY:POLICY:SHARE`: the second policy's share of the downloads, by default 0.3
+//! - `nutch`, `nutch:sync`, `stormcrawler`: schedules of other crawlers; `sync` follows the time of the last
+//!   change
+//! - `uniform:ORDER`: `fixed`, `random`, `purely-random`
+//! - `proportional-rate:ORDER:ESTIMATOR`: in proportion to the rate of change
+//! - `optimal:OBJECTIVE:ORDER:ESTIMATOR`: `freshness`, `age`, `harmonic`
+//! - `freshet:OBJECTIVE:FORM`: the default policy: `mix`, `changes`, `fresh`, `age`; `cycle`, `steady`, or by
+//!   default cycle by cycle at first and then steadily
 //!
 //! # Promises
-//! - What a name is printed as is read as the same name.
-//! - An unknown name is answered by the part that is wrong and by what could stand in its place.
+//! - Parsing a printed name gives the same name.
+//! - The error for an unknown name states the wrong part and the possible choices for it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,12 +50,12 @@ use super::stormcrawler::StormCrawler;
 use super::subset::Subset;
 use super::visit::Policy;
 
-/// A policy by its name.
+/// A parsed policy name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PolicyName {
-    /// A policy of the texts or of another crawler that spends the downloads of a cycle.
+    /// A policy of the papers or of another crawler that spends the downloads of a cycle.
     Cycle(CyclePolicy),
-    /// A policy of the texts that visits steadily.
+    /// A policy of the papers that visits steadily.
     Steady(SteadyPolicy),
     /// The default policy.
     Freshet {
@@ -68,13 +71,13 @@ pub enum PolicyName {
 pub enum CyclePolicy {
     /// All pages in turn.
     RoundRobin,
-    /// Pages by lot.
+    /// Pages at random.
     Random,
     /// By the estimated rate of every page.
     Frequency {
         /// How the rate is estimated.
         estimator: Estimator,
-        /// By what pages are ranked.
+        /// How pages are ranked.
         standing: Standing,
     },
     /// Samples, then in proportion to the changed ones.
@@ -83,7 +86,7 @@ pub enum CyclePolicy {
     Greedy,
     /// Samples in rounds until a site is decided.
     Adaptive {
-        /// How sure a sample makes us of a site.
+        /// The confidence interval.
         method: Method,
     },
     /// Some sites in each cycle, when downloads are few.
@@ -94,7 +97,7 @@ pub enum CyclePolicy {
         kinship: Kinship,
         /// How far neighbours are downloaded, and in which direction.
         granularity: i64,
-        /// Which samples have their neighbours downloaded.
+        /// Which samples have their neighbours downloaded, and how likely.
         download_probability: DownloadProbability,
     },
     /// Two policies that share the downloads.
@@ -103,7 +106,7 @@ pub enum CyclePolicy {
         first: Box<CyclePolicy>,
         /// The policy that chooses after it.
         second: Box<CyclePolicy>,
-        /// The second policy's part of the downloads, from 0 to 1.
+        /// The second policy's share of the downloads, from 0 to 1.
         second_share: f64,
     },
     /// The adaptive schedule of Apache Nutch.
@@ -122,20 +125,20 @@ pub enum CyclePolicy {
 pub struct SteadyPolicy {
     /// How often each page is visited, given its rate of change.
     pub allocation: Allocation,
-    /// When, given how often.
+    /// When a page is visited, given how often.
     pub order: VisitOrder,
     /// How the rate is estimated.
     pub estimator: Estimator,
 }
 
-/// What a policy is built for.
+/// The parameters from which a policy is built.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
     /// Length of a cycle; above zero.
     pub cycle: Days,
     /// Downloads per page and cycle; above zero.
     pub budget_share: f64,
-    /// Seed of all chance.
+    /// Seed of all random draws.
     pub seed: u64,
 }
 
@@ -146,26 +149,26 @@ pub enum Form {
     Cycle,
     /// With many short cycles, so that a visit happens near its date.
     Steady,
-    /// Cycle by cycle at first, then steadily. While all copies are of one age, a visit finds the more the later it is made.
+    /// Cycle by cycle at first, then steadily. While all copies have the same age, later visits find more.
     Settling,
 }
 
 impl Form {
-    /// Cycles before one who settles is driven steadily.
+    /// Number of cycles before the settling form becomes steady.
     pub const SETTLING_CYCLES: u32 = 3;
 }
 
-/// Why a text names no policy.
+/// Why a string is not a policy name.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum PolicyNameError {
-    /// A part that cannot stand where it stands.
+    /// A part that is not among the choices.
     #[error("unknown policy {name}: {part} is none of {choices}")]
     UnknownPart {
         /// The whole name.
         name: String,
-        /// The part.
+        /// The wrong part.
         part: String,
-        /// What could stand in its place.
+        /// The possible choices.
         choices: String,
     },
     /// The name ends too early.
@@ -173,10 +176,10 @@ pub enum PolicyNameError {
     Unfinished {
         /// The whole name.
         name: String,
-        /// What could come next.
+        /// What could follow.
         choices: String,
     },
-    /// Policies within policies within policies.
+    /// Too many nested policies.
     #[error("policy {name} has more than {PARTS_MAX} parts")]
     TooLong {
         /// The whole name.
@@ -184,15 +187,15 @@ pub enum PolicyNameError {
     },
 }
 
-/// Parts of a name: enough for mixtures of mixtures.
+/// Maximum number of parts of a name: enough for mixtures of mixtures.
 const PARTS_MAX: usize = 32;
-/// The share of the second policy of a mixture, if none is named: that of the text.
+/// Default share of the second policy of a mixture: that of the paper.
 const SECOND_SHARE: f64 = 0.3;
 
-/// The interval of the adaptive policy, if none is named.
+/// Default interval of the adaptive policy.
 const DEFAULT_METHOD: Method = Method::Wald;
 
-/// The policies that stand for all others, as `all` means them.
+/// The names that `all` stands for: a representative of every kind of policy.
 const REPRESENTATIVES: [&str; 33] = [
     "round-robin",
     "random",
@@ -315,7 +318,7 @@ const OTHER_HEADS: [(&str, OtherHead); 3] = [
 ];
 
 impl PolicyName {
-    /// The policies that stand for all others.
+    /// Representatives of every kind of policy.
     pub fn all() -> Vec<Self> {
         let named = |name: &&str| name.parse().expect("the representatives have names");
         let of_freshet = OBJECTIVES
@@ -328,7 +331,8 @@ impl PolicyName {
         REPRESENTATIVES.iter().map(named).chain(of_freshet).collect()
     }
 
-    /// The same policy for a crawl, whose copies are of all ages from the first day: what would settle has this form at once.
+    /// The same policy for a crawl, whose copies have all ages from the first day: the settling form becomes
+    /// `form` at once.
     pub fn settled(self, form: Form) -> Self {
         match self {
             Self::Freshet { objective, form: Form::Settling } => Self::Freshet { objective, form },
@@ -345,7 +349,8 @@ impl PolicyName {
         }
     }
 
-    /// Makes the policy. It knows no page yet. Panics unless the cycle and the budget share are finite and above zero.
+    /// Builds the policy, without pages. Panics unless the cycle and the budget share are finite and above
+    /// zero.
     pub fn build(&self, setting: &Setting) -> Box<dyn Policy> {
         assert!(setting.cycle.get().is_finite());
         assert!(Days::ZERO < setting.cycle);
@@ -362,7 +367,7 @@ impl PolicyName {
 impl CyclePolicy {
     fn build(&self, setting: &Setting) -> Box<dyn Selective> {
         let Setting { cycle, seed, .. } = *setting;
-        // Policies within a policy draw other lots.
+        // Policies within a policy use other random draws.
         let part = |policy: &Self, number| {
             policy.build(&Setting { seed: seed.wrapping_mul(31).wrapping_add(number), ..*setting })
         };
@@ -416,12 +421,13 @@ impl FromStr for PolicyName {
     }
 }
 
-/// The parts of a name, read from left to right. A part that is not there is `None`, and what it could have been is noted.
+/// Reads the parts of a name from left to right. A part that is missing is `None`, and its possible values
+/// are noted for the error.
 struct Parts<'a> {
     name: &'a str,
     rest: std::str::Split<'a, char>,
     next: Option<&'a str>,
-    /// What could stand in place of the next part.
+    /// Possible values of the next part.
     choices: Vec<&'static str>,
 }
 
@@ -499,7 +505,7 @@ impl<'a> Parts<'a> {
         })
     }
 
-    /// The next part, if it is one of these.
+    /// Takes the next part if it is one of these.
     fn choice<T: Copy>(&mut self, choices: &[(&'static str, T)]) -> Option<T> {
         self.choices.extend(choices.iter().map(|(name, _)| *name));
         let (_, chosen) = choices.iter().find(|(name, _)| Some(*name) == self.next)?;
@@ -507,7 +513,7 @@ impl<'a> Parts<'a> {
         Some(*chosen)
     }
 
-    /// The next part, if it is a number of this kind.
+    /// Takes the next part if it is a valid number.
     fn value<T: FromStr>(&mut self, what: &'static str, is_valid: impl Fn(&T) -> bool) -> Option<T> {
         self.choices.push(what);
         let value = self.next?.parse().ok().filter(is_valid)?;
@@ -536,7 +542,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The granularity that the text found best.
+/// The granularity that the paper found best.
 fn default_granularity(kinship: Kinship) -> i64 {
     match kinship {
         Kinship::Link => 3,
@@ -545,7 +551,7 @@ fn default_granularity(kinship: Kinship) -> i64 {
     }
 }
 
-/// What a choice is called.
+/// The name of a choice.
 fn name_of<T: PartialEq>(choices: &[(&'static str, T)], chosen: &T) -> &'static str {
     let named = choices.iter().find(|(_, choice)| choice == chosen);
     named.expect("every choice has a name").0
@@ -715,7 +721,8 @@ mod tests {
         fn whatever_is_read_is_printed_so_that_it_is_read_again(
             parts in prop::collection::vec(
                 prop::sample::select(vec![
-                    "greedy", "mixture", "subset", "frequency", "gamma", "rank", "directory", "-2", "ha", "0.5", "nutch",
+                    "greedy", "mixture", "subset", "frequency", "gamma", "rank", "directory", "-2", "ha",
+                    "0.5", "nutch",
                     "steady", "sync", "optimal", "age", "random", "link", "1", "freshet", "uniform", "",
                 ]),
                 1..7,

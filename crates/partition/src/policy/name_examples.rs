@@ -1,7 +1,7 @@
-//! Names of policies with parts of their own, for tests that drive every policy.
+//! Names of composed policies, for tests that drive every policy.
 
-/// Names that [`PolicyName::all`](super::PolicyName::all) does not list: policies within policies, estimators,
-/// allocations, orders and neighbourhoods.
+/// Names that [`PolicyName::all`](super::PolicyName::all) does not list: policies within policies,
+/// estimators, allocations, orders and neighbourhoods.
 pub fn other_names() -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for inner in [

@@ -1,10 +1,12 @@
 //! The adaptive schedule of Apache Nutch.
 //!
-//! `AdaptiveFetchSchedule` with the settings of `nutch-default.xml`: the interval of a page begins at 30 days, is multiplied by
-//! 0.8 when a visit finds a change and by 1.4 when it does not, and stays between 60 seconds and 365 days.
+//! `AdaptiveFetchSchedule` with the settings of `nutch-default.xml`: the interval of a page begins at 30
+//! days, is multiplied by 0.8 when a visit finds a change and by 1.4 when it does not, and stays between 60
+//! seconds and 365 days.
 //!
-//! Nutch can also follow the time of the last change (`sync_delta`, on in its settings): when nothing has changed for longer
-//! than the interval, the interval is that time, and the next visit comes earlier by 0.3 of it. This is a choice here.
+//! Nutch can also follow the time of the last change (`sync_delta`, on in its settings): when nothing has
+//! changed for longer than the interval, the interval becomes that time, and the next visit comes earlier by
+//! 0.3 of it. Here this is optional.
 //!
 //! # Promises
 //! - The interval stays within its limits.
@@ -16,9 +18,9 @@ use super::intervals::{IntervalRule, NextVisit, ScheduledVisit};
 
 /// Interval of a page that was never visited, in days.
 const FIRST_INTERVAL: f64 = 30.0;
-/// What a change leaves of the interval.
+/// Factor of the interval after a change.
 const DECREASE: f64 = 0.8;
-/// By what the interval is multiplied when nothing has changed.
+/// Factor of the interval when nothing has changed.
 const INCREASE: f64 = 1.4;
 /// Shortest interval: 60 seconds, in days.
 const INTERVAL_MIN: f64 = 60.0 / 86_400.0;

@@ -1,6 +1,6 @@
-//! Pages by lot: the least that a policy must beat.
+//! Random pages: the baseline that every policy must beat.
 //!
-//! **neighbours**, section 5: what is left of sampling when no sample has its neighbours downloaded.
+//! **neighbours**, section 5: sampling without downloading the neighbours of any sample.
 //!
 //! # Promises
 //! - Every page is equally likely to be visited in a cycle, whatever was found before.
@@ -14,7 +14,7 @@ use super::random_draw::RandomDraw;
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
-/// Every cycle other pages, drawn by lot.
+/// Visits random pages in every cycle.
 #[derive(Debug)]
 pub(super) struct Random {
     lots: RandomDraw,
@@ -24,7 +24,7 @@ pub(super) struct Random {
 }
 
 impl Random {
-    /// A policy that knows no page yet.
+    /// A policy without pages.
     pub(super) fn new(seed: u64) -> Self {
         let rng = ChaCha8Rng::seed_from_u64(seed);
         Self { lots: RandomDraw::default(), open: OpenPages::default(), seed, rng }

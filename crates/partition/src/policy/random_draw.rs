@@ -1,9 +1,10 @@
-//! Pages drawn by lot, each at most once a cycle.
+//! Random draws of pages without replacement within a cycle.
 //!
 //! # Promises
 //! - Every open page is equally likely to be drawn next; a page is drawn at most once a cycle.
-//! - A draw costs the same however many pages there are. Pages that are gone leave when a cycle begins.
-//! - What was drawn in one cycle does not change what chance draws in the next.
+//! - The cost of a draw does not depend on the number of pages. Pages that are gone are removed when a cycle
+//!   begins.
+//! - Draws in one cycle do not influence those of the next.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -11,13 +12,13 @@ use rand_chacha::ChaCha8Rng;
 use super::catalogue::PageId;
 use super::selective::OpenPages;
 
-/// Pages to draw from; those drawn stand in front.
+/// Pages to draw from. Drawn pages are moved to the front.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RandomDraw {
     pages: Vec<PageId>,
-    /// Where each page that was drawn stood before; their number is that of the pages drawn.
+    /// The former position of each drawn page. Its length is the number of drawn pages.
     drawn_from: Vec<usize>,
-    /// Pages of the crawl that were gone when those among these were last removed.
+    /// Value of `open.gone()` when gone pages were last removed.
     gone: usize,
 }
 
@@ -27,7 +28,7 @@ impl RandomDraw {
         self.pages.push(page);
     }
 
-    /// Puts all pages back where they stood, without those that are gone: a cycle begins.
+    /// Begins a cycle: puts all pages back to their former positions and removes those that are gone.
     pub(super) fn put_back(&mut self, open: &OpenPages) {
         while let Some(lot) = self.drawn_from.pop() {
             self.pages.swap(self.drawn_from.len(), lot);

@@ -1,8 +1,8 @@
-//! The best pages by a key, equal ones by lot.
+//! The best pages by a key; ties are broken at random.
 //!
 //! # Promises
 //! - No page with a larger key is left out for one with a smaller key.
-//! - The cost grows with the number of pages, without a sort.
+//! - The cost is linear in the number of pages; there is no sort.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,7 @@ impl Ranking {
         self.entries.push(Entry { key, lot: rng.random(), page });
     }
 
-    /// Moves the `count` pages with the largest keys to `chosen` and forgets the others.
+    /// Moves the `count` pages with the largest keys to `chosen` and drops the others.
     pub(super) fn take_best(&mut self, count: usize, chosen: &mut Vec<PageId>) {
         if 0 < count && count < self.entries.len() {
             let better = |a: &Entry, b: &Entry| b.key.total_cmp(&a.key).then(a.lot.cmp(&b.lot));

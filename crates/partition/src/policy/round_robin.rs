@@ -1,15 +1,16 @@
 //! Round robin: all pages in turn.
 //!
-//! **sample**, section 2.1, policy 1: the first pages in the first cycle, the next ones in the second, and so on, so that every page
-//! is visited at the same interval.
+//! **sample**, section 2.1, policy 1: the first pages in the first cycle, the next ones in the second, and so
+//! on, so that every page is visited at the same interval.
 //!
 //! # Promises
 //! - Between two visits to a page every other page is visited, as long as no other policy takes part.
-//! - A page that another chose has had its turn: the page that was visited longest ago is next, whoever visited it.
+//! - A visit chosen by another policy uses up the page's turn: the page with the oldest visit is next,
+//!   whoever visited it.
 //!
 //! # Departures
-//! The text does not say in which order: the pages that are there at first are in an order drawn by lot, so that a cycle sees all
-//! sites; later ones join at the end, as they have just been copied.
+//! The paper does not give the order. The pages that are there at first are in random order, so that a cycle
+//! sees all sites. Later ones join at the end, as they have just been copied.
 
 use std::collections::VecDeque;
 
@@ -22,15 +23,16 @@ use super::catalogue::{Catalogue, PageId};
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Policy};
 
-/// Entries of the turn that may be out of date, beside one for each page and one more.
+/// Maximum number of outdated queue entries, in addition to one for each page and one more.
 const OUT_OF_DATE_MAX: usize = 64;
 
-/// Every page in turn.
+/// Visits every page in turn.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
-    /// The page that was visited longest ago is in front. An entry is out of date when its page was visited after it was made.
+    /// The page with the oldest visit is in front. An entry is out of date when its page was visited after it
+    /// was made.
     turn: VecDeque<Turn>,
-    /// Pages that were met but are closed or chosen in this cycle; they keep their turn.
+    /// Pages taken from the queue that are closed or chosen in this cycle; they keep their turn.
     aside: Vec<Turn>,
     /// Visits to each page.
     visits: Vec<u32>,
@@ -41,12 +43,12 @@ pub(super) struct RoundRobin {
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     page: PageId,
-    /// Visits to the page when the turn was given.
+    /// Number of visits to the page when the entry was made.
     visits: u32,
 }
 
 impl RoundRobin {
-    /// A policy that knows no page yet.
+    /// A policy without pages.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             turn: VecDeque::new(),

@@ -1,11 +1,12 @@
-//! The pages of every site, and what this cycle's visits to them showed.
+//! Sites with the samples of a cycle: their pages, and what this cycle's visits to them showed.
 //!
-//! What the policies of **sample** share: sites as the groups, pages drawn from them by lot, and the sample size √(N r), with N
-//! the mean number of pages of a site and r the downloads per page of this cycle.
+//! Shared by the policies of **sample**: sites as the groups, pages drawn from them at random, and the sample
+//! size √(N r), with N the mean number of pages of a site and r the downloads per page of this cycle.
 //!
 //! # Promises
-//! - A site's sample holds every visit of this cycle since it began to be counted, whoever chose it.
-//! - The room of a site is the number of its pages that may still be chosen, those included that were found in this cycle.
+//! - A site's sample contains every visit of this cycle since counting began, whoever chose it.
+//! - The room of a site is the number of its pages that may still be chosen, including those discovered in
+//!   this cycle.
 
 use freshet_theory::sample::sample_size::rule_of_thumb;
 use freshet_theory::sample::site::{Sample, SampledSite};
@@ -30,16 +31,16 @@ pub(super) struct SampledSites {
     is_counting: bool,
 }
 
-/// A site in this cycle.
+/// The counts of a site in this cycle.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
-    /// Pages that may still be chosen.
+    /// Number of pages that may still be chosen.
     room: u64,
     sample: Sample,
 }
 
 impl SampledSites {
-    /// No page yet.
+    /// No pages yet.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             open: OpenPages::default(),
@@ -59,7 +60,7 @@ impl SampledSites {
             self.lots[catalogue.site_of(page).index()].add(page);
         }
         if self.is_counting {
-            // A crawl finds pages in the middle of a cycle.
+            // A crawl discovers pages in the middle of a cycle.
             self.sites.resize(catalogue.sites(), Counted::default());
             for page in (first.0..catalogue.pages() as u32).map(PageId) {
                 self.sites[catalogue.site_of(page).index()].room += 1;
@@ -67,15 +68,15 @@ impl SampledSites {
         }
     }
 
-    /// Opens all pages; nothing is counted yet.
+    /// Opens all pages. Counting has not begun.
     pub(super) fn begin_cycle(&mut self) {
         self.open.begin_cycle();
         self.rng = self.open.chance(self.seed);
         self.is_counting = false;
     }
 
-    /// Begins to count the visits of this cycle, if that has not been done: what is open now is what the sites have. Returns
-    /// whether it was done now.
+    /// Begins to count the visits of this cycle, unless it has begun: the pages that are open now are the
+    /// sites' pages. Returns whether it began with this call.
     pub(super) fn begin_to_count(&mut self, catalogue: &Catalogue) -> bool {
         if std::mem::replace(&mut self.is_counting, true) {
             return false;
@@ -89,10 +90,10 @@ impl SampledSites {
         true
     }
 
-    /// Counts visits.
+    /// Counts the visits.
     pub(super) fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]) {
         for observation in observations {
-            // A page that was closed when the count began is none of the site's pages in this cycle.
+            // A page that was closed when counting began is none of the site's pages in this cycle.
             if self.is_counting && self.open.awaits_visit(observation.page) {
                 let site = &mut self.sites[catalogue.site_of(observation.page).index()];
                 site.room -= u64::from(!self.open.is_chosen(observation.page));
@@ -110,20 +111,20 @@ impl SampledSites {
         self.sites.len()
     }
 
-    /// What is known of a site. Panics before the visits of a cycle are counted.
+    /// The counts of a site. Panics before counting has begun.
     pub(super) fn site(&self, site: usize) -> SampledSite {
         let Counted { room, sample } = self.sites[site];
         SampledSite::new(room + sample.sampled(), sample)
     }
 
-    /// The sites that have pages to visit, in an order drawn by lot: it decides between equal ones.
+    /// The sites with pages to visit, in random order, which breaks ties.
     pub(super) fn shuffled(&mut self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.sites.len()).filter(|site| self.sites[*site].room > 0).collect();
         order.shuffle(&mut self.rng);
         order
     }
 
-    /// The sample size √(N r) for a cycle with so many downloads, at least one page.
+    /// The sample size √(N r) for a cycle with `budget` downloads, at least one page.
     pub(super) fn sample_size(&self, budget: usize) -> usize {
         let sites = self.sites.iter().filter(|site| site.room > 0).count();
         let pages: u64 = self.sites.iter().map(|site| site.room).sum();
@@ -141,7 +142,7 @@ impl SampledSites {
         self.sites[site].room -= (chosen.len() - before) as u64;
     }
 
-    /// Draws up to `count` pages of each of these sites, as far as there is room.
+    /// Draws up to `count` pages of each of these sites, at most `room` in all.
     pub(super) fn draw_each(&mut self, sites: &[usize], count: usize, room: usize, chosen: &mut Vec<PageId>) {
         let full = chosen.len() + room;
         for site in sites {

@@ -1,16 +1,17 @@
-//! The greedy and the proportional policy: sample every site, then go where the samples had changed.
+//! The greedy and the proportional policy: sample every site, then download where the samples had changed.
 //!
-//! **sample**, section 3.2: in each cycle a few pages of every site are sampled. The greedy policy downloads the rest from the site
-//! with the most changed samples, then from the next; the proportional policy spreads it in proportion to the changed
-//! samples. Nothing is remembered from cycle to cycle.
+//! **sample**, section 3.2: in each cycle a few pages of every site are sampled. The greedy policy spends the
+//! other downloads on the site with the most changed samples, then on the next; the proportional policy
+//! spreads them in proportion to the changed samples. No state is kept from cycle to cycle.
 //!
 //! # Promises
-//! - As many pages of every site are sampled, √(N r), or all of a smaller site, as far as the budget goes.
-//! - Greedy: no site is downloaded from while one with a larger part of changed samples has pages left.
+//! - The same number of pages, √(N r), is sampled of every site, or all pages of a smaller one, as far as the
+//!   budget suffices.
+//! - Greedy: no site is downloaded from while one with a larger fraction of changed samples has pages left.
 //!
 //! # Departures
-//! - The text has sites of equal size; here N is their mean.
-//! - Equal sites are taken in an order drawn by lot.
+//! - The paper has sites of equal size; here N is their mean.
+//! - Ties between sites are broken at random.
 
 use freshet_theory::sample::{greedy, proportional};
 use freshet_theory::units::Days;
@@ -20,32 +21,32 @@ use super::sampled_sites::SampledSites;
 use super::selective::Selective;
 use super::visit::{Observation, Policy};
 
-/// Where the downloads go that sampling leaves.
+/// How the downloads that remain after sampling are spent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Spread {
-    /// All to the sites with the largest part of changed samples.
+    /// All on the sites with the largest fraction of changed samples.
     Greedy,
-    /// To all sites in proportion to their changed samples.
+    /// On all sites in proportion to their changed samples.
     Proportional,
 }
 
-/// A sample of every site, then the rest.
+/// Samples every site, then spends the rest.
 #[derive(Debug)]
 pub(super) struct Sampling {
     spread: Spread,
     sites: SampledSites,
     budget: usize,
-    /// Sites that are still to be sampled in this cycle, the next one last, and how many pages of each.
+    /// Sites still to be sampled in this cycle, the next one last, with the number of pages.
     unsampled: Vec<(usize, usize)>,
 }
 
 impl Sampling {
-    /// A policy that knows no page yet.
+    /// A policy without pages.
     pub(super) fn new(spread: Spread, seed: u64) -> Self {
         Self { spread, sites: SampledSites::new(seed), budget: 0, unsampled: Vec::new() }
     }
 
-    /// Takes at most `room` pages of the samples that are still to be made.
+    /// Takes at most `room` pages of the samples still to be drawn.
     fn sample(&mut self, room: usize, chosen: &mut Vec<PageId>) {
         let full = chosen.len() + room;
         while let Some((site, wanted)) = self.unsampled.pop() {
@@ -53,7 +54,7 @@ impl Sampling {
             self.sites.draw(site, wanted.min(full - before), chosen);
             let missing = wanted - (chosen.len() - before);
             if chosen.len() == full {
-                // Whoever asks for few pages at a time gets the rest of the sample next.
+                // The next call continues with the rest of the sample.
                 self.unsampled.extend(Some((site, missing)).filter(|_| missing > 0));
                 return;
             }
@@ -61,10 +62,10 @@ impl Sampling {
     }
 }
 
-/// Downloads `room` more pages from the sites, spread as told.
+/// Chooses `room` more pages from the sites, spread as `spread` says.
 pub(super) fn download_rest(sites: &mut SampledSites, spread: Spread, room: usize, chosen: &mut Vec<PageId>) {
     let mut order = sites.shuffled();
-    // What the sites beyond the limit of the arithmetic could take is asked for again.
+    // The arithmetic is limited to this many sites. The next call asks for the rest again.
     order.truncate(proportional::SITES_MAX);
     let sampled: Vec<_> = order.iter().map(|site| sites.site(*site)).collect();
     let downloads = match spread {

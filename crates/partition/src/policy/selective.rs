@@ -1,18 +1,19 @@
-//! Policies that can be kept to a part of the pages, and that bear visits which they did not choose.
+//! Policies that can be combined: they can be restricted to some pages, and accept visits that they did not
+//! choose.
 //!
-//! Subset sampling and mixtures (**sample**, sections 3.5 and 3.6) are made of other policies: the one closes most pages to
-//! a policy for a cycle, the other tells it of visits that its partner chose. [`OpenPages`] is what every such policy keeps
-//! for that: which pages may still be visited in this cycle.
+//! Subset sampling and mixtures (**sample**, sections 3.5 and 3.6) are made of other policies: subset
+//! sampling closes most pages to a policy for a cycle; a mixture reports to each policy the visits that the
+//! other chose. Every such policy keeps [`OpenPages`]: the pages that may still be visited in this cycle.
 //!
-//! A crawl goes on while a cycle lasts: pages are found, leave and are visited by others in the middle of it, and a page that was
-//! chosen is visited some time later, or not at all. None of this may confuse a policy.
+//! A crawl continues during a cycle: pages are discovered, leave and are visited by others in the middle of
+//! it, and a chosen page is visited some time later, or not at all. A policy must handle all of this.
 //!
 //! # Promises
 //! - A page that was visited, chosen or closed in this cycle is not open; in the next cycle it is.
 //! - A page that is gone is never open again.
-//! - A page that is found within a cycle is open at once.
-//! - Chance depends on the seed and on the visits that were told, not on what was chosen: a policy that is told of a past
-//!   chooses in its next cycle what one that lived through it would choose.
+//! - A page that is discovered within a cycle is open at once.
+//! - Random draws depend on the seed and on the reported visits, not on what was chosen: after replaying a
+//!   history, a policy chooses in its next cycle what one that lived through it would choose.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -20,14 +21,14 @@ use rand_chacha::rand_core::SeedableRng as _;
 use super::catalogue::PageId;
 use super::visit::{Observation, Outcome, Policy};
 
-/// A policy that can be combined with others. Its [`Policy::learn`] may be told of pages that it did not choose.
+/// A policy that can be combined with others. [`Policy::learn`] may report pages that it did not choose.
 pub(super) trait Selective: Policy {
-    /// Keeps the policy in this cycle to the pages for which `allowed` holds. Called after `begin_cycle`, before the first
-    /// `choose`.
+    /// Restricts the policy in this cycle to the pages for which `allowed` holds. Called after `begin_cycle`,
+    /// before the first `choose`.
     fn restrict(&mut self, allowed: &dyn Fn(PageId) -> bool);
 }
 
-/// Mark of a page that is gone.
+/// Marks a page that is gone.
 const GONE: u32 = u32::MAX;
 
 /// Which pages may be visited in this cycle.
@@ -39,14 +40,14 @@ pub(super) struct OpenPages {
     chosen_in: Vec<u32>,
     cycle: u32,
     alive: usize,
-    /// Cycles that have ended and in which a visit was told.
+    /// Number of ended cycles in which a visit was reported.
     rounds: u32,
-    /// Whether a visit was told in this cycle.
+    /// Whether a visit was reported in this cycle.
     has_visits: bool,
 }
 
 impl OpenPages {
-    /// There are so many pages now.
+    /// Sets the number of pages.
     pub(super) fn grow(&mut self, pages: usize) {
         self.alive += pages - self.closed_in.len();
         self.closed_in.resize(pages, 0);
@@ -59,12 +60,13 @@ impl OpenPages {
         self.rounds += u32::from(std::mem::replace(&mut self.has_visits, false));
     }
 
-    /// Cycles that have ended and in which a visit was told: the same for one who lived through them and one who was told of them.
+    /// Number of ended cycles in which a visit was reported: the same whether they were lived through or
+    /// replayed.
     pub(super) fn rounds(&self) -> u32 {
         self.rounds
     }
 
-    /// The chance of this cycle.
+    /// The random generator of this cycle.
     pub(super) fn chance(&self, seed: u64) -> ChaCha8Rng {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(u64::from(self.rounds) + 1);
@@ -85,7 +87,7 @@ impl OpenPages {
         }
     }
 
-    /// Closes the pages that were visited, those that are gone for ever.
+    /// Closes the visited pages for this cycle, and those that are gone for ever.
     pub(super) fn learn(&mut self, observations: &[Observation]) {
         self.has_visits |= !observations.is_empty();
         for observation in observations {
@@ -99,7 +101,7 @@ impl OpenPages {
         }
     }
 
-    /// The page was chosen: it is not open until the next cycle, whether it will be visited or not.
+    /// Marks a page as chosen: it is not open until the next cycle, whether it is visited or not.
     pub(super) fn choose(&mut self, page: PageId) {
         self.chosen_in[page.index()] = self.cycle;
     }
@@ -120,7 +122,7 @@ impl OpenPages {
         closed_in != self.cycle && closed_in != GONE
     }
 
-    /// Whether a visit found that the page is no longer there.
+    /// Whether a visit found that the page is gone.
     pub(super) fn is_gone(&self, page: PageId) -> bool {
         self.closed_in[page.index()] == GONE
     }

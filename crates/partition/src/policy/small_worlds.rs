@@ -1,9 +1,9 @@
-//! Small worlds that the tests drive policies through, and what every policy promises in all of them.
+//! Small simulated webs for tests, and the promises that every policy keeps in all of them.
 //!
-//! A cycle is a day. A page changes every so many cycles; it may be born and die. The driver itself checks the promises that
-//! every policy makes: the budget is spent exactly as long as there are pages, no page is visited twice in a cycle, and no page
-//! is visited that is known to be gone or not known yet. A second driver is rough: sites have little room, visits fail, pages are
-//! retired, and others make visits too.
+//! A cycle is a day. A page changes every so many cycles; it may be born and die. The driver itself checks
+//! the promises of every policy: the budget is spent exactly as long as there are pages, no page is visited
+//! twice in a cycle, and no page is visited that is known to be gone or not known yet. A second driver is
+//! rough: sites have little room, visits fail, pages are retired, and others make visits too.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ use super::visit::{Observation, Outcome, Policy};
 pub(super) struct Life {
     pub(super) site: u32,
     pub(super) path: String,
-    /// It changes in every cycle that is a multiple of this; 0: never.
+    /// The page changes in every cycle that is a multiple of this; 0: never.
     pub(super) changes_every: u32,
     pub(super) born: u32,
     pub(super) dies: u32,
@@ -41,7 +41,7 @@ pub(super) struct SmallWorld {
 }
 
 impl SmallWorld {
-    /// Sites of so many pages each, of which all change every so many cycles.
+    /// Sites given as pairs: the number of pages, and the number of cycles between their changes.
     pub(super) fn of_sites(sites: &[(usize, u32)]) -> Self {
         let pages_of = |(site, (pages, changes_every)): (usize, &(usize, u32))| {
             let page = move |page| (site as u32, page, *changes_every);
@@ -52,20 +52,20 @@ impl SmallWorld {
         Self { pages: pages.collect(), links: Vec::new() }
     }
 
-    /// Whether a page changed after one cycle and up to another.
+    /// Whether a page changed after cycle `after` and up to cycle `until`.
     fn has_changed(&self, page: usize, after: u32, until: u32) -> bool {
         let every = self.pages[page].changes_every;
         every > 0 && until / every > after / every
     }
 }
 
-/// The policy of this name, for cycles of a day.
+/// The policy with this name, for cycles of a day.
 pub(super) fn policy(name: &str, budget_share: f64, seed: u64) -> Box<dyn Policy> {
     let name: PolicyName = name.parse().unwrap_or_else(|error| panic!("{error}"));
     name.build(&Setting { cycle: Days::new(1.0), budget_share, seed })
 }
 
-/// Drives a policy through a world and returns the visits of each cycle, in their order.
+/// Drives a policy through a world and returns the visits of each cycle, in order.
 pub(super) fn drive(
     world: &SmallWorld,
     policy: &mut dyn Policy,
@@ -75,7 +75,7 @@ pub(super) fn drive(
     drive_in_portions(world, policy, cycles, budget, budget)
 }
 
-/// The same, asking for no more than `portion` pages at a time.
+/// Like [`drive`], asking for at most `portion` pages at a time.
 fn drive_in_portions(
     world: &SmallWorld,
     policy: &mut dyn Policy,
@@ -144,7 +144,8 @@ fn drive_in_portions(
     visits
 }
 
-/// Drives a policy as roughly as a crawler may, by chance from a seed, in `steps` short cycles to the day.
+/// Drives a policy with the irregularities of a real crawl, drawn from a seed, in `steps` short cycles per
+/// day.
 fn drive_roughly(
     world: &SmallWorld,
     policy: &mut dyn Policy,
@@ -163,7 +164,7 @@ fn drive_roughly(
     let mut left = HashSet::new();
     for step in 1..=days * steps {
         let now = Days::new(f64::from(step) / f64::from(steps));
-        // Between the cycles others visit pages, pages leave, and opinions change.
+        // Between the cycles others visit pages, pages leave, and weights change.
         for _ in 0..2 {
             let page = PageId(rng.random_range(0..pages));
             let outcome = [Outcome::Changed, Outcome::Unchanged, Outcome::Failed][rng.random_range(0..3)];
@@ -219,7 +220,7 @@ fn drive_roughly(
     }
 }
 
-/// What a policy says of a page and of the copy makes sense.
+/// Checks that the explanation of a page and the estimate of the copy are consistent.
 fn check_account(policy: &dyn Policy, catalogue: &Catalogue, page: PageId, now: Days) {
     if let Some(explanation) = policy.explain(catalogue, page, now) {
         assert!(explanation.change_rate_low <= explanation.change_rate, "{explanation:?}");

@@ -1,21 +1,25 @@
-//! Steady policies: every page at a frequency of its own, in one of three orders.
+//! Steady policies: every page is visited at a frequency of its own, in one of three orders.
 //!
-//! Thesis, chapter 5: the allocation says how often a page is visited, f_i (section 5.5), the order when (section 5.4). With
-//! I = 1/f the interval of a page,
+//! Thesis, chapter 5: the allocation gives how often a page is visited, f_i (section 5.5); the order gives
+//! when (section 5.4). With I = 1/f the interval of a page,
 //!
 //! > fixed order: every I; random order: once in every period of length I, at a time drawn evenly from it;
 //! > purely random: after intervals drawn from the exponential distribution with mean I
 //!
-//! Rates are estimated from the visits (chapter 6), and the frequencies are planned anew as the estimates change.
+//! Rates are estimated from the visits (chapter 6), and the frequencies are recomputed as the estimates
+//! change.
 //!
 //! # Promises
 //! - The pages that have been due longest are visited first, then those that are due next.
-//! - A plan costs time in the number of pages, but there is only one for every tenth of the pages visited.
+//! - A plan costs time linear in the number of pages, but there is only one for every tenth of the pages
+//!   visited.
 //!
 //! # Departures
-//! - The text knows the rates. A page never visited has the mean rate of all.
-//! - At a new frequency the part of the interval that has passed counts as before, and the rest is stretched or shrunk.
-//! - The text's orders repeat one list; they are carried over to pages of different frequencies by the intervals they lead to.
+//! - In the paper the rates are known. A page never visited has the mean rate of all.
+//! - When the frequency changes, the elapsed part of the interval is kept, and the rest is stretched or
+//!   shrunk.
+//! - The paper's orders repeat one list; they are carried over to pages of different frequencies by the
+//!   intervals they lead to.
 
 use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use rand::RngExt as _;
@@ -35,28 +39,28 @@ pub enum VisitOrder {
     /// At even intervals.
     #[default]
     Fixed,
-    /// Once in every period, at any time of it.
+    /// Once in every period, at a random time in it.
     Random,
-    /// At any time, whenever the last visit was.
+    /// At random times, whenever the last visit was.
     PurelyRandom,
 }
 
-/// Part of the pages that is visited between two plans.
+/// Share of the pages that is visited between two plans.
 const PLAN_SHARE: f64 = 0.1;
 
-/// How a steady policy is set.
+/// Settings of a steady policy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SteadySettings {
     pub(super) allocation: Allocation,
     pub(super) order: VisitOrder,
     pub(super) estimator: Estimator,
-    /// Visits a day that there are for each page.
+    /// Visits per day and page.
     pub(super) visits_per_page: VisitsPerDay,
-    /// Length of a cycle: it sets the rate before anything is known.
+    /// Length of a cycle: it determines the rate before anything is known.
     pub(super) cycle: Days,
 }
 
-/// Every page at its frequency.
+/// Visits every page at its frequency.
 #[derive(Debug)]
 pub(super) struct Steady {
     settings: SteadySettings,
@@ -64,12 +68,12 @@ pub(super) struct Steady {
     frequency: Vec<f64>,
     /// When each page was last visited or copied, in days.
     last: Vec<f64>,
-    /// How long after that it is due, in intervals.
+    /// Time from there to the next visit, in intervals.
     wait: Vec<f32>,
-    /// In random order, at which part of its period the next visit is.
+    /// In random order, the position of the next visit in its period, from 0 to 1.
     place: Vec<f32>,
     queue: DueQueue,
-    /// Visits of this cycle; their pages get a new date when it ends.
+    /// Visits of this cycle. Their pages get a new date when it ends.
     visited: Vec<PageId>,
     /// Visits since the last plan.
     visits: usize,
@@ -78,7 +82,7 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    /// A policy that knows no page yet. Panics unless there are visits.
+    /// A policy without pages. Panics unless there are visits.
     pub(super) fn new(settings: SteadySettings, seed: u64) -> Self {
         assert!(VisitsPerDay::ZERO < settings.visits_per_page);
         Self {
@@ -102,7 +106,7 @@ impl Steady {
         due(self.last[page], self.wait[page], self.frequency[page])
     }
 
-    /// Draws when a page is visited next, in intervals after this visit.
+    /// Draws the time of the next visit, in intervals after this one.
     fn draw_wait(&mut self, page: PageId) {
         let page = page.index();
         self.wait[page] = match self.settings.order {
@@ -116,7 +120,7 @@ impl Steady {
         };
     }
 
-    /// Draws when a page is visited first: the pages of the beginning are spread over an interval.
+    /// Draws the time of the first visit: the first pages are spread over an interval.
     fn draw_first_wait(&mut self, page: PageId) {
         let page = page.index();
         let place: f32 = self.rng.random();
@@ -127,7 +131,7 @@ impl Steady {
         };
     }
 
-    /// Plans the frequencies anew and moves the dates of all pages.
+    /// Recomputes the frequencies and moves the dates of all pages.
     fn plan(&mut self) {
         self.estimates.settle();
         let rate = |page| {
@@ -145,12 +149,12 @@ impl Steady {
     }
 }
 
-/// So many intervals after the last visit. A page that is given up is never due.
+/// `wait` intervals after the last visit. A page with frequency zero is never due.
 fn due(last: f64, wait: f32, frequency: f64) -> f64 {
     if frequency > 0.0 { last + f64::from(wait) / frequency } else { f64::INFINITY }
 }
 
-/// A draw of the exponential distribution with mean one.
+/// A draw from the exponential distribution with mean one.
 fn exponential(rng: &mut ChaCha8Rng) -> f32 {
     // One minus a number in [0, 1) is never zero.
     -(1.0 - rng.random::<f32>()).ln()
@@ -200,7 +204,7 @@ impl Policy for Steady {
                 let interval = Days::new((time - self.last[page.index()]).max(0.0));
                 self.estimates.observe(page, interval, observation.outcome.is_change());
             }
-            // A clock may have been set back.
+            // The clock may have been set back.
             self.last[page.index()] = self.last[page.index()].max(time);
             self.visited.push(page);
         }
@@ -223,7 +227,7 @@ impl Policy for Steady {
 mod tests {
     use crate::policy::small_worlds::{SmallWorld, drive, policy, visits_of_pages};
 
-    /// The mean and the deviation of the intervals between visits to pages that are alike.
+    /// Mean and standard deviation of the intervals between visits to pages that are alike.
     fn intervals(name: &str) -> (f64, f64) {
         let world = SmallWorld::of_sites(&[(200, 3)]);
         let visits = drive(&world, &mut *policy(name, 0.05, 1), 1_000, 10);
@@ -249,7 +253,7 @@ mod tests {
     #[test]
     fn the_order_makes_the_intervals_of_the_thesis() {
         check("uniform:fixed", 0.0, 0.8);
-        // The difference of two even draws from periods of 20 that follow each other: 20/√6.
+        // The difference of two even draws from consecutive periods of 20: 20/√6.
         check("uniform:random", 8.165, 0.8);
         check("uniform:purely-random", 20.0, 2.0);
     }

@@ -1,7 +1,8 @@
 //! The adaptive schedule of Apache StormCrawler.
 //!
-//! `AdaptiveScheduler` with its own settings: the interval of a page begins at one day, goes half way to one hour when a visit
-//! finds a change, and is multiplied by 1.5 when it does not, up to 14 days. It is counted in whole minutes.
+//! `AdaptiveScheduler` with its own settings: the interval of a page begins at one day, moves half way to one
+//! hour when a visit finds a change, and is multiplied by 1.5 when it does not, up to 14 days. It is counted
+//! in whole minutes.
 //!
 //! # Promises
 //! - The interval stays within its limits.
@@ -19,9 +20,9 @@ const FIRST_INTERVAL: f64 = 1_440.0;
 const INTERVAL_MIN: f64 = 60.0;
 /// Longest interval, in minutes.
 const INTERVAL_MAX: f64 = 14.0 * DAY;
-/// Part of the way to the shortest interval that a change takes it.
+/// Part of the way to the shortest interval that the interval moves after a change.
 const DECREASE: f64 = 0.5;
-/// By what the interval is multiplied when nothing has changed.
+/// Factor of the interval when nothing has changed.
 const INCREASE: f64 = 1.5;
 
 /// The rule of StormCrawler.
@@ -34,7 +35,7 @@ impl IntervalRule for StormCrawler {
     }
 
     fn after_visit(&self, visit: &ScheduledVisit) -> NextVisit {
-        // Days that come from whole minutes are whole minutes again.
+        // Days computed from whole minutes become whole minutes again.
         let minutes = (visit.interval * DAY).round();
         let minutes = if visit.changed {
             (1.0 - DECREASE) * minutes + DECREASE * INTERVAL_MIN

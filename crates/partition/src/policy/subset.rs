@@ -1,17 +1,19 @@
-//! Subset sampling: when the downloads are too few to sample every site, some sites in each cycle.
+//! Subset sampling: only some sites in each cycle, when the downloads are too few to sample all of them.
 //!
-//! **sample**, sections 3.5 and 4.4: the sites take turns. Each cycle keeps a policy to as many sites as have R/h pages, with R the
-//! downloads and h the part of sites that are worth downloading whole, so that these can be downloaded after sampling.
+//! **sample**, sections 3.5 and 4.4: the sites take turns. Each cycle restricts a policy to as many sites as
+//! have R/h pages, with R the downloads and h the fraction of sites that are worth downloading whole, so that
+//! these can be downloaded after sampling.
 //!
 //! # Promises
-//! - When the downloads suffice for samples of all sites the policy is left alone.
-//! - The sites take turns: none is taken up again before all others had their turn. A cycle without a visit is no turn.
+//! - If the downloads suffice for samples of all sites, the policy is not restricted.
+//! - The sites take turns: none comes again before all others had their turn. A cycle without a visit is no
+//!   turn.
 //!
 //! # Departures
-//! - The text makes subsets of so many pages once; here each cycle takes the next sites from a list until they have enough
-//!   pages, as sites differ in size and pages come and go.
-//! - The text does not say when downloads are too few: here when samples of √(N r) pages would take more than a tenth of them,
-//!   which is the case where its section 4.4 begins to use subsets.
+//! - The paper makes subsets of so many pages once. Here each cycle takes the next sites from a list until
+//!   they have enough pages, as sites differ in size and pages come and go.
+//! - The paper does not say when downloads are too few. Here it is when samples of √(N r) pages would take
+//!   more than a tenth of them, which is the case where its section 4.4 begins to use subsets.
 
 use freshet_theory::sample::sample_size::rule_of_thumb;
 use freshet_theory::sample::subset::pages_per_group;
@@ -25,33 +27,33 @@ use super::random_draw::RandomDraw;
 use super::selective::{OpenPages, Selective};
 use super::visit::{Observation, Outcome, Policy};
 
-/// Part of the sites that are worth downloading whole: the right peak of the text's sites (section 4.1).
+/// Fraction of the sites that are worth downloading whole: the right peak of the paper's sites (section 4.1).
 const HIGH_FRACTION: f64 = 0.18;
-/// Part of the downloads that samples may take before there are too many sites to sample.
+/// Share of the downloads that samples may take before there are too many sites to sample.
 const SAMPLES_SHARE_MAX: f64 = 0.1;
 
-/// A policy that sees some sites in each cycle.
+/// Restricts a policy to some sites in each cycle.
 pub(super) struct Subset {
     inner: Box<dyn Selective>,
     /// The sites in the order of their turns.
     order: Vec<SiteId>,
-    /// Whose turn is next, as an index into the order.
+    /// The next site in the order.
     turn: usize,
-    /// Whose turn it was in this cycle, and in which round.
+    /// The first site of this cycle in the order, and the round of its turn.
     turn_of_cycle: (usize, u32),
     pages_of_site: Vec<usize>,
     open: OpenPages,
-    /// All pages, for what the sites of a cycle cannot take.
+    /// All pages, for downloads that the sites of a cycle cannot use.
     lots: RandomDraw,
     seed: u64,
-    /// Of the order of sites.
+    /// For the order of sites.
     order_rng: ChaCha8Rng,
-    /// Of what is drawn in this cycle.
+    /// For the draws of this cycle.
     rng: ChaCha8Rng,
 }
 
 impl Subset {
-    /// Keeps a policy to a subset of the sites when downloads are few.
+    /// Restricts a policy to a subset of the sites when downloads are few.
     pub(super) fn new(inner: Box<dyn Selective>, seed: u64) -> Self {
         Self {
             inner,
@@ -78,7 +80,7 @@ impl Subset {
         sample_size * sites as f64 > SAMPLES_SHARE_MAX * budget as f64
     }
 
-    /// The sites whose turn it is in a cycle with so many downloads.
+    /// The sites whose turn it is in a cycle with `budget` downloads.
     fn take_turns(&mut self, budget: usize) -> Vec<bool> {
         let (turn, round) = self.turn_of_cycle;
         if round == self.open.rounds() {

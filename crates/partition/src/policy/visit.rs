@@ -1,14 +1,15 @@
-//! What one visit tells a policy, and how a policy is driven.
+//! The `Policy` trait, and the outcomes of visits that it learns from.
 //!
-//! A policy spends the downloads of a cycle step by step, learning from this cycle's samples (the texts **sample** and **neighbours**). It is
-//! a machine without a clock or a network: the driver tells it what was discovered, asks it for pages, visits them, and
-//! tells it what came back. The crawler drives it with real visits, the lab with recorded ones. A steady policy is driven in the
-//! same way with many short cycles, so that a visit happens near its date.
+//! A policy spends the downloads of a cycle step by step, learning from this cycle's samples (the texts
+//! **sample** and **neighbours**). It has no clock and no network: the driver passes it the discovered pages,
+//! asks it for pages to visit, visits them, and reports the outcomes. The crawler drives it with real visits,
+//! the lab with recorded ones. A steady policy is driven in the same way with many short cycles, so that a
+//! visit happens near its date.
 //!
 //! # Promises
-//! - A visit that failed teaches nothing about changes, and its page is not chosen again in the same cycle.
+//! - A failed visit teaches nothing about changes, and its page is not chosen again in the same cycle.
 //! - No more pages of a site are chosen at a time than the catalogue has room for ([`Catalogue::room`]).
-//! - A page that was retired is never chosen again.
+//! - A retired page is never chosen again.
 
 use freshet_theory::units::{ChangesPerDay, Days};
 
@@ -17,13 +18,14 @@ use super::catalogue::{Catalogue, PageId};
 /// What a visit found, compared with our copy.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
-    /// The page is as our copy has it.
+    /// The page equals our copy.
     Unchanged,
     /// The page differs from our copy.
     Changed,
-    /// The page is no longer there.
+    /// The page is gone.
     Gone,
-    /// The page could not be had: no answer in time, or an error of the server. Whether it has changed is not known.
+    /// The page could not be fetched: no answer in time, or a server error. It is unknown whether it has
+    /// changed.
     Failed,
 }
 
@@ -33,7 +35,7 @@ impl Outcome {
         matches!(self, Self::Changed | Self::Gone)
     }
 
-    /// Whether the visit tells if our copy was out of date.
+    /// Whether the visit shows if our copy was out of date.
     pub fn is_known(self) -> bool {
         self != Self::Failed
     }
@@ -44,16 +46,16 @@ impl Outcome {
 pub struct Observation {
     /// The page that was visited.
     pub page: PageId,
-    /// When, in days since the crawl began.
+    /// When it was visited, in days since the crawl began.
     pub time: Days,
     /// What was found.
     pub outcome: Outcome,
 }
 
-/// Why a page is visited when it is visited.
+/// Why a page is visited at its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Explanation {
-    /// How often the page changes, at the usual speed of its clocks.
+    /// Estimated rate of change of the page, at the usual speed of its clocks.
     pub change_rate: ChangesPerDay,
     /// The rate is above this with 97.5% probability.
     pub change_rate_low: ChangesPerDay,
@@ -61,102 +63,108 @@ pub struct Explanation {
     pub change_rate_high: ChangesPerDay,
     /// Probability that the page has changed since its last visit.
     pub changed_probability: f64,
-    /// What a visit is worth now.
+    /// The index: what a visit is worth now.
     pub index: f64,
-    /// What a visit must be worth to be made.
+    /// The index at which a page is visited.
     pub threshold: f64,
-    /// How fast pages of its directory have changed since its last visit, beside what is usual for them: one if as usual.
+    /// Speed of its directory's clock since the page's last visit: how fast the pages of the directory have
+    /// changed relative to their usual speed. 1 is the usual speed.
     pub directory_clock: f64,
-    /// The same of its site.
+    /// The same for its site.
     pub site_clock: f64,
-    /// Whether its site has proved to tell truly when its pages change.
+    /// Whether the change dates of its site have proved true.
     pub dates_are_believed: bool,
-    /// When its next visit is expected, from now; none if not within a hundred cycles.
+    /// Expected time until the next visit; none if it is not within a hundred cycles.
     pub next_visit_in: Option<Days>,
 }
 
-/// How well the copy is believed to stand, with the standard errors of what is believed.
+/// Estimated freshness and age of the copy, with standard errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyEstimate {
-    /// Part of the copies that is up to date.
+    /// Fraction of the copies that is up to date.
     pub freshness: f64,
     /// Its standard error.
     pub freshness_error: f64,
-    /// Mean time since copies went out of date, zero for those that are up to date.
+    /// Mean time since copies went out of date; zero for those that are up to date.
     pub age: Days,
     /// Its standard error.
     pub age_error: Days,
-    /// Copies that were looked at for it.
+    /// Number of copies in the estimate's sample.
     pub copies: usize,
 }
 
-/// Decides which pages to download. The calls come in this order, cycle after cycle:
-/// `discover` (when there are new pages), `begin_cycle`, then `choose` and `learn` in turns until the budget is spent or
-/// nothing is chosen, then `end_cycle`. The other calls may come at any time.
+/// Decides which pages to download. The calls come in this order, cycle after cycle: `discover` (when there
+/// are new pages), `begin_cycle`, then `choose` and `learn` in turns until the budget is spent or nothing is
+/// chosen, then `end_cycle`. The other calls may come at any time.
 pub trait Policy: Send {
-    /// The pages from `first` to the end of the catalogue are new; each was copied at `now`.
+    /// Adds the pages from `first` to the end of the catalogue; each was copied at `now`.
     fn discover(&mut self, catalogue: &Catalogue, first: PageId, now: Days);
 
-    /// A cycle with `budget` downloads begins.
+    /// Begins a cycle with `budget` downloads.
     fn begin_cycle(&mut self, catalogue: &Catalogue, now: Days, budget: usize);
 
-    /// Appends to `chosen` at most `room` pages to download next, each at most once a cycle. All of them are visited
-    /// and told to [`Policy::learn`] before the next call. No page means that the policy wants no more in this cycle.
+    /// Appends to `chosen` at most `room` pages to download next, each at most once a cycle. All of them are
+    /// visited and reported to [`Policy::learn`] before the next call. If no page is appended, the policy
+    /// wants no more in this cycle.
     fn choose(&mut self, catalogue: &Catalogue, room: usize, chosen: &mut Vec<PageId>);
 
-    /// What visits found, in the order of their times: those to the chosen pages, and any others, within a cycle or between
-    /// two. [`Observation::time`] says when each was made.
+    /// Reports the outcomes of visits, in the order of their times: visits to chosen pages and to any others,
+    /// within a cycle or between two. [`Observation::time`] is the time of each visit.
     fn learn(&mut self, catalogue: &Catalogue, observations: &[Observation]);
 
-    /// What a visit found that was made because something said that the page had changed. It tells how often this page
-    /// changes, but nothing of others: pages that had not changed were not visited. To policies that make no difference it
-    /// is a visit like others.
+    /// Reports a visit that was made because a signal said that the page had changed. It shows how often this
+    /// page changes, but nothing about others: pages that had not changed were not visited. By default it is
+    /// treated like any other visit.
     fn learn_prompted(&mut self, catalogue: &Catalogue, observation: &Observation) {
         self.learn(catalogue, std::slice::from_ref(observation));
     }
 
-    /// What a visit found, and when the page says that it last changed. Dates may be false: whoever uses them finds out whom to
-    /// believe. Policies of the texts and of peers know only visits.
+    /// Reports a visit with the date of the last change that the page states. Dates may be false: a policy
+    /// that uses them learns which sites to believe. The policies of the papers and of other crawlers ignore
+    /// the date.
     fn learn_dated(&mut self, catalogue: &Catalogue, observation: &Observation, _date: Days) {
         self.learn(catalogue, std::slice::from_ref(observation));
     }
 
-    /// Pages are known to be as our copies have them at a moment, without a visit. Policies of the texts and of peers know only visits.
+    /// Reports pages that are known, without a visit, to equal our copies at `time`. The policies of the
+    /// papers and of other crawlers ignore it.
     fn confirm(&mut self, _catalogue: &Catalogue, _pages: &[PageId], _time: Days) {}
 
-    /// Something that has proved right before says that pages have changed since our copies, which need not be reason enough to visit them. Policies of the texts
-    /// and of peers know only visits.
+    /// Reports pages that have changed since our copies, according to a signal that has proved right before.
+    /// That alone need not be reason enough to visit them. The policies of the papers and of other crawlers
+    /// ignore it.
     fn tell_changed(&mut self, _pages: &[PageId]) {}
 
-    /// Whether a page that is known to have changed is worth a visit now, beside what is visited else. Policies of the texts and of peers
-    /// know only visits.
+    /// Whether a page that is known to have changed is worth a visit now, compared with other visits. Always
+    /// false for the policies of the papers and of other crawlers.
     fn is_worth_if_changed(&self, _catalogue: &Catalogue, _page: PageId, _now: Days) -> bool {
         false
     }
 
-    /// Whether a page that is known to have changed and to stay as it is for so long is worth a visit. Who knows only visits finds none worth it.
+    /// Whether a page that is known to have changed, and to stay unchanged for `span`, is worth a visit.
+    /// Always false for the policies of the papers and of other crawlers.
     fn is_worth_if_fresh_for(&self, _span: Days) -> bool {
         false
     }
 
-    /// The cycle is over.
+    /// Ends the cycle.
     fn end_cycle(&mut self, catalogue: &Catalogue);
 
-    /// A page has left the collection: it is never chosen again, and its number is not used again. To policies that make no
-    /// difference it is gone.
+    /// Removes a page from the collection: it is never chosen again, and its number is not reused. By default
+    /// it is treated as gone.
     fn retire(&mut self, catalogue: &Catalogue, page: PageId, now: Days) {
         self.learn(catalogue, &[Observation { page, time: now, outcome: Outcome::Gone }]);
     }
 
-    /// The importance or the cost of a page has changed in the catalogue.
+    /// Called when the importance or the cost of a page has changed in the catalogue.
     fn reweigh(&mut self, _catalogue: &Catalogue, _page: PageId) {}
 
-    /// Why a page is visited when it is visited; none if the policy has no opinion of single pages.
+    /// Explains why a page is visited at its time; none if the policy has no estimates for single pages.
     fn explain(&self, _catalogue: &Catalogue, _page: PageId, _now: Days) -> Option<Explanation> {
         None
     }
 
-    /// How well the copy is believed to stand; none if the policy has no opinion of it.
+    /// Estimates freshness and age of the copy; none if the policy has no estimates.
     fn copy_estimate(&self, _catalogue: &Catalogue, _now: Days) -> Option<CopyEstimate> {
         None
     }

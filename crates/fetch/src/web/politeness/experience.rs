@@ -1,4 +1,4 @@
-//! What a visit taught us of a host, and how long to leave it alone after trouble.
+//! The effect of a visit on politeness: how a host responded, and how long to pause after trouble.
 //!
 //! # Promises
 //! - A pause after trouble doubles each time in a row, within a quarter more or less, up to its limit.
@@ -12,27 +12,27 @@ use super::super::answer::{Answer, Failure, Fetch, Phase};
 use super::super::dates::retry_after;
 use super::settings::{PolitenessSettings, millis};
 
-/// What a visit taught us of a host.
+/// How a host responded to a visit, as far as politeness is concerned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Experience {
-    /// It answered, whatever it said.
+    /// It responded normally, whatever the content.
     Served,
-    /// It asks for less: 429 or 503, or a `Retry-After`.
+    /// It asks for fewer requests: 429 or 503, or a `Retry-After`.
     Overloaded(Option<Duration>),
-    /// It could not be reached, or what stands before it could not reach it.
+    /// It could not be reached, or a proxy in front of it could not reach it.
     Failed,
-    /// It was not asked after all.
+    /// No request was sent.
     NotAsked,
 }
 
 impl Experience {
-    /// What an exchange taught us.
+    /// Classifies an exchange.
     pub fn of(fetch: &Fetch) -> Self {
         match &fetch.answer {
             Answer::Refused(_) => Self::NotAsked,
-            // Our own shortage says nothing of the host.
+            // A shortage on our side says nothing about the host.
             Answer::Failed(Failure::Timeout(Phase::Slot)) => Self::NotAsked,
-            // It may have been asked, and it is not its fault.
+            // A request may have been sent, and the host is not at fault.
             Answer::Failed(Failure::Defect(_)) => Self::Served,
             Answer::Failed(_) => Self::Failed,
             Answer::Response(response) => {
@@ -48,11 +48,11 @@ impl Experience {
     }
 }
 
-/// Milliseconds to leave a host alone after so many troubles in a row, this one included.
+/// Milliseconds to pause a host after `times` troubles in a row, including this one.
 pub(super) fn pause(first: Duration, times: u16, host: &str, settings: &PolitenessSettings) -> i64 {
     let doublings = u32::from(times.saturating_sub(1)).min(40);
     let doubled = millis(first).saturating_mul(1 << doublings).min(millis(settings.pause_max));
-    // From three quarters to five quarters, so that hosts that fell together do not rise together.
+    // From three quarters to five quarters, so that hosts that failed together are not retried together.
     let lot = xxh3_64_with_seed(host.as_bytes(), settings.seed.wrapping_add(times.into()));
     let share = 0.75 + (lot >> 11) as f64 / (1u64 << 53) as f64 / 2.0;
     (doubled as f64 * share) as i64

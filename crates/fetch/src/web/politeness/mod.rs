@@ -1,11 +1,12 @@
-//! When a site may be visited: pure, with the time given.
+//! Politeness: when a host may be visited. Pure code; the caller passes the time.
 //!
 //! In reading order:
-//! - [`settings`]: how polite we are;
-//! - [`experience`]: what a visit taught us of a host, and how long to leave it alone after trouble;
-//! - [`turns`]: one visit at a time per host and per address, with a pause after each, and the queue of hosts that are ready;
-//! - [`state`]: what is kept of a site across restarts;
-//! - `rate`: how many visits in all per second.
+//! - [`settings`]: delays, rates and limits;
+//! - [`experience`]: how a host responded, and how long to pause after trouble;
+//! - [`turns`]: one visit at a time per host and per address, with a pause after each, and the queue of hosts
+//!   that are ready;
+//! - [`state`]: the state of a host that is kept across restarts;
+//! - `rate`: the limit of all visits per second.
 
 pub mod experience;
 mod rate;

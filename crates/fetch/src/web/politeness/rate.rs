@@ -1,26 +1,27 @@
-//! How many visits in all per second: the generic cell rate algorithm.
+//! Rate limit of all visits per second: the generic cell rate algorithm.
 //!
 //! # Promises
-//! - In any span of time at most `rate x span` visits begin, and a burst of a tenth of a second's.
+//! - In any span of time at most `rate x span` visits begin, plus a burst of a tenth of a second's.
 
 use freshet_protocol::time::Timestamp;
 
 /// A limit to the number of visits per second.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
-    /// Microseconds that one visit uses up; zero: no limit.
+    /// Microseconds that one visit costs; zero: no limit.
     cost: i64,
-    /// Microseconds that may be used up in advance.
+    /// Microseconds that may be spent in advance.
     burst: i64,
-    /// Until when time is used up, in microseconds since 1970.
+    /// Time until which the rate is used up, in microseconds since 1970.
     used_until: i64,
 }
 
 impl Rate {
     pub(super) fn new(per_second: Option<f64>) -> Self {
-        /// Time that may be used up in advance: short enough that no host notices, long enough for a clock of milliseconds.
+        /// Time that may be spent in advance: short enough that no host notices, long enough for a clock of
+        /// milliseconds.
         const BURST_MICROS: i64 = 100_000;
-        // A rate below one visit in eleven days is taken for that.
+        // A rate below one visit in eleven days is raised to that.
         let cost = per_second.map_or(0, |rate| (1e6 / rate.clamp(1e-6, 1e6)).ceil() as i64);
         Self { cost, burst: BURST_MICROS.max(cost), used_until: i64::MIN }
     }
@@ -51,7 +52,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_span_holds_more_visits_than_the_rate(per_second in 0.5f64..5000.0, steps in prop::collection::vec(0i64..40, 1..300)) {
+        fn no_span_holds_more_visits_than_the_rate(
+            per_second in 0.5f64..5000.0,
+            steps in prop::collection::vec(0i64..40, 1..300),
+        ) {
             let mut rate = Rate::new(Some(per_second));
             let mut begun = Vec::new();
             let mut now = Timestamp::from_millis(0);

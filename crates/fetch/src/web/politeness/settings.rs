@@ -1,38 +1,40 @@
-//! How polite we are.
+//! Politeness settings: delays, rates and limits.
 
 use std::time::Duration;
 
-/// How polite we are. Times are of the crawl's own clock.
+/// Politeness settings. Times are by the crawl's own clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolitenessSettings {
-    /// Between the end of a visit to a host and the beginning of the next. Zero also turns the adaptation to slow hosts off.
+    /// Delay between the end of a visit to a host and the beginning of the next. Zero also disables the
+    /// adaptation to slow hosts.
     pub delay: Duration,
     /// The same for an address, which may serve many hosts.
     pub address_delay: Duration,
-    /// Visits to a host at once.
+    /// Maximum number of concurrent visits to a host.
     pub visits_per_host: u32,
-    /// Visits to an address at once.
+    /// Maximum number of concurrent visits to an address.
     pub visits_per_address: u32,
-    /// A host is left alone for so many times what its answers took, if that is more than the delay.
+    /// The pause of a host is at least its response time multiplied by this.
     pub slowness_factor: f64,
-    /// But not longer than this.
+    /// Maximum pause because of slow responses.
     pub slowness_delay_max: Duration,
-    /// A crawl-delay is kept up to this;
-    /// [`Politeness::crawl_delay_is_cut`](super::turns::Politeness::crawl_delay_is_cut) tells where it was longer.
+    /// Maximum crawl-delay that is obeyed.
+    /// [`Politeness::crawl_delay_is_cut`](super::turns::Politeness::crawl_delay_is_cut) tells where a longer
+    /// one was asked for.
     pub crawl_delay_max: Duration,
-    /// A `Retry-After` is obeyed up to this.
+    /// Maximum `Retry-After` that is obeyed.
     pub retry_after_max: Duration,
     /// The first pause after 429 or 503 without `Retry-After`; doubled each time in a row.
     pub overload_pause: Duration,
     /// The first pause after a host could not be reached; doubled each time in a row.
     pub failure_pause: Duration,
-    /// No doubled pause is longer than this.
+    /// Maximum of the doubled pauses.
     pub pause_max: Duration,
-    /// Visits to one host per second at most.
+    /// Maximum number of visits to one host per second.
     pub host_rate: Option<f64>,
-    /// Visits in all per second at most.
+    /// Maximum number of visits per second in all.
     pub global_rate: Option<f64>,
-    /// From which the jitter of pauses is drawn.
+    /// Seed for the jitter of pauses.
     pub seed: u64,
 }
 
@@ -58,17 +60,17 @@ impl Default for PolitenessSettings {
 }
 
 impl PolitenessSettings {
-    /// Milliseconds that must lie between the beginnings of two visits to a host by the rate.
+    /// Minimum milliseconds between the beginnings of two visits to a host, by the rate.
     pub(super) fn host_interval(&self) -> i64 {
         match self.host_rate {
-            // A rate of zero or less is no rate that could be meant: the slowest instead.
+            // A rate of zero or less makes no sense; the slowest rate is used instead.
             Some(rate) => (1000.0 / rate.max(1e-6)).ceil() as i64,
             None => 0,
         }
     }
 }
 
-/// A span in milliseconds, or as many as there are.
+/// A duration in milliseconds, at most `i64::MAX`.
 pub(super) fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }

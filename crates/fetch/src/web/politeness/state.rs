@@ -1,18 +1,18 @@
-//! What is kept of a site across restarts.
+//! The politeness state of a host that is kept across restarts.
 
 use freshet_protocol::time::Timestamp;
 
-/// What politeness knows of a host, in plain numbers for the store.
+/// The politeness state of a host, in plain numbers for the store.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SiteManners {
-    /// No visit before this.
+    /// Earliest time of the next visit.
     pub not_before: Timestamp,
-    /// How often in a row it asked for less.
+    /// Number of consecutive responses that asked for fewer requests.
     pub overloads: u16,
-    /// How often in a row it could not be reached.
+    /// Number of consecutive times that it could not be reached.
     pub failures: u16,
-    /// Milliseconds that its answers take, smoothed.
+    /// Smoothed response time, in milliseconds.
     pub response_millis: u32,
-    /// Milliseconds of its crawl-delay, uncut.
+    /// Its crawl-delay in milliseconds, not cut at the limit.
     pub crawl_delay_millis: Option<u32>,
 }

@@ -1,17 +1,18 @@
-//! One visit at a time per host and per address, with a pause after each, and the queue of hosts that are ready.
+//! The politeness scheduler: one visit at a time per host and per address, pauses between visits, and the
+//! queue of ready hosts.
 //!
-//! A host's pause is the longest of: the delay, its crawl-delay, what its own slowness asks for, what it asked for
-//! itself (`Retry-After`), and what its troubles in a row call for. A host that somebody wants to visit is enlisted;
-//! [`Politeness::next_ready`] hands hosts out as their time comes.
+//! A host's pause is the longest of: the delay, its crawl-delay, a multiple of its response time, its
+//! `Retry-After`, and the pause for its consecutive troubles. A host with pages to visit is enlisted;
+//! [`Politeness::next_ready`] returns hosts as their time comes.
 //!
 //! # Promises
-//! - No interleaving of calls lets more visits to a host or an address be under way than the settings allow, or one
-//!   begin before the pause after the last has passed.
-//! - Every enlisted host is handed out once its time has come, however many share its address.
-//! - Each call costs time that grows with the logarithm of the number of hosts, taken over many calls.
+//! - No interleaving of calls lets more visits to a host or an address run at once than the settings allow,
+//!   or one begin before the pause after the last has passed.
+//! - Every enlisted host is returned once its time has come, however many share its address.
+//! - The amortised cost of each call is logarithmic in the number of hosts.
 //!
 //! # Departures
-//! - A crawl-delay longer than the settings allow is cut, and that can be asked for.
+//! - A crawl-delay longer than the settings allow is cut, and this can be queried.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::net::IpAddr;
@@ -25,7 +26,7 @@ use super::rate::Rate;
 use super::settings::{PolitenessSettings, millis};
 use super::state::SiteManners;
 
-/// Who may be visited when.
+/// Decides which host may be visited when.
 #[derive(Debug)]
 pub struct Politeness {
     settings: PolitenessSettings,
@@ -33,14 +34,14 @@ pub struct Politeness {
     hosts: Vec<Host>,
     address_ids: HashMap<IpAddr, AddressId>,
     addresses: Vec<Address>,
-    /// Enlisted hosts by the moment at which they are looked at next.
+    /// Enlisted hosts by the time at which they are examined next.
     queue: BTreeSet<(Timestamp, HostId)>,
-    /// Hosts that are enlisted.
+    /// Number of enlisted hosts.
     enlisted: usize,
     rate: Rate,
 }
 
-/// The right to one visit, to be given back by [`Politeness::end`].
+/// Permission for one visit, to be returned with [`Politeness::end`].
 #[derive(Debug, Eq, PartialEq)]
 #[must_use = "a host stays busy until its turn is ended"]
 pub struct Turn {
@@ -52,18 +53,18 @@ pub struct Turn {
 /// Why a host may not be visited now.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Wait {
-    /// When it may, unless something else happens; none: when a visit under way has ended.
+    /// When it may; earlier if the state changes. None: when a running visit has ended.
     pub until: Option<Timestamp>,
-    /// What stands in the way.
+    /// The reason.
     pub why: Why,
 }
 
-/// What stands in the way of a visit.
+/// The reason why a visit must wait.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Why {
-    /// A visit to the host is under way.
+    /// A visit to the host is running.
     HostBusy,
-    /// A visit to the address is under way.
+    /// A visit to the address is running.
     AddressBusy,
     /// The delay between visits to a host.
     #[default]
@@ -72,15 +73,15 @@ pub enum Why {
     CrawlDelay,
     /// The host answers slowly.
     Slow,
-    /// The host asked for less.
+    /// The host asked for fewer requests.
     Overloaded,
     /// The host could not be reached.
     Unreachable,
     /// The delay between visits to an address.
     AddressDelay,
-    /// The host is closed at this time.
+    /// The host's visiting hours are over.
     Closed,
-    /// The rate of all visits.
+    /// The rate limit of all visits.
     GlobalRate,
 }
 
@@ -99,20 +100,20 @@ struct Host {
     under_way: u32,
     address: Option<AddressId>,
     place: Place,
-    /// The address for which it waits in the queue, for all that are parked there.
+    /// The address for which it waits in the queue, on behalf of all hosts parked there.
     stands_for: Option<AddressId>,
 }
 
 /// Where an enlisted host waits.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Place {
-    /// Nobody wants to visit it.
+    /// Not enlisted.
     Nowhere,
-    /// In the queue, under this moment.
+    /// In the queue, at this time.
     Queued(Timestamp),
-    /// For a visit to it to end.
+    /// Waiting for a running visit to it to end.
     AtHost,
-    /// For its address, with others.
+    /// Waiting for its address, parked with others.
     AtAddress,
 }
 
@@ -121,15 +122,15 @@ struct Address {
     under_way: u32,
     not_before: Timestamp,
     parked: VecDeque<HostId>,
-    /// Whether one host waits in the queue for all that are parked.
+    /// Whether one host waits in the queue on behalf of all that are parked.
     has_first: bool,
 }
 
-/// Before every moment that is met.
+/// Earlier than any real time.
 const LONG_AGO: Timestamp = Timestamp::from_millis(i64::MIN);
 
 impl Politeness {
-    /// Nobody has been visited yet.
+    /// A scheduler without hosts.
     pub fn new(settings: PolitenessSettings) -> Self {
         let settings = PolitenessSettings {
             visits_per_host: settings.visits_per_host.max(1),
@@ -148,8 +149,8 @@ impl Politeness {
         }
     }
 
-    /// The earliest moment at which a host may be visited, visits under way aside. The address is the one the host was last
-    /// visited at, if none is given.
+    /// The earliest time at which a host may be visited, apart from running visits. Without an address, that
+    /// of the last visit is used.
     pub fn may_visit_at(&self, host: &str, address: Option<IpAddr>) -> Timestamp {
         let host = self.names.get(host).map(|id| &self.hosts[id.0 as usize]);
         let own = host.map_or(LONG_AGO, |host| host.manners.not_before.max(host.closed_until));
@@ -161,7 +162,7 @@ impl Politeness {
         own.max(shared).max(self.rate.open_at())
     }
 
-    /// What stands in the way of a visit now, if anything does.
+    /// The reason why a visit must wait now; none if it may begin.
     pub fn wait(&self, host: &str, address: Option<IpAddr>, now: Timestamp) -> Option<Wait> {
         let Some(&id) = self.names.get(host) else {
             let address = address.and_then(|address| self.address_ids.get(&address).copied());
@@ -174,9 +175,9 @@ impl Politeness {
         self.host_wait(id, now).or_else(|| self.address_wait(address, now)).or_else(|| self.rate_wait(now))
     }
 
-    /// Begins a visit, or says what stands in its way. The address is the one that will be connected to; if none is
-    /// given, the one of the last visit. It is remembered either way, so that a host that is enlisted again waits for
-    /// its address too.
+    /// Begins a visit, or returns the reason why it must wait. The address is the one that will be connected
+    /// to; without one, that of the last visit is used. It is stored in either case, so that a host that is
+    /// enlisted again waits for its address too.
     pub fn begin(&mut self, host: &str, address: Option<IpAddr>, now: Timestamp) -> Result<Turn, Wait> {
         let id = self.host_id(host);
         if let Some(address) = address {
@@ -223,7 +224,7 @@ impl Politeness {
         }
     }
 
-    /// Notes that somebody wants to visit a host: it will be handed out when its time comes.
+    /// Enlists a host with pages to visit: it will be returned when its time comes.
     pub fn enlist(&mut self, host: &str, now: Timestamp) {
         let id = self.host_id(host);
         if self.host(id).place == Place::Nowhere {
@@ -232,7 +233,7 @@ impl Politeness {
         }
     }
 
-    /// Notes that nobody wants to visit a host any more.
+    /// Removes a host without pages to visit from the waiting ones.
     pub fn dismiss(&mut self, host: &str, now: Timestamp) {
         let Some(&id) = self.names.get(host) else { return };
         if self.host(id).place != Place::Nowhere {
@@ -244,7 +245,7 @@ impl Politeness {
         self.host_mut(id).place = Place::Nowhere;
     }
 
-    /// Takes an enlisted host that may be visited now. It has to be enlisted again to be handed out again.
+    /// Takes an enlisted host that may be visited now. It must be enlisted again to be returned again.
     pub fn next_ready(&mut self, now: Timestamp) -> Option<Arc<str>> {
         if self.rate_wait(now).is_some() {
             return None;
@@ -262,7 +263,7 @@ impl Politeness {
                 && let Some(address) = address
             {
                 self.wait_at_address(id, address, wait, stood_for == Some(address));
-                // The others wait behind it, unless it stood for an address that it has left.
+                // The others wait behind it, unless it waited for an address that it has left.
                 if stood_for.is_none_or(|stood_for| stood_for == address) {
                     continue;
                 }
@@ -281,43 +282,44 @@ impl Politeness {
         }
     }
 
-    /// When [`Politeness::next_ready`] is worth asking again, unless a visit ends or a host is enlisted before.
+    /// When to call [`Politeness::next_ready`] next, unless a visit ends or a host is enlisted before.
     pub fn next_ready_at(&self) -> Option<Timestamp> {
         self.queue.first().map(|(at, _)| (*at).max(self.rate.open_at()))
     }
 
-    /// Hosts that are enlisted and wait.
+    /// Number of enlisted hosts that wait.
     pub fn waiting(&self) -> usize {
         self.enlisted
     }
 
-    /// Keeps a host's crawl-delay from now on.
+    /// Sets a host's crawl-delay.
     pub fn set_crawl_delay(&mut self, host: &str, crawl_delay: Option<Duration>) {
         let id = self.host_id(host);
         self.host_mut(id).manners.crawl_delay_millis =
             crawl_delay.map(|delay| u32::try_from(delay.as_millis()).unwrap_or(u32::MAX));
     }
 
-    /// Whether a host asks for a longer crawl-delay than we keep.
+    /// Whether a host asks for a longer crawl-delay than the settings allow.
     pub fn crawl_delay_is_cut(&self, host: &str) -> bool {
         let asked = self.names.get(host).and_then(|id| self.hosts[id.0 as usize].manners.crawl_delay_millis);
         asked.is_some_and(|asked| millis(self.settings.crawl_delay_max) < asked.into())
     }
 
-    /// Closes a host until a moment: the hours at which it may be visited have ended.
+    /// Closes a host until a time, because its visiting hours are over.
     pub fn close_until(&mut self, host: &str, until: Timestamp) {
         let id = self.host_id(host);
         self.host_mut(id).closed_until = until;
         self.requeue(id, LONG_AGO);
     }
 
-    /// What is to be kept of a host across restarts; none if nothing is known of it.
+    /// The state of a host to keep across restarts; none if the host is unknown.
     pub fn export(&self, host: &str) -> Option<SiteManners> {
         self.names.get(host).map(|id| self.hosts[id.0 as usize].manners)
     }
 
-    /// Takes over what was kept of a host, unless more is known already: each of its sites keeps what was so at its own last visit, and
-    /// what was kept last holds. A moment too far in the future for any pause of ours is not believed: the clock was wrong.
+    /// Restores the state of a host, unless the current state is more recent. Each site of a host stores the
+    /// state as of its own last visit; the most recent one counts. A time further in the future than any
+    /// pause of ours is cut: the clock was wrong.
     pub fn import(&mut self, host: &str, manners: SiteManners, now: Timestamp) {
         let longest =
             millis(self.settings.retry_after_max).max(millis(self.settings.pause_max).saturating_mul(2));
@@ -336,7 +338,8 @@ impl Politeness {
         self.requeue(id, now);
     }
 
-    /// Holds every known host for its pause from now on: a process that was killed may have visited it a moment ago, and could not tell.
+    /// Pauses every known host from now on: a process that was killed may have visited it a moment ago
+    /// without recording it.
     pub fn hold_all(&mut self, now: Timestamp) {
         // Which hosts share an address is not known yet.
         let delay = self.settings.delay.max(self.settings.address_delay);
@@ -408,7 +411,7 @@ impl Politeness {
         (now < open_at).then_some(Wait { until: Some(open_at), why: Why::GlobalRate })
     }
 
-    /// Puts a host in the queue under the moment at which it itself may be visited.
+    /// Queues a host at the time at which the host itself may be visited.
     fn put_in_queue(&mut self, id: HostId, now: Timestamp) {
         let host = self.host(id);
         self.queue_at(id, host.manners.not_before.max(host.closed_until).max(now));
@@ -419,7 +422,7 @@ impl Politeness {
         self.queue.insert((at, id));
     }
 
-    /// Takes a host out of the queue, if it is there, and gives the address for which it stood there.
+    /// Removes a host from the queue, if it is there. Returns the address for which it waited there.
     fn take_from_queue(&mut self, id: HostId) -> Option<AddressId> {
         if let Place::Queued(at) = self.host(id).place {
             self.queue.remove(&(at, id));
@@ -429,7 +432,7 @@ impl Politeness {
         Some(stood_for)
     }
 
-    /// Moves a host that waits in the queue to where it belongs now.
+    /// Moves a queued host to its current time.
     fn requeue(&mut self, id: HostId, now: Timestamp) {
         if let Place::Queued(_) = self.host(id).place {
             let stood_for = self.take_from_queue(id);
@@ -440,7 +443,8 @@ impl Politeness {
         }
     }
 
-    /// Lets a host wait for its address: one for the delay in the queue, all others behind it.
+    /// Makes a host wait for its address: one host waits for the delay in the queue, all others are parked
+    /// behind it.
     fn wait_at_address(&mut self, id: HostId, address_id: AddressId, wait: Wait, was_first: bool) {
         let address = self.address_mut(address_id);
         match wait.until {
@@ -460,14 +464,14 @@ impl Politeness {
         }
     }
 
-    /// Puts the next host that waits for an address back in the queue, unless another stands there for all of them.
+    /// Moves the next host parked at an address to the queue, unless another one waits there for all of them.
     fn wake_one(&mut self, address_id: AddressId, now: Timestamp) {
         if self.address_mut(address_id).has_first {
             return;
         }
         let at = self.address_mut(address_id).not_before.max(now);
         while let Some(id) = self.address_mut(address_id).parked.pop_front() {
-            // One that was dismissed meanwhile, or waits elsewhere, is passed over.
+            // Skips a host that was dismissed in the meantime, or waits elsewhere.
             if self.host(id).place == Place::AtAddress {
                 self.address_mut(address_id).has_first = true;
                 self.host_mut(id).stands_for = Some(address_id);
@@ -497,13 +501,13 @@ impl Politeness {
 }
 
 impl PolitenessSettings {
-    /// Milliseconds of a crawl-delay that are kept.
+    /// The crawl-delay to obey, in milliseconds.
     fn crawl_delay_of(&self, asked: Option<u32>) -> i64 {
         i64::from(asked.unwrap_or(0)).min(millis(self.crawl_delay_max))
     }
 }
 
-/// Keeps a host from being visited for so many milliseconds, if it is not kept longer anyway.
+/// Pauses a host for `pause` milliseconds, unless it is paused longer already.
 fn hold(host: &mut Host, now: Timestamp, pause: i64, why: Why) {
     let until = now.plus_millis(pause);
     if host.manners.not_before < until {
@@ -512,7 +516,7 @@ fn hold(host: &mut Host, now: Timestamp, pause: i64, why: Why) {
     }
 }
 
-/// What a visit that took so many milliseconds means for the next.
+/// Updates a host after a visit that took `took` milliseconds.
 fn learn(host: &mut Host, experience: Experience, took: i64, now: Timestamp, settings: &PolitenessSettings) {
     hold(host, now, millis(settings.delay), Why::Delay);
     hold(host, now, settings.crawl_delay_of(host.manners.crawl_delay_millis), Why::CrawlDelay);
@@ -575,7 +579,7 @@ mod tests {
         assert_eq!(politeness.next_ready(at(3000)).as_deref(), Some("a"));
     }
 
-    /// What one visit from 0 to `took` means for the next.
+    /// Checks the effect of one visit from 0 to `took` on the next.
     #[track_caller]
     fn check(
         settings: PolitenessSettings,
@@ -689,7 +693,7 @@ mod tests {
         assert_eq!(after.export("a"), before.export("a"));
         assert_eq!(after.may_visit_at("a", None), at(60_040));
         assert_eq!(after.wait("a", None, at(1000)).map(|wait| wait.why), Some(Why::Overloaded));
-        // The clock went back a year: nobody is locked out for that long.
+        // The clock went back a year: no host is locked out for that long.
         let mut after = Politeness::new(PolitenessSettings::default());
         after.import("a", before.export("a").unwrap(), at(-31_000_000_000));
         assert!(after.may_visit_at("a", None) <= at(-31_000_000_000 + 86_400_000));
@@ -759,7 +763,7 @@ mod tests {
         }
     }
 
-    /// A visit as an onlooker sees it.
+    /// A visit as seen by an observer.
     #[derive(Debug)]
     struct Seen {
         host: u8,
@@ -779,8 +783,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_interleaving_breaks_a_rule(acts in prop::collection::vec(act(), 1..120), per_host in 1u32..3, per_address in 1u32..3) {
-            let settings = PolitenessSettings { visits_per_host: per_host, visits_per_address: per_address, ..brisk() };
+        fn no_interleaving_breaks_a_rule(
+            acts in prop::collection::vec(act(), 1..120),
+            per_host in 1u32..3,
+            per_address in 1u32..3,
+        ) {
+            let settings = PolitenessSettings {
+                visits_per_host: per_host,
+                visits_per_address: per_address,
+                ..brisk()
+            };
             let mut politeness = Politeness::new(settings);
             let mut now = at(0);
             let mut last_address = [None; 5];
@@ -795,8 +807,18 @@ mod tests {
                         let place = last_address[host as usize];
                         if let Ok(turn) = politeness.begin(&host.to_string(), given, now) {
                             for (limit, pause, of) in [
-                                (per_host, 100, seen.iter().filter(|visit| visit.host == host).collect::<Vec<_>>()),
-                                (per_address, 50, seen.iter().filter(|visit| place.is_some() && visit.address == place).collect()),
+                                (
+                                    per_host,
+                                    100,
+                                    seen.iter().filter(|visit| visit.host == host).collect::<Vec<_>>(),
+                                ),
+                                (
+                                    per_address,
+                                    50,
+                                    seen.iter()
+                                        .filter(|visit| place.is_some() && visit.address == place)
+                                        .collect(),
+                                ),
                             ] {
                                 let under_way = of.iter().filter(|visit| visit.ended.is_none()).count();
                                 prop_assert!(under_way < limit as usize);
@@ -821,10 +843,11 @@ mod tests {
                     Act::Take => if let Some(host) = politeness.next_ready(now) {
                         prop_assert_eq!(politeness.wait(&host, None, now), None);
                     },
-                    Act::Close { host, millis } => politeness.close_until(&host.to_string(), now.plus_millis(millis)),
+                    Act::Close { host, millis } =>
+                        politeness.close_until(&host.to_string(), now.plus_millis(millis)),
                 }
             }
-            // Whatever happened, everyone who is enlisted now is handed out in the end.
+            // Whatever happened, every enlisted host is returned in the end.
             for (visit, turn) in turns {
                 seen[visit].ended = Some((now, true));
                 politeness.end(turn, Experience::Served, now);

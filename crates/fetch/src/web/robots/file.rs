@@ -1,29 +1,30 @@
-//! A `robots.txt` file, read for one robot (RFC 9309 section 2).
+//! A `robots.txt` parser (RFC 9309 section 2), for one robot.
 //!
 //! # Promises
-//! - All groups that name the robot count as one; if none does, all groups for `*` do; if there is none, everything is allowed.
-//! - The longest matching rule decides, and between equals the one that allows. The verdict names its line.
-//! - Lines that are not known are ignored and end no group. Lines end with CR, LF or both; a byte order mark is ignored.
-//! - Beyond [`FILE_BYTES_MAX`] nothing is read; no bytes make it fail.
+//! - All groups that name the robot count as one; if none does, all groups for `*` do; if there is none,
+//!   everything is allowed.
+//! - The longest matching rule decides; among equals an allowing one. The verdict states its line.
+//! - Unknown lines are ignored and end no group. Lines end with CR, LF or both; a byte order mark is ignored.
+//! - Bytes beyond [`FILE_BYTES_MAX`] are ignored; no input makes it fail.
 //!
 //! # Departures
-//! - `Crawl-delay`, which the RFC does not know, is read: the longest one of the groups that count.
-//! - `Disalow` and other common misspellings of the two rules are not taken for them.
+//! - `Crawl-delay`, which is not in the RFC, is read: the longest one of the groups that count.
+//! - `Disalow` and other common misspellings of the two rules are not recognised.
 
 use std::time::Duration;
 
 use super::pattern::{NormalPath, Pattern};
 
-/// Bytes of a file that are read: 500 KiB, the least that RFC 9309 section 2.5 asks for.
+/// Maximum number of bytes of a file that are read: 500 KiB, the minimum that RFC 9309 section 2.5 asks for.
 pub const FILE_BYTES_MAX: usize = 500 << 10;
 
-/// Sitemaps of a file that are kept.
+/// Maximum number of sitemaps of a file.
 const SITEMAPS_MAX: usize = 1000;
 
-/// What a `robots.txt` file asks of one robot.
+/// The rules of a `robots.txt` file for one robot.
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
-    /// The longest first, and of equals those that allow first: the first that matches decides.
+    /// The longest first, and among equals those that allow first: the first that matches decides.
     rules: Vec<Rule>,
     crawl_delay: Option<Duration>,
     sitemaps: Vec<String>,
@@ -36,7 +37,7 @@ struct Rule {
     line: Box<str>,
 }
 
-/// Whether a path may be visited, and which line says so.
+/// Whether a path may be visited, and which line decided.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Verdict {
     /// Whether it may.
@@ -46,7 +47,7 @@ pub struct Verdict {
 }
 
 impl Robots {
-    /// Reads a file for the robot of this name.
+    /// Parses a file for the robot with this name.
     pub fn parse(bytes: &[u8], product_token: &str) -> Self {
         let mut groups = Groups::new(product_token);
         let mut sitemaps = Vec::new();
@@ -82,7 +83,7 @@ impl Robots {
         self.crawl_delay
     }
 
-    /// The sitemaps that the file names, as it writes them.
+    /// The sitemaps that the file lists, unparsed.
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
@@ -97,7 +98,7 @@ impl Robots {
     }
 }
 
-/// A line that means something.
+/// A known line.
 enum Line<'a> {
     UserAgent(&'a [u8]),
     Rule { allows: bool, value: &'a [u8] },
@@ -124,12 +125,12 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The groups of a file that may concern one robot.
+/// The groups of a file that may apply to one robot.
 struct Groups<'a> {
     product_token: &'a str,
     ours: Group,
     everyones: Group,
-    /// Whether the group being read is for us, for everyone, and whether its rules have begun.
+    /// Whether the current group is for us, for everyone, and whether its rules have begun.
     is_ours: bool,
     is_everyones: bool,
     has_rules: bool,
@@ -148,7 +149,7 @@ impl<'a> Groups<'a> {
         Self { product_token, ours, everyones, is_ours: false, is_everyones: false, has_rules: false }
     }
 
-    /// A line that names a robot: of the group being read, or the first of the next.
+    /// A line that names a robot: it belongs to the current group, or begins the next one.
     fn begin(&mut self, name: &[u8]) {
         if self.has_rules {
             (self.is_ours, self.is_everyones, self.has_rules) = (false, false, false);
@@ -164,7 +165,7 @@ impl<'a> Groups<'a> {
 
     fn add_rule(&mut self, allows: bool, value: &[u8], line: &[u8]) {
         self.has_rules = true;
-        // An empty rule says nothing: `Disallow:` disallows nothing.
+        // An empty rule has no effect: `Disallow:` disallows nothing.
         if value.is_empty() || !(self.is_ours || self.is_everyones) {
             return;
         }
@@ -198,15 +199,15 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// The part of a robot's name that counts: `freshet` of `Freshet/1.0 (robot)`.
+/// The product token of a robot's name: `freshet` of `Freshet/1.0 (robot)`.
 fn token(name: &[u8]) -> &[u8] {
     let end = name.iter().position(|byte| !(byte.is_ascii_alphabetic() || b"_-".contains(byte)));
     &name[..end.unwrap_or(name.len())]
 }
 
-/// A number of seconds, whole or not, that is at most a year.
+/// A number of seconds, possibly fractional, at most a year.
 fn seconds(value: &[u8]) -> Option<Duration> {
-    /// Longer delays are as good as this one.
+    /// Longer delays are cut to this.
     const YEAR: f64 = 365.0 * 86_400.0;
     let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
     (0.0 <= seconds).then(|| Duration::from_secs_f64(seconds.min(YEAR)))
@@ -244,7 +245,8 @@ mod tests {
     #[test]
     fn groups_for_the_same_robot_are_one() {
         check(
-            "user-agent: freshet\ndisallow: /a\nuser-agent: x\ndisallow: /c\nuser-agent: freshet\ndisallow: /b",
+            "user-agent: freshet\ndisallow: /a\nuser-agent: x\ndisallow: /c\nuser-agent: freshet\ndisallow: \
+             /b",
             "/c",
             "/a /b",
         );
@@ -335,7 +337,10 @@ mod tests {
         }
 
         #[test]
-        fn words_in_any_order_are_a_file(file in "((user-agent|allow|disallow|crawl-delay|sitemap|x)? ?:? ?(\\*|freshet|/|/\\*a|\\$|9)?[\r\n#]{0,2}){0,20}") {
+        fn words_in_any_order_are_a_file(
+            file in "((user-agent|allow|disallow|crawl-delay|sitemap|x)? ?:? \
+                     ?(\\*|freshet|/|/\\*a|\\$|9)?[\r\n#]{0,2}){0,20}",
+        ) {
             let _ = Robots::parse(file.as_bytes(), "freshet").verdict("/a");
         }
     }

@@ -1,9 +1,9 @@
-//! What sites ask of robots (RFC 9309).
+//! robots.txt (RFC 9309).
 //!
 //! In reading order:
-//! - [`mod@file`]: a `robots.txt` read, for one robot;
+//! - [`mod@file`]: the parser of `robots.txt`, for one robot;
 //! - [`pattern`]: paths and the patterns that match them;
-//! - [`policy`]: what follows from the answer to a request for `robots.txt`, whatever it is.
+//! - [`policy`]: the consequences of any response to a request for `robots.txt`.
 
 pub mod file;
 pub mod pattern;

@@ -1,22 +1,23 @@
-//! Paths of URLs and the patterns of `robots.txt` that match them.
+//! Patterns of `robots.txt` and the URL paths that they match.
 //!
-//! RFC 9309 sections 2.2.2 and 2.2.3: a pattern matches the beginning of a path; `*` stands for any bytes, `$` at the
-//! end for the end of the path. Before they are compared both are written in one form: percent-encoded bytes that
-//! need no encoding are decoded, hexadecimal digits are upper case, bytes beyond ASCII and those that a URL cannot
-//! hold are encoded. A `*` or `$` of the path itself is encoded, so `%2A` and `%24` in a pattern mean it.
+//! RFC 9309 sections 2.2.2 and 2.2.3: a pattern matches the beginning of a path; `*` matches any bytes, a
+//! final `$` the end of the path. Both are normalised before they are compared: percent-encoded bytes that
+//! need no encoding are decoded, hexadecimal digits are upper case, bytes beyond ASCII and those that a URL
+//! cannot contain are encoded. A `*` or `$` of the path itself is encoded, so `%2A` and `%24` in a pattern
+//! match it.
 //!
 //! # Promises
-//! - Matching takes time that grows with the sum of the lengths of path and pattern for each `*`-free part, never more.
+//! - Matching takes time at most linear in the sum of the lengths of path and pattern for each `*`-free part.
 //! - Two spellings of the same path match the same patterns.
 
 use std::fmt::Write as _;
 
-/// A path in the one form in which paths are compared.
+/// A normalised path.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NormalPath(String);
 
 impl NormalPath {
-    /// The path and query of a URL; a fragment is left out.
+    /// Normalises the path and query of a URL; a fragment is left out.
     pub fn new(path_and_query: &str) -> Self {
         let path = path_and_query.split('#').next().unwrap_or_default();
         let mut normal = String::with_capacity(path.len());
@@ -29,13 +30,13 @@ impl NormalPath {
         Self(normal)
     }
 
-    /// The text of the form.
+    /// The normalised text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A pattern in the same form.
+/// A normalised pattern.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Pattern {
     /// ASCII; a `*` in it is a wildcard.
@@ -61,7 +62,7 @@ impl Pattern {
         Self { text, anchored }
     }
 
-    /// How specific it is: its length in octets.
+    /// Its specificity: its length in octets.
     pub(super) fn length(&self) -> usize {
         self.text.len() + usize::from(self.anchored)
     }
@@ -72,8 +73,8 @@ impl Pattern {
         let Some(mut rest) = parts.next().and_then(|first| path.strip_prefix(first)) else {
             return false;
         };
-        // The first place where a part fits leaves the most room for those after it. Only the last part of an
-        // anchored pattern must fit at the end.
+        // The first match of a part leaves the most room for the following parts. Only the last part of an
+        // anchored pattern must match at the end.
         let mut parts = parts.peekable();
         let mut has_wildcard = false;
         while let Some(part) = parts.next() {
@@ -90,14 +91,14 @@ impl Pattern {
     }
 }
 
-/// One byte of a path: as it stands, or percent-encoded.
+/// One byte of a path, literal or percent-encoded.
 #[derive(Clone, Copy, Debug)]
 enum Unit {
     Byte(u8),
     Encoded(u8),
 }
 
-/// The bytes of a path, with percent-encoding undone and noted.
+/// The bytes of a path, with percent-encoding decoded and marked.
 struct Units<'a>(&'a [u8]);
 
 impl Iterator for Units<'_> {
@@ -126,7 +127,7 @@ fn hex(digit: u8) -> u8 {
 fn write(unit: Unit, normal: &mut String) {
     let (byte, may_stand) = match unit {
         Unit::Encoded(byte) => (byte, byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)),
-        // Beyond these a URL cannot hold a byte as it stands.
+        // A URL cannot contain any other byte literally.
         Unit::Byte(byte) => (byte, byte.is_ascii_graphic() && !b"\"<>`{}|\\^".contains(&byte)),
     };
     if may_stand {
@@ -215,7 +216,9 @@ mod tests {
             let normal = NormalPath::new(&path);
             let beginning = &normal.as_str()[..cut.min(normal.as_str().len())];
             // A cut through an encoded byte is not a beginning.
-            prop_assume!(!beginning.ends_with('%') && beginning.as_bytes().iter().rev().nth(1) != Some(&b'%'));
+            prop_assume!(
+                !beginning.ends_with('%') && beginning.as_bytes().iter().rev().nth(1) != Some(&b'%')
+            );
             prop_assert!(Pattern::new(beginning.as_bytes()).matches(&normal));
         }
 

@@ -1,26 +1,28 @@
-//! What follows from the answer to a request for `robots.txt`, whatever it is (RFC 9309 section 2.3.1).
+//! The consequences of a response for `robots.txt` (RFC 9309 section 2.3.1).
 //!
-//! | answer | what follows |
+//! | response | consequence |
 //! |---|---|
 //! | 2xx | the rules of the file |
 //! | 3xx | it is followed, five times, to any host; after that the file is unavailable |
 //! | 4xx | the file is unavailable: everything is allowed |
-//! | 429, 5xx, no answer | the site is unreachable: nothing is allowed, ask again later |
-//! | a body that broke off or cannot be decoded | as if it were unreachable: what it forbids may be in the part that is missing |
-//! | unreachable for 30 days | the rules that were known last; if none ever were, everything is allowed |
+//! | 429, 5xx, no response | the site is unreachable: nothing is allowed, retry later |
+//! | an incomplete or undecodable body | as if unreachable: the missing part may forbid something |
+//! | unreachable for 30 days | the last known rules; if there are none, everything is allowed |
 //!
-//! The last line is what RFC 9309 (2.3.1.4) permits and leaves to the crawler: after a reasonably long time, such as 30 days, it
-//! may treat the file as unavailable or go on with a cached copy. We take the copy, which says what the owner wanted; only where
-//! there is none do we take silence for consent. A crawl that did not run has not seen a site unreachable: the 30 days count only
-//! with [`UNREACHABLE_ANSWERS_MIN`] failures in them.
+//! The last line is what RFC 9309 (2.3.1.4) permits and leaves to the crawler: after a reasonably long time,
+//! such as 30 days, it may treat the file as unavailable or go on with a cached copy. We use the copy, which
+//! says what the owner wanted. Only if there is none, silence counts as consent. A crawl that did not run has
+//! not observed that a site is unreachable: the 30 days count only with [`UNREACHABLE_ANSWERS_MIN`] failures
+//! in them.
 //!
 //! # Promises
-//! - A site whose `robots.txt` cannot be had is not visited, for 30 days.
-//! - An unreachable file is asked for ever more rarely, down to every six hours, for as long as it takes.
-//! - A chain of redirects is followed five times and no more; a redirect that cannot be followed leaves the file unavailable.
+//! - A site whose `robots.txt` is unreachable is not visited for 30 days.
+//! - An unreachable file is retried at growing intervals, up to six hours, for as long as it takes.
+//! - A chain of redirects is followed five times and no more; a redirect that cannot be followed makes the
+//!   file unavailable.
 //!
 //! # Departures
-//! - 429 asks us to wait and so it counts as unreachable; the RFC counts it with 4xx.
+//! - 429 asks us to wait and so counts as unreachable; the RFC counts it with 4xx.
 
 use std::time::Duration;
 
@@ -33,48 +35,48 @@ use super::super::dates::retry_after;
 use super::super::request::{Accept, Request};
 use super::file::{FILE_BYTES_MAX, Robots};
 
-/// Redirects of a `robots.txt` that are followed.
+/// Maximum number of redirects of a `robots.txt` that are followed.
 pub const REDIRECTS_MAX: u8 = 5;
 
-/// How long a file that was had is good for: RFC 9309 section 2.4 says a day.
+/// How long a fetched file is valid: RFC 9309 section 2.4 says a day.
 pub const GOOD_FOR: Duration = Duration::from_secs(86_400);
 
 /// How long a site may be unreachable before it is visited without its file.
 pub const UNREACHABLE_MAX: Duration = Duration::from_secs(30 * 86_400);
 
-/// How often in a row a file must have been unreachable in that time: of 120 times that it is asked for in 30 days, a sixth.
+/// Minimum number of consecutive failures in that time: a sixth of the 120 retries in 30 days.
 pub const UNREACHABLE_ANSWERS_MIN: u32 = 20;
 
-/// When an unreachable file is asked for again; doubled with each failure up to [`RETRY_MAX`].
+/// Delay of the first retry of an unreachable file; doubled with each failure up to [`RETRY_MAX`].
 pub const RETRY_FIRST: Duration = Duration::from_secs(60);
 
-/// The longest wait before an unreachable file is asked for again.
+/// Maximum delay before a retry of an unreachable file.
 pub const RETRY_MAX: Duration = Duration::from_secs(6 * 3600);
 
-/// What a site lets us do.
+/// What a site allows.
 #[derive(Clone, Debug)]
 pub enum RobotsPolicy {
     /// Everything: it has no rules.
     AllowAll,
     /// What these rules allow.
     Rules(Robots),
-    /// Nothing until this moment, when its `robots.txt` is to be asked for again.
+    /// Nothing until this time, when its `robots.txt` is to be requested again.
     Wait(Timestamp),
 }
 
-/// What was known of a site before this answer.
+/// What was known of a site before this response.
 #[derive(Clone, Debug, Default)]
 pub struct Before {
-    /// Since when its file has been unreachable, if it is.
+    /// Since when its file has been unreachable; none if it is reachable.
     pub unreachable_since: Option<Timestamp>,
-    /// How often in a row it was unreachable.
+    /// Number of consecutive failures.
     pub failures: u32,
-    /// The rules that were known last.
+    /// The last known rules.
     pub rules: Option<Robots>,
 }
 
 impl RobotsPolicy {
-    /// What follows from the last exchange of a chase.
+    /// The consequence of the last exchange of a chase.
     pub fn from_fetch(fetch: &Fetch, product_token: &str, before: &Before) -> Self {
         let now = fetch.started;
         match &fetch.answer {
@@ -97,7 +99,8 @@ impl RobotsPolicy {
         }
     }
 
-    /// What follows when the file could not be had, now and as often as `before` says.
+    /// The consequence of an unreachable file, given the previous failures in `before`. `asked` is the
+    /// `Retry-After`.
     pub fn unreachable(now: Timestamp, asked: Option<Duration>, before: &Before) -> Self {
         let since = before.unreachable_since.unwrap_or(now);
         let is_long = UNREACHABLE_MAX.as_millis() as i64 <= now.millis_since(since);
@@ -110,36 +113,36 @@ impl RobotsPolicy {
     }
 }
 
-/// The way to a site's `robots.txt`, redirects included. Each request of it is an exchange like any other: it waits
-/// for its host's turn.
+/// The chain of requests for a site's `robots.txt`, including redirects. Each request is an exchange like any
+/// other and waits for its host's turn.
 #[derive(Clone, Debug)]
 pub struct Chase {
     at: Url,
     redirects: u8,
 }
 
-/// What comes next in a chase.
+/// The next step of a chase.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// Another exchange: see [`Chase::request`].
     Again,
-    /// The end: [`RobotsPolicy::from_fetch`] says what follows from the last exchange.
+    /// The end: [`RobotsPolicy::from_fetch`] gives the consequence of the last exchange.
     Done,
 }
 
 impl Chase {
-    /// The way to the file of a site, given as `scheme://host[:port]`; none if that is no site.
+    /// Starts the chase for a site given as `scheme://host[:port]`; none if that is not a site.
     pub fn new(site: &str) -> Option<Self> {
         let at = Url::parse(site).ok()?.join("/robots.txt").ok()?;
         is_web(&at).then_some(Self { at, redirects: 0 })
     }
 
-    /// The host to be asked now, as it stands in a URL.
+    /// The host of the next request, as written in a URL.
     pub fn host(&self) -> &str {
         self.at.host_str().unwrap_or_default()
     }
 
-    /// The request to make now.
+    /// The next request.
     pub fn request(&self, started: Timestamp) -> Request {
         let host = match self.at.host() {
             Some(Host::Ipv6(address)) => address.to_string(),
@@ -155,7 +158,7 @@ impl Chase {
         Request { accept: Accept::Text, ..Request::page(https, &host, port, &path, started) }
     }
 
-    /// Takes what came of the request.
+    /// Processes the result of a request.
     pub fn take(&mut self, fetch: &Fetch) -> Step {
         let Answer::Response(response) = &fetch.answer else { return Step::Done };
         if self.redirects == REDIRECTS_MAX {
@@ -178,7 +181,7 @@ impl Chase {
     }
 }
 
-/// Whether a body is all that will be read of it anyway.
+/// Whether a body contains everything that will be read of it.
 pub fn is_whole(response: &Response) -> bool {
     match response.truncated {
         None | Some(Truncation::Size | Truncation::DecodedSize) => true,
@@ -267,7 +270,7 @@ mod tests {
         check(&timed_out(), &before, false, None);
         before.unreachable_since = Some(since.plus_millis(1));
         check(&timed_out(), &before, false, Some(6 * 3600));
-        // A crawl that was asleep for a month has seen little of it.
+        // A crawl that did not run for a month has observed little.
         let asleep = Before { unreachable_since: Some(since), failures: 1, rules: None };
         check(&timed_out(), &asleep, false, Some(120));
     }

@@ -1,14 +1,17 @@
-//! What the policy says about a page, and about the copy as a whole.
+//! Reports of the policy: why a page is visited, and how fresh the copy is.
 //!
-//! The rate of a page is the mean of its gamma posterior; its interval comes from the cube-root approximation of Wilson and Hilferty
-//! to the quantiles of a gamma distribution. The next visit is where the index reaches the threshold when all clocks run
-//! as usual from now on. Of the copy all pages are looked at, and if there are very many a part of them; a page with the exposure L is up to date with
-//! probability e^-L, and its age after the time t is t (1 − (1 − e^-L)/L) on average (**thesis**, section 5.2). What is said is calmer than what
-//! decides: it has weights of its own ([`super::reported_freshness`]), and rests on what something has told of single pages.
+//! The rate of a page is the mean of its gamma posterior. Its interval uses the cube-root approximation of
+//! Wilson and Hilferty to the quantiles of a gamma distribution. The next visit is predicted for when the
+//! index reaches the threshold, with all clocks running at their usual speed from now on.
+//!
+//! The estimate for the copy is computed from all pages, or from an evenly spaced part of them if there are
+//! very many. A page with exposure L is up to date with probability e^-L, and its mean age after time t is t
+//! (1 − (1 − e^-L)/L) (**thesis**, section 5.2). These reports are smoother than the decisions: they use
+//! weights of their own ([`super::reported_freshness`]) and change signals about single pages.
 //!
 //! # Promises
 //! - The mean rate lies within its interval.
-//! - What is said of the copy costs no more beyond a hundred thousand pages.
+//! - The cost of the estimate for the copy stops growing at a hundred thousand pages.
 
 use freshet_theory::units::{ChangesPerDay, Days};
 
@@ -19,16 +22,16 @@ use super::records::Place;
 use crate::policy::catalogue::{Catalogue, PageId};
 use crate::policy::visit::{CopyEstimate, Explanation};
 
-/// 97.5% of a normal distribution lie below so many standard deviations.
+/// 97.5% of a normal distribution lie below this many standard deviations.
 const NORMAL_QUANTILE: f64 = 1.959_964;
-/// Ticks within which a next visit is looked for.
+/// Ticks ahead within which the next visit is searched for.
 const NEXT_VISIT_TICKS: f32 = 100.0;
-/// Halvings with which it is looked for: to a ten-thousandth of a tick.
+/// Bisection steps of that search: to a ten-thousandth of a tick.
 const HALVINGS: usize = 20;
-/// Pages that are looked at for an estimate of the copy at most: some ten milliseconds of work.
+/// Maximum number of pages examined for an estimate of the copy: some ten milliseconds of work.
 const COPIES_LOOKED_AT: usize = 100_000;
 
-/// Why a page is visited when it is visited.
+/// Explains why a page is visited at its time.
 pub(super) fn explain(
     model: &Model,
     catalogue: &Catalogue,
@@ -59,7 +62,7 @@ pub(super) fn explain(
     }
 }
 
-/// A quantile of a gamma distribution of mean one, by the quantile of the normal distribution.
+/// A quantile of a gamma distribution of mean one, from the quantile of the normal distribution.
 fn gamma_quantile(shape: f64, normal: f64) -> f64 {
     (1.0 - 1.0 / (9.0 * shape) + normal / (3.0 * shape.sqrt())).max(0.0).powi(3)
 }
@@ -92,18 +95,20 @@ fn ticks_until(
     Some(late)
 }
 
-/// How well the copy is believed to stand; none without copies.
+/// Estimated freshness and age of the copy; none without copies.
 pub(super) fn copy_estimate(model: &Model, time: Moment, cycle: Days) -> Option<CopyEstimate> {
     let pages = model.records.len();
     let step = pages.div_ceil(COPIES_LOOKED_AT).max(1);
     let (mut freshness, mut age) = (Sample::default(), Sample::default());
-    // Every so many pages: they are numbered as they were discovered, which has nothing to do with how they stand.
+    // Every `step`-th page: pages are numbered in the order of discovery, which is unrelated to their
+    // freshness.
     for page in (0..pages).step_by(step).filter(|page| model.records.place(*page) != Place::Gone) {
         let view = model.view(page, time);
         let exposure = f64::from(model.exposure_to_tell(page, &view));
         let days = f64::from(view.times.wall) * cycle.get();
         let fresh = (-exposure).exp();
-        // Of the age a page's own chance is counted in: it is spread over the whole interval.
+        // The variance of the age includes the page's own chance of having changed, spread over the whole
+        // interval.
         freshness.add(fresh, fresh * (1.0 - fresh));
         let mean_age = days * (1.0 + (-exposure).exp_m1() / exposure);
         age.add(mean_age, mean_age * (days - mean_age).max(0.0));
@@ -117,7 +122,7 @@ pub(super) fn copy_estimate(model: &Model, time: Moment, cycle: Days) -> Option<
     })
 }
 
-/// Values of some of many, each with the variance of what it stands for.
+/// A sample of values, each with the variance of the estimate behind it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
     count: usize,
@@ -138,7 +143,7 @@ impl Sample {
         self.sum / self.count as f64
     }
 
-    /// Standard error of the mean of all: from looking at some only, and from the chance of each.
+    /// Standard error of the mean over all pages: the sampling error plus the variance of each page.
     fn error(&self, all: usize) -> f64 {
         let count = self.count as f64;
         let spread = (self.squares / count - self.mean().powi(2)).max(0.0);
@@ -156,7 +161,7 @@ mod tests {
         let width =
             |shape: f64| gamma_quantile(shape, NORMAL_QUANTILE) - gamma_quantile(shape, -NORMAL_QUANTILE);
         assert!(width(1.0) > width(4.0) && width(4.0) > width(50.0));
-        // Exactly: 0.546 and 1.588 for the shape 14.
+        // Exact values for shape 14: 0.546 and 1.588.
         assert!((gamma_quantile(14.0, -NORMAL_QUANTILE) - 0.546).abs() < 0.01);
         assert!((gamma_quantile(14.0, NORMAL_QUANTILE) - 1.588).abs() < 0.01);
     }

@@ -1,13 +1,14 @@
-//! Calibration: what the model gets wrong on a given web, learned from every download.
+//! Calibration: an online correction of the model's P(changed), learned from every download.
 //!
-//! Each download is a labelled example for free. The logarithm of the model's exposure is corrected by a linear function
-//! of a few features, trained online (AdaGrad) on the likelihood of what the visits found:
+//! Each download is a labelled example for free. The logarithm of the model's exposure is corrected by a
+//! linear function of a few features. AdaGrad trains it online on the likelihood of what the visits found:
 //!
 //! > ln L = clamp(base + β·φ, −16, 3), P(changed) = 1 − e^-L
 //!
-//! The weights follow the last visits closely, which find what is worth a visit next. Of pages that are seldom visited they say one thing today and
-//! another tomorrow: a step is taken by what few visits found, and eleven weights that are right together where pages are visited may be wrong together
-//! where they are not. What is told of the copy therefore has weights of its own ([`super::reported_freshness`]).
+//! The weights follow the latest visits closely, which finds what is worth a visit next. For pages that are
+//! seldom visited they fluctuate from day to day: each step is based on few visits, and eleven weights that
+//! together fit the visited pages need not fit the others. Reported freshness therefore has weights of its
+//! own ([`super::reported_freshness`]).
 //!
 //! # Promises
 //! - On the first day β = 0, so that the pure model decides.
@@ -18,23 +19,24 @@ use super::logarithms::exp;
 /// Number of features.
 pub(super) const FEATURES: usize = 11;
 
-/// Step of AdaGrad; the accumulators begin at one.
+/// Step size of AdaGrad. The accumulators start at one.
 const LEARNING_RATE: f64 = 0.2;
 
-/// Limits of ln L: below, nothing is expected for longer than any crawl; above, a change is certain.
+/// Limits of ln L: at the lower one no change is expected for longer than any crawl; at the upper one a
+/// change is certain.
 const LOG_EXPOSURE: (f32, f32) = (-16.0, 3.0);
 
-/// A page's features, with the model's own word.
+/// A page's features, with the uncorrected prediction of the model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Example {
-    /// ln of the model's exposure: the cloglog of its P(changed).
+    /// ln of the model's exposure: the complementary log-log (cloglog) of its P(changed).
     pub(super) base: f32,
     /// The features φ.
     pub(super) features: [f32; FEATURES],
 }
 
 impl Example {
-    /// The exposure L, with its logarithm corrected by so much.
+    /// The exposure L, with `correction` added to its logarithm.
     #[inline]
     pub(super) fn exposure(&self, correction: f32) -> f32 {
         exp((self.base + correction).clamp(LOG_EXPOSURE.0, LOG_EXPOSURE.1))
@@ -46,9 +48,9 @@ impl Example {
 pub(super) struct Calibration {
     weights: [f32; FEATURES],
     squares: [f64; FEATURES],
-    /// Sum of the gradients of the examples that were heard since the last step.
+    /// Sum of the gradients of the examples since the last step.
     gradient: [f64; FEATURES],
-    /// How many these are.
+    /// Number of these examples.
     heard: usize,
 }
 
@@ -58,10 +60,10 @@ impl Calibration {
         Self { weights: [0.0; FEATURES], squares: [1.0; FEATURES], gradient: [0.0; FEATURES], heard: 0 }
     }
 
-    /// The calibrated exposure L: the changes to expect since the last visit.
+    /// The calibrated exposure L: the expected number of changes since the last visit.
     #[inline]
     pub(super) fn exposure(&self, example: &Example) -> f32 {
-        // Four sums at once: one after another they would wait for each other.
+        // Four independent sums, so that the additions do not wait for each other.
         let mut sums = [0.0; 4];
         for (place, (weight, feature)) in self.weights.iter().zip(&example.features).enumerate() {
             sums[place % 4] += weight * feature;
@@ -75,7 +77,8 @@ impl Calibration {
         self.weights[feature]
     }
 
-    /// Hears an example, with the exposure that was predicted and whether it had changed.
+    /// Records an example, with the predicted exposure and whether the page had changed. Takes effect at
+    /// [`Calibration::follow`].
     pub(super) fn hear(&mut self, example: &Example, exposure: f32, changed: bool) {
         let slope = f64::from(log_likelihood_slope(exposure, changed));
         for (sum, feature) in self.gradient.iter_mut().zip(&example.features) {
@@ -84,7 +87,7 @@ impl Calibration {
         self.heard += 1;
     }
 
-    /// One step of AdaGrad by the examples that were heard since the last.
+    /// Takes one AdaGrad step with the examples recorded since the last one.
     pub(super) fn follow(&mut self) {
         if self.heard == 0 {
             return;
@@ -99,7 +102,7 @@ impl Calibration {
     }
 }
 
-/// d/d(ln L) of the log likelihood of one visit: L/(e^L − 1) after a change, −L without.
+/// d/d(ln L) of the log likelihood of one visit: L/(e^L − 1) if it found a change, −L if not.
 pub(super) fn log_likelihood_slope(exposure: f32, changed: bool) -> f32 {
     if changed { exposure / exposure.exp_m1().max(1e-9) } else { -exposure }
 }

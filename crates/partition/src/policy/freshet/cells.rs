@@ -1,23 +1,24 @@
-//! Cells: queues of pages that differ only in how long ago they were visited.
+//! Cells: queues of pages that differ only in the time of their last visit.
 //!
-//! Pages of one group with nearly the same constant part of their index (a class of about 12%) and the same class of
-//! importance are ordered by their last visit alone. Such a cell is a first-in first-out queue: a visited page joins the tail of its
-//! new cell, and the head is the cell's best page. No sort over all pages is ever needed.
+//! Pages of one group are ordered by their last visit alone if they have nearly the same constant part of the
+//! index (a class about 22% wide) and the same class of importance. Such a cell is a first-in first-out
+//! queue: a visited page joins the tail of its new cell, and the head is the cell's best page. No sort over
+//! all pages is ever needed.
 //!
 //! # Promises
-//! - A page stands in at most one cell, and cells keep the order in which pages joined.
-//! - A page leaves its cell in constant time, wherever it stands, but for the look through its group's cells when it is first.
-//! - Eight bytes a page, eight a cell.
+//! - A page is in at most one cell, and cells keep the order in which pages joined.
+//! - Removing a page takes constant time, plus a search through its group's cells.
+//! - Eight bytes per page and eight per cell.
 
 use super::records::make_room;
 
-/// No page.
+/// Stands for "no page".
 const NONE: u32 = u32::MAX;
 
-/// Pages that a page may pass when it is put back in its order: beyond them order matters little.
+/// Maximum number of pages passed when a page is put back in order: beyond them order matters little.
 const PASSED_MAX: usize = 64;
 
-/// Room for new cells that a group is given at a time: groups are many, and each has its own.
+/// Cells added to a group's capacity at a time: there are many groups, each with a vector of its own.
 const CELLS_AT_A_TIME: usize = 4;
 
 /// The queues of all groups.
@@ -27,7 +28,7 @@ pub(super) struct Cells {
     by_group: Vec<Vec<Cell>>,
 }
 
-/// The neighbours of a page in its queue, which is a ring: the head is behind the tail.
+/// The neighbours of a page in its queue. The queue is a ring: the head follows the tail.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     next: u32,
@@ -38,7 +39,7 @@ impl Link {
     const NONE: Self = Self { next: NONE, previous: NONE };
 }
 
-/// One queue.
+/// One queue: its head and the class of its pages.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     head: u32,
@@ -46,7 +47,7 @@ struct Cell {
 }
 
 impl Cells {
-    /// Makes room for pages and groups.
+    /// Makes room for this many pages and groups.
     pub(super) fn grow(&mut self, pages: usize, groups: usize) {
         let more = pages - self.links.len();
         make_room(&mut self.links, more);
@@ -54,25 +55,25 @@ impl Cells {
         self.by_group.resize_with(groups, Vec::new);
     }
 
-    /// Number of cells of a group, the empty ones among them.
+    /// Number of cells of a group, including empty ones.
     #[inline]
     pub(super) fn of_group(&self, group: usize) -> usize {
         self.by_group[group].len()
     }
 
-    /// The page of a group's cell that was visited longest ago.
+    /// The page of a group's cell with the oldest visit.
     #[inline]
     pub(super) fn head(&self, group: usize, cell: usize) -> Option<u32> {
         Some(self.by_group[group][cell].head).filter(|head| *head != NONE)
     }
 
-    /// The page behind another in the queue with this head.
+    /// The page that follows `page` in the queue with this head.
     #[inline]
     pub(super) fn after(&self, page: u32, head: u32) -> Option<u32> {
         Some(self.links[page as usize].next).filter(|next| *next != head)
     }
 
-    /// Takes a page out of its cell.
+    /// Removes a page from its cell.
     pub(super) fn remove(&mut self, group: usize, page: u32) {
         let Link { next, previous } = std::mem::replace(&mut self.links[page as usize], Link::NONE);
         debug_assert_ne!(next, NONE, "the page stands in a cell");
@@ -85,7 +86,8 @@ impl Cells {
         }
     }
 
-    /// Puts a page into the cell of its group and class, from the front: behind the first few for which `is_older` holds.
+    /// Puts a page into the cell of its group and class, near the front: after the first pages for which
+    /// `is_older` holds.
     pub(super) fn put_back(&mut self, group: usize, class: u16, page: u32, is_older: impl Fn(u32) -> bool) {
         let cell = self.cell_of(group, class);
         let head = self.by_group[group][cell].head;
@@ -108,7 +110,7 @@ impl Cells {
         self.link(group, cell, page, head);
     }
 
-    /// Links a page into a cell before another, or as its only one.
+    /// Links a page into a cell in front of `next`, or as its only page.
     fn link(&mut self, group: usize, cell: usize, page: u32, next: u32) {
         if next == NONE {
             self.links[page as usize] = Link { next: page, previous: page };
@@ -120,7 +122,7 @@ impl Cells {
         self.links[page as usize] = Link { next, previous };
     }
 
-    /// The cell of a class. An emptied cell serves again before a new one is made.
+    /// The cell of a class. An empty cell is reused before a new one is made.
     fn cell_of(&mut self, group: usize, class: u16) -> usize {
         let cells = &mut self.by_group[group];
         if let Some(cell) = cells.iter().position(|cell| cell.class == class && cell.head != NONE) {

@@ -1,12 +1,13 @@
-//! How pages are chosen: the sentinels and batches of a cycle, and the plans of the steady form.
+//! Choosing pages: the sentinels and batches of a cycle, and the plans of the steady form.
 //!
-//! Both lay out the best pages ([`super::plan`]) and take from them what has room, in portions as they are asked for. A cycle begins with its
-//! sentinels and goes on batch by batch, each by what the last has found; the steady form lays out the best pages for a twelfth of a cycle
-//! length, reaches deeper when they are used up before, and has sites that saw too few visits release sentinels.
+//! Both forms plan the best pages ([`super::plan`]) and take from them those whose sites have room, in
+//! portions as they are asked for. A cycle begins with its sentinels and continues batch by batch; each batch
+//! uses what the previous one found. The steady form plans the best pages for a twelfth of a cycle length,
+//! extends the plan when it runs out early, and releases sentinels of sites that had too few visits.
 //!
 //! # Promises
-//! - What is left of the sentinels comes first in the batches, and what is left of a batch is given out before the next begins.
-//! - Where no site has room nothing is lost: the batch goes on when one has.
+//! - Remaining sentinels come first in the batches, and a batch is used up before the next begins.
+//! - If no site has room, nothing is lost: the batch continues when one has.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -17,21 +18,23 @@ use super::policy::{BATCHES, Freshet, PLAN_SPARE};
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, SiteId};
 
-/// Sentinels of a site of n pages: this times √(n r), rounded down.
+/// Sentinels of a site of n pages: this times √(n r), rounded down, with r the downloads per page and cycle.
 const SENTINELS: f64 = 0.7;
-/// Largest part of a cycle's downloads that sentinels may take.
+/// Maximum share of a cycle's downloads that sentinels may take.
 const SENTINELS_SHARE_MAX: f64 = 0.1;
-/// A plan that holds too few pages is deepened to this part of its level; if that is not enough, to the square of it, and so on.
+/// A plan with too few pages is extended down to this fraction of its level; if that is not enough, to the
+/// square of the fraction, and so on.
 const PLAN_STEP: f32 = 0.8;
-/// Pages by which the threshold is guessed before the first choice.
+/// Pages sampled to guess the threshold before the first choice.
 const PAGES_GUESSED_BY: usize = 1024;
-/// When too many sites have no room, a plan holds at most this many times the pages that it is expected to give out.
+/// When too many sites have no room, a plan holds at most this many times the pages that it is expected to
+/// give out.
 const PLAN_SPARE_MAX: usize = 1024;
-/// Part of its life that a plan must have had before it is made anew because it is used up.
+/// Fraction of its lifetime that must have passed before a used-up plan is replaced.
 const PLAN_AGE_MIN: f32 = 0.1;
-/// Pages of a plan that a short cycle looks at for each that it may choose, when sites have no room.
+/// Pages of a plan that a short cycle examines for each page that it may choose, when sites have no room.
 const LOOKS_PER_DOWNLOAD: usize = 64;
-/// Pages of a plan that a short cycle may look at in any case.
+/// Minimum number of pages of a plan that a short cycle may examine.
 const LOOKS_MIN: usize = 4096;
 
 impl Freshet {
@@ -45,9 +48,9 @@ impl Freshet {
         Look { catalogue, model: &self.model, cells: &self.cells, closed: &self.closed }
     }
 
-    /// Chooses the best `quota` pages of all that have room.
+    /// Chooses the best `quota` pages among those whose sites have room.
     fn choose_best(&mut self, catalogue: &Catalogue, quota: usize) {
-        // Where sites lack room more pages are wanted than will be chosen.
+        // If some sites have no room, more pages are needed than will be chosen.
         let enough = if catalogue.is_roomy() { self.left } else { usize::MAX };
         let (plan, mut source) = self.plan_and_source(catalogue);
         plan.follow_clocks(&mut source, enough);
@@ -64,7 +67,8 @@ impl Freshet {
         }
     }
 
-    /// Takes pages into the plan until it holds the best `wanted` of those that have room, and sets the threshold by them.
+    /// Adds pages to the plan until it holds the best `wanted` of those with room, and sets the threshold to
+    /// the index of the last of them.
     fn deepen(&mut self, catalogue: &Catalogue, wanted: usize) {
         let mut step = PLAN_STEP;
         loop {
@@ -78,7 +82,7 @@ impl Freshet {
         }
     }
 
-    /// Takes all pages into the plan whose index reaches a level.
+    /// Adds all pages to the plan whose index reaches `level`.
     fn gather_to(&mut self, catalogue: &Catalogue, level: f32) {
         if level < self.plan.level() {
             let (plan, mut source) = self.plan_and_source(catalogue);
@@ -86,7 +90,7 @@ impl Freshet {
         }
     }
 
-    /// The last threshold, or before the first choice one that lets through about as many pages as are wanted.
+    /// The last threshold; before the first choice, one that about `wanted` pages reach.
     fn threshold_for(&self, catalogue: &Catalogue, wanted: usize) -> f32 {
         let pages = self.model.records.len();
         if self.threshold > 0.0 || pages < 2 * PAGES_GUESSED_BY {
@@ -101,7 +105,7 @@ impl Freshet {
         *indices.select_nth_unstable_by(place, |a, b| b.total_cmp(a)).1
     }
 
-    /// The `n`-th largest index of the plan's pages that have room.
+    /// The `n`-th largest index among the plan's pages that have room.
     fn nth_with_room(&mut self, catalogue: &Catalogue, n: usize) -> f32 {
         if catalogue.is_roomy() {
             return self.plan.nth_largest(n);
@@ -113,7 +117,7 @@ impl Freshet {
         reached
     }
 
-    /// Chooses the best `quota` pages of the plan that have room, by the threshold that was set by them.
+    /// Chooses the best `quota` pages of the plan that have room, down to the threshold set for them.
     fn take_best(&mut self, catalogue: &Catalogue, quota: usize) {
         let mut chosen = std::mem::take(&mut self.chosen);
         let mut taken = std::mem::take(&mut self.taken);
@@ -130,7 +134,7 @@ impl Freshet {
         (self.chosen, self.taken) = (chosen, taken);
     }
 
-    /// Chooses what is to be visited whatever it is worth, at most `quota` pages.
+    /// Chooses pages that are to be visited regardless of their index, at most `quota`.
     fn take_in_any_case(&mut self, catalogue: &Catalogue, quota: usize) {
         let mut chosen = std::mem::take(&mut self.chosen);
         let mut taken = std::mem::take(&mut self.taken);
@@ -141,8 +145,8 @@ impl Freshet {
         (self.chosen, self.taken) = (chosen, taken);
     }
 
-    /// Chooses sentinels: of each site as many as `wanted` says; at most `most` in all. The best pages are planned already; a
-    /// site that has too few of them gives others.
+    /// Chooses sentinels: for each site as many as `wanted` returns, at most `most` in all. The best pages
+    /// are in the plan already; a site that has too few of them there adds others.
     fn choose_sentinels(
         &mut self,
         catalogue: &Catalogue,
@@ -173,7 +177,7 @@ impl Freshet {
         }
     }
 
-    /// The best pages of a site that are not planned, by the index that decides.
+    /// The best pages of a site that are not in the plan, by the drawn index.
     fn best_queued(&self, catalogue: &Catalogue, site: usize, quota: usize) -> Vec<u32> {
         let mut heap: BinaryHeap<Reverse<(Ordered, u32)>> = BinaryHeap::with_capacity(quota + 1);
         let mut least = 0.0;
@@ -190,7 +194,8 @@ impl Freshet {
         heap.into_iter().map(|Reverse((_, page))| page).collect()
     }
 
-    /// Sentinels that a site should have in a cycle: none if it tells by itself.
+    /// Number of sentinels that a site should have in a cycle: none if the site reports the state of its
+    /// pages.
     fn sentinels_wanted(&self, site: usize) -> f64 {
         if self.model.now < self.told_until[site] {
             return 0.0;
@@ -198,13 +203,13 @@ impl Freshet {
         (SENTINELS * (f64::from(self.model.pages_of_site[site]) * self.share).sqrt()).floor()
     }
 
-    /// Ticks between two visits to a page, on average, as far as the crawl has lasted so long.
+    /// Mean number of ticks between two visits to a page, at most the age of the crawl.
     fn visit_interval(&self) -> f32 {
         let since_start = self.model.now.tick().max(1) as f32;
         since_start.min((1.0 / self.share.clamp(1e-3, 1.0)) as f32)
     }
 
-    /// Takes the oldest copies into the plan, to be visited whatever they are worth.
+    /// Adds the oldest copies to the plan, to be visited regardless of their index.
     fn gather_oldest(&mut self, catalogue: &Catalogue, downloads: f64) {
         self.owed_to_oldest += self.settings.oldest_share * downloads;
         let quota = self.owed_to_oldest as usize;
@@ -230,13 +235,14 @@ impl Freshet {
         }
     }
 
-    /// Takes from the batch that was begun last, at most `quota` pages; when it has given what it had to give, from the next.
+    /// Takes at most `quota` pages from the current batch, or from the next batch when the current one is
+    /// used up.
     pub(super) fn choose_in_batches(&mut self, catalogue: &Catalogue, quota: usize) {
         while self.chosen.is_empty() && (self.batch_left > 0 || self.batch <= BATCHES) {
             if self.batch == 0 {
                 self.batch = 1;
                 self.begin_plan(catalogue);
-                // What is left of these comes before all else in the batches that follow.
+                // Remaining sentinels come first in the following batches.
                 self.take_in_any_case(catalogue, quota);
                 continue;
             }
@@ -249,7 +255,7 @@ impl Freshet {
             self.batch_left -= self.chosen.len();
             if self.chosen.is_empty() {
                 if !catalogue.is_roomy() {
-                    // Sites will have room again.
+                    // Sites will have room again later.
                     return;
                 }
                 self.batch_left = 0;
@@ -257,7 +263,7 @@ impl Freshet {
         }
     }
 
-    /// Lays out the best pages for a cycle, with its sentinels.
+    /// Plans the best pages for a cycle, with its sentinels.
     fn begin_plan(&mut self, catalogue: &Catalogue) {
         self.plan.set_visit_interval(self.visit_interval());
         self.gather_oldest(catalogue, self.left as f64);
@@ -266,7 +272,8 @@ impl Freshet {
         self.choose_sentinels(catalogue, most, |policy, site| policy.sentinels_wanted(site) as usize);
     }
 
-    /// Takes at most `quota` pages from the plan, which is made anew when it is old, and reaches deeper when it is used up before.
+    /// Takes at most `quota` pages from the plan. A plan that is too old is replaced; one that runs out early
+    /// is extended.
     pub(super) fn choose_steadily(&mut self, catalogue: &Catalogue, quota: usize) {
         let age = |policy: &Self| {
             policy.planned.map_or(f32::INFINITY, |planned| policy.model.now.since(planned) * BATCHES as f32)
@@ -290,7 +297,7 @@ impl Freshet {
         }
     }
 
-    /// Downloads that a plan is made for, and at least so many.
+    /// Number of downloads that a plan is made for, at least `least`.
     fn downloads_of_plan(&self, least: usize) -> usize {
         let downloads = self.settings.budget_share * self.model.pages_alive as f64;
         ((downloads / BATCHES as f64).ceil() as usize).max(least)
@@ -307,7 +314,7 @@ impl Freshet {
         (self.chosen, self.taken) = (chosen, taken);
     }
 
-    /// Lays out the best pages for a twelfth of a cycle length, and at least for so many downloads.
+    /// Plans the best pages for a twelfth of a cycle length, and at least for `least` downloads.
     fn make_plan(&mut self, catalogue: &Catalogue, least: usize) {
         self.plan.dissolve(&mut self.model);
         self.follow();
@@ -328,7 +335,8 @@ impl Freshet {
         self.plan.sort();
     }
 
-    /// Takes the best pages into the plan: enough for what is expected, and spare ones for when sites have no room.
+    /// Adds the best pages to the plan: enough for the `expected` downloads, with spare ones for sites that
+    /// have no room.
     fn fill_plan(&mut self, catalogue: &Catalogue, expected: usize) {
         self.gather_to(catalogue, self.threshold_for(catalogue, expected) * PLAN_SLACK);
         let mut step = PLAN_STEP;
@@ -349,7 +357,7 @@ fn has_room(model: &Model, taken: &HashMap<SiteId, u32>, catalogue: &Catalogue, 
     taken.get(&site).copied().unwrap_or(0) < catalogue.room(site)
 }
 
-/// Takes one of the visits that a page's site can take, if there is one.
+/// Takes one of the visits that a page's site has room for. Returns false if there is none.
 fn take_room(model: &Model, taken: &mut HashMap<SiteId, u32>, catalogue: &Catalogue, page: u32) -> bool {
     let site = SiteId(model.site_of(page as usize) as u32);
     let taken = taken.entry(site).or_default();
@@ -358,7 +366,7 @@ fn take_room(model: &Model, taken: &mut HashMap<SiteId, u32>, catalogue: &Catalo
     has_room
 }
 
-/// A part of a level, and in the end everything.
+/// A fraction of a level; finally 0, which every page reaches.
 fn lower(level: f32, part: f32) -> f32 {
     if 1e-9 < level && level.is_finite() { level * part } else { 0.0 }
 }

@@ -1,46 +1,49 @@
-//! Clocks: how fast a directory, a site and the whole web are changing, tick by tick.
+//! Clocks: how fast a directory, a site and the whole web change relative to their usual speed, per download
+//! cycle.
 //!
-//! This is the sampling part of the policy. A tick is a download cycle. Each group has a clock whose tick heights have mean one
-//! and rise when samples show activity; the heights of a directory lean on those of its site, and these on those of all:
+//! This is the sampling part of the policy. A tick is a download cycle. Each group has a clock: one height
+//! per tick, 1 at the usual speed and larger when samples show more activity than usual. The heights of a
+//! directory are shrunk towards those of its site, and these towards those of all pages:
 //!
 //! > h_all = (50 + num)/(50 + den), h_site = (2 h_all + num)/(2 + den), h_dir = (½ h_site + num)/(½ + den)
 //!
-//! where `den` sums the rates θ of the pages that were observed over the tick and `num` the changes that they are expected to have
-//! had in it, given what was seen (online EM). The clock time since a visit, `H(now) − H(last)`, replaces wall time
-//! in the page's model.
+//! where `den` sums the rates θ of the pages that were observed over the tick and `num` the expected number
+//! of their changes in it, given what was found (online EM). The clock time since a visit,
+//! `H(now) − H(last)`, replaces wall time in the page's model.
 //!
 //! # Promises
-//! - With nothing observed every clock runs at speed one.
-//! - Only the last `window` ticks are kept; before them a clock counts as having run at speed one.
-//! - Within a tick a clock runs evenly, and after the current one at speed one.
+//! - Without observations every clock runs at speed one.
+//! - Only the last `window` ticks are kept; before them a clock is assumed to have run at speed one.
+//! - Within a tick a clock runs evenly, and after the current tick at speed one.
 
 use super::moments::Moment;
 
-/// Weight of "speed one" in the clock of all pages, in expected changes.
+/// Shrinkage of the clock of all pages towards speed one, in expected changes.
 const SHRINKAGE_ALL: f32 = 50.0;
-/// Weight of the clock of all pages in a site's.
+/// Shrinkage of a site's clock towards that of all pages, in expected changes.
 const SHRINKAGE_SITE: f32 = 2.0;
-/// Weight of a site's clock in a directory's.
+/// Shrinkage of a directory's clock towards that of its site, in expected changes.
 const SHRINKAGE_GROUP: f32 = 0.5;
 
-/// What one visit says about the ticks since the visit before.
+/// What one visit shows about the ticks since the visit before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     /// The group of the page.
     pub(super) group: usize,
     /// The site of the group.
     pub(super) site: usize,
-    /// When the page was visited before.
+    /// Time of the visit before.
     pub(super) last: Moment,
-    /// When it was visited.
+    /// Time of this visit.
     pub(super) time: Moment,
     /// Posterior mean of the page's rate, in changes per tick of a clock of speed one.
     pub(super) rate: f32,
-    /// Whether it had changed.
+    /// Whether the page had changed.
     pub(super) changed: bool,
 }
 
-/// The clocks of all levels.
+/// The clocks of all levels: how fast each directory, each site and the whole web change relative to their
+/// usual speed.
 #[derive(Debug)]
 pub(super) struct Clocks {
     ring: Ring,
@@ -50,7 +53,7 @@ pub(super) struct Clocks {
     site_of_group: Vec<u32>,
 }
 
-/// The ticks that are kept: a tick stands in the slot `tick % window`.
+/// The ring buffer of ticks: a tick is stored in the slot `tick % window`.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     window: u32,
@@ -64,9 +67,9 @@ impl Ring {
         Self { window, now, slot: now % window }
     }
 
-    /// The slot of a tick so many ticks ago, fewer than the window.
+    /// The slot of the tick `age` ticks ago. `age` is less than the window.
     fn slot(&self, age: u32) -> usize {
-        // Divisions are slow, and this is asked for every page that is weighed.
+        // Divisions are slow, and this runs for every page that is scored.
         (if age <= self.slot { self.slot - age } else { self.slot + self.window - age }) as usize
     }
 }
@@ -81,7 +84,7 @@ struct Level {
 }
 
 impl Clocks {
-    /// Clocks that keep `window` ticks. Panics when that is none.
+    /// Clocks that keep `window` ticks. Panics when `window` is 0.
     pub(super) fn new(window: u32) -> Self {
         assert!(window > 0);
         let mut clocks = Self {
@@ -95,13 +98,14 @@ impl Clocks {
         clocks
     }
 
-    /// Adds clocks for new groups; `site_of_group` names the site of every group, old and new. The new ones run as those above them; the
-    /// cost is theirs alone, because a crawl finds its pages one by one.
+    /// Adds clocks for new groups; `site_of_group` holds the site of every group, old and new. New clocks
+    /// start with the heights of those above them. The cost depends on the new groups alone, because a crawl
+    /// discovers its pages one by one.
     pub(super) fn grow(&mut self, sites: usize, site_of_group: &[u32]) {
         let window = self.ring.window as usize;
         let oldest = self.ring.slot(self.ring.window - 1);
         let (sites_before, groups_before) = (self.sites.num.len() / window, self.site_of_group.len());
-        // Nearly every page belongs to a group that is known.
+        // Nearly every page belongs to a known group.
         if sites_before == sites && groups_before == site_of_group.len() {
             return;
         }
@@ -120,13 +124,13 @@ impl Clocks {
         }
     }
 
-    /// Begins ticks until this one is the current one.
+    /// Starts new ticks until `tick` is the current one.
     pub(super) fn advance(&mut self, tick: u32) {
         let Ring { window, now, .. } = self.ring;
         if tick <= now {
             return;
         }
-        // What lies a window back is overwritten anyway.
+        // Ticks further back than the window are overwritten anyway.
         for begun in now.max(tick.saturating_sub(window)) + 1..=tick {
             for level in [&mut self.all, &mut self.sites, &mut self.groups] {
                 level.clear((begun % window) as usize, window);
@@ -136,7 +140,7 @@ impl Clocks {
         self.settle();
     }
 
-    /// Recomputes all heights from what was observed, from the top down.
+    /// Recomputes all heights from the observations, from the top down.
     pub(super) fn settle(&mut self) {
         let window = self.ring.window as usize;
         let oldest = self.ring.slot(self.ring.window - 1);
@@ -155,7 +159,7 @@ impl Clocks {
         }
     }
 
-    /// Clock time of a group over the last `ticks`, the current one among them.
+    /// Clock time of a group over the last `ticks`, including the current one.
     pub(super) fn recent_time(&self, group: usize, ticks: u32) -> f32 {
         let now = self.ring.now;
         self.group_time(group, Moment::end_of(now.saturating_sub(ticks)), Moment::end_of(now))
@@ -171,14 +175,15 @@ impl Clocks {
         self.sites.time(site, from, to, self.ring)
     }
 
-    /// Takes the evidence of one visit into the clocks of its group, its site and all. The heights follow at the next
-    /// [`Clocks::settle`].
+    /// Adds the evidence of one visit to the clocks of its group, its site and all. The heights change at the
+    /// next [`Clocks::settle`].
     pub(super) fn observe(&mut self, evidence: &Evidence) {
         let Ring { window, now, .. } = self.ring;
         let window_slots = window as usize;
         let Evidence { group, site, last, time, rate, changed } = *evidence;
         let expected = rate * self.group_time(group, last, time);
-        // Times the height of a tick: the changes expected in it, given at least one since the last visit.
+        // Times the height of a tick, this is the expected number of changes in it, given at least one since
+        // the last visit.
         let changes_per_height = if changed { rate / -(-expected.max(1e-9)).exp_m1() } else { 0.0 };
         let mut from = last.max(Moment::end_of(now.saturating_sub(window)));
         let mut before = self.groups.shown_at(group, from, self.ring);
@@ -217,7 +222,8 @@ impl Level {
         self.den[cell] += den;
     }
 
-    /// Recomputes the heights of one row, which lean on those that stand in `heights`, and sums them, oldest tick first.
+    /// Recomputes the heights of one row, shrunk towards those given in `heights`, and cumulates them, oldest
+    /// tick first.
     fn settle_row(&mut self, row: usize, oldest: usize, shrinkage: f32, heights: &mut [f32]) {
         let window = heights.len();
         let cells = row * window..(row + 1) * window;
@@ -235,14 +241,14 @@ impl Level {
         }
     }
 
-    /// What a clock shows at a moment: 0 at the edge of the window, below 0 before it.
+    /// The reading of a clock at a moment: 0 at the start of the window, negative before it.
     fn shown_at(&self, row: usize, moment: Moment, ring: Ring) -> f32 {
-        // Nothing is known of a tick that nobody has begun yet.
+        // Nothing has been observed after the current tick: the clock runs on at speed one.
         let (beyond, moment) = (moment.since(Moment::end_of(ring.now)), moment.min(Moment::end_of(ring.now)));
         beyond + self.shown_within(row, moment, ring)
     }
 
-    /// What a clock shows at a moment that is not after the current tick.
+    /// The reading of a clock at a moment that is not after the current tick.
     fn shown_within(&self, row: usize, moment: Moment, ring: Ring) -> f32 {
         let age = ring.now.saturating_sub(moment.tick());
         if age >= ring.window {
@@ -298,7 +304,8 @@ mod tests {
         }
     }
 
-    /// What was told of a moment after the last tick that had begun, as of a crawl that stands still, was told of a moment within it.
+    /// Regression: a moment after the current tick (a crawl that stands still) was once read as one within
+    /// it.
     #[test]
     fn a_clock_runs_on_after_the_current_tick() {
         let clocks = clocks(10, 25);

@@ -1,25 +1,26 @@
-//! Numbers not below zero in sixteen bits: six for the exponent, ten for the fraction.
+//! A 16-bit floating-point format for non-negative numbers: 6 bits of exponent, 10 of fraction.
 //!
 //! # Promises
-//! - From 2^-32 up to 2^30 a number is kept to one part in two thousand; smaller ones become zero, larger ones stay at the top.
-//! - What was kept once is kept again without further loss.
+//! - From 2^-32 up to 2^30 the relative error is at most one part in two thousand. Smaller numbers become
+//!   zero, larger ones the maximum.
+//! - Encoding a decoded number loses nothing further.
 
 /// Bits of the fraction that are dropped.
 const DROPPED: u32 = 13;
-/// What the exponent of a 32-bit number is lowered by, in place: 2^-33 would be zero.
+/// Lowers the exponent of a 32-bit float, in place: 2^-33 would be zero.
 const BIAS: u32 = 94 << 10;
 
-/// A number not below zero.
+/// A non-negative number in 16 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Compact(u16);
 
 impl Compact {
-    /// Keeps a number. Numbers below zero become zero.
+    /// Encodes a number. Negative numbers become zero.
     pub(super) fn new(number: f32) -> Self {
         if number.is_nan() || number <= 0.0 {
             return Self(0);
         }
-        // Half of the last place that is kept, so that what is cut off is rounded.
+        // Adds half of the last place that is kept, so that the number is rounded.
         let rounded = number.to_bits().saturating_add(1 << (DROPPED - 1)) >> DROPPED;
         let code = rounded.saturating_sub(BIAS);
         Self(if code < 1 << 10 { 0 } else { u16::try_from(code).unwrap_or(u16::MAX) })

@@ -1,25 +1,26 @@
-//! Dates of changes, and of which sites they are believed.
+//! Trust in change dates (Last-Modified), learned per site.
 //!
-//! A visit tells that a page has changed since the last one; a date (Last-Modified) tells when it did so for the last time, and so that it has not
-//! since (thesis, section 6.5). Servers also send the time of the answer, or of the last deployment. So a site's dates must prove
-//! themselves: where our own visits know better, a date is true or false, and only sites that hardly ever say what is false are believed.
+//! A visit shows only that a page has changed since the last one. A date shows when it last changed, and so
+//! that it has not changed since (thesis, section 6.5). But servers also send the time of the response, or of
+//! the last deployment. A site's dates must therefore prove themselves: where our own visits can check a
+//! date, it counts as true or false, and only sites whose dates are hardly ever false are believed.
 //!
 //! # Promises
-//! - A date that contradicts our visits is never believed, whatever the site has said before.
-//! - Few visits change nothing: a site is believed from its third true date on.
+//! - A date that contradicts our visits is never believed, whatever the site's record.
+//! - A site is believed from its third true date on, not before.
 
 use freshet_theory::units::Days;
 
-/// True dates from which on a site is believed.
+/// Number of true dates from which on a site is believed.
 const TRUE_MIN: u16 = 3;
-/// Of so many dates at most one is false.
+/// At most one date in this many may be false.
 const FALSE_ONE_IN: u16 = 16;
-/// Dates that are remembered; when there are more, all count half.
+/// Maximum number of counted dates; beyond it all counts are halved.
 const REMEMBERED: u16 = 512;
-/// A date younger than this at the visit may be the time of the answer.
+/// A date younger than this at the visit may be the time of the response. In days.
 const YOUNG: f64 = 5.0 / (24.0 * 60.0);
 
-/// How often the dates of a site were true, and how often not.
+/// Counts of true and false dates of a site.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DateTrust {
     right: u16,
@@ -27,11 +28,12 @@ pub(super) struct DateTrust {
 }
 
 impl DateTrust {
-    /// Hears a date that came with a visit after `last` at `time`, and whether the visit found a change; returns it if it is believed.
+    /// Records a date that came with a visit at `time`, after one at `last`, and whether the visit found a
+    /// change. Returns the date if it is believed.
     pub(super) fn hear(&mut self, date: Days, last: Days, time: Days, changed: bool) -> Option<Days> {
         let (date_day, last, time) = (date.get(), last.get(), time.get());
         let is_within = last < date_day && date_day + YOUNG <= time;
-        // One from before the last visit that comes with a page that has not changed is as it should be, and proves little.
+        // A date before the last visit on an unchanged page is as expected and proves little.
         if changed && is_within {
             self.right += 1;
         } else if changed || last < date_day {
@@ -53,7 +55,8 @@ impl DateTrust {
 mod tests {
     use super::*;
 
-    /// A site that says these dates at visits on days 10, 20, 30, …, each of which finds the page changed or not.
+    /// Which dates of a site are believed. It sends these dates at visits on days 10, 20, 30, …; each finds
+    /// the page changed or not.
     fn believed(dates: &[(f64, bool)]) -> Vec<bool> {
         let mut trust = DateTrust::default();
         let mut time = 0.0;

@@ -1,11 +1,12 @@
 //! Groups: which directories have a clock of their own.
 //!
-//! A directory of a few pages gives no sample; it costs memory and over-fits. So a directory with fewer pages than a minimum
-//! belongs to the group of the directory above it. The root of a site is always a group.
+//! A directory of a few pages gives no useful sample; it costs memory and over-fits. So a directory with
+//! fewer pages than a minimum belongs to the group of its parent directory. The root of a site is always a
+//! group.
 
 use crate::policy::catalogue::{Catalogue, PageId};
 
-/// No group yet.
+/// Stands for "no group yet".
 const NONE: u32 = u32::MAX;
 
 /// The groups, and the group of each directory.
@@ -16,17 +17,17 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Decides about the directories that are new, by the pages from `first` on.
+    /// Assigns groups to the new directories, counting the pages from `first` on.
     pub(super) fn grow(&mut self, catalogue: &Catalogue, first: PageId, pages_min: usize) {
         let directories = catalogue.directories();
         let known = self.of_directory.len();
-        // Only the directories that are new are counted and decided about.
+        // Known directories keep their groups and are not counted again.
         let mut pages = vec![0usize; directories.len() - known];
         for page in first.index()..catalogue.pages() {
             let directory = catalogue.directory_of(PageId(page as u32)).index();
             directory.checked_sub(known).into_iter().for_each(|place| pages[place] += 1);
         }
-        // Children stand behind their parents, so that from the end every count is complete when it is looked at.
+        // Children come after their parents, so in reverse order every count is complete when it is used.
         for directory in (known..directories.len()).rev() {
             let count = pages[directory - known];
             if let Some(parent) = directories[directory].parent.filter(|_| count < pages_min) {

@@ -1,8 +1,9 @@
-//! The objective, and what visiting a page is worth under it.
+//! The objective of the crawl and the index: what a visit to a page is worth under it.
 //!
-//! What detects the most changes is not what keeps the copy freshest, so the index is a setting. With L the exposure (changes to
-//! expect since the last visit), x the clock time and t the wall time since then, in ticks, w the importance over the cost of a
-//! visit (for `changes` only the cost counts), a visit is worth w times
+//! Finding the most changes and keeping the copy fresh are different goals, so the index is a setting. Let L
+//! be the exposure (expected changes since the last visit), x the clock time and t the wall time since then,
+//! in ticks, and w the importance over the cost of a visit (for `changes` only the cost counts). A visit is
+//! worth w times
 //!
 //! | objective | | where groups are large | where they are tiny |
 //! |---|---|---|---|
@@ -11,11 +12,14 @@
 //! | `fresh` | g(L)/L | x^0.35 t^0.35 | x^0.1 t^0.9 |
 //! | `age` | G(L) | x^0.5 t^0.5 | x^0.1 t^1.4 |
 //!
-//! with g and G of [`freshet_theory::numerics`]. `mix` lies between `changes` and `fresh`, nearer to `changes` where groups are tiny: there a few pages
-//! change all the time, and who visits them finds most of the changes. The thesis's threshold rule, visit when the gain of a visit reaches a common
-//! level, is `fresh` with x = t and exponents that add up to 1, and `age` with exponents that add up to 2. Smaller ones keep a burst in the
-//! past from looking like a fast future, and an uncertain rate from being trusted too far; where groups are tiny their clocks
-//! say little, and wall time counts.
+//! with g and G of [`freshet_theory::numerics`]. `mix` lies between `changes` and `fresh`. Where groups are
+//! tiny it is nearer to `changes`: there a few pages change all the time, and visiting them finds most of the
+//! changes.
+//!
+//! The thesis's threshold rule (visit when the gain of a visit reaches a common level) is `fresh` with x = t
+//! and exponents that add up to 1, and `age` with exponents that add up to 2. Smaller exponents keep a burst
+//! in the past from looking like a fast future, and keep an uncertain rate from being trusted too far. The
+//! clocks of tiny groups carry little information, so there wall time counts.
 
 use freshet_theory::numerics::{age_gain, freshness_gain};
 
@@ -24,38 +28,38 @@ use super::logarithms::exp;
 /// What the copy is kept for.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Objective {
-    /// The most changes found per download: an archive of versions.
+    /// Most changes found per download: an archive of versions.
     Changes,
-    /// The largest part of the copy up to date.
+    /// Largest part of the copy up to date.
     Fresh,
     /// Nearly the best of both.
     #[default]
     Mix,
-    /// The least time that copies have been out of date.
+    /// Shortest time that copies have been out of date.
     Age,
 }
 
-/// What is known of a page at the moment of choice.
+/// What the index of a page is computed from.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Standing {
-    /// Changes to expect since the last visit.
+    /// Expected number of changes since the last visit (L).
     pub(super) exposure: f32,
-    /// What the times since the last visit count ([`Valuation::time_worth`]).
+    /// The factor for the times since the last visit ([`Valuation::time_worth`]).
     pub(super) time_worth: f32,
-    /// Importance of the page, for the cost of a visit.
+    /// Importance of the page over the cost of a visit.
     pub(super) importance: f32,
 }
 
 /// P(changed) = 1 − e^-L.
 #[inline]
 pub(super) fn changed_probability(exposure: f32) -> f32 {
-    // Where the difference loses digits, the series does not: its rest is below a millionth.
+    // The difference loses digits here; the series does not: its remainder is below a millionth.
     if exposure < 0.01 { exposure * (1.0 - exposure * (0.5 - exposure / 6.0)) } else { 1.0 - exp(-exposure) }
 }
 
 /// g(L)/L = (1 − (1 + L) e^-L)/L.
 fn freshness_per_change(exposure: f32) -> f32 {
-    // Where the difference loses digits, the series does not: its rest is below a millionth.
+    // The difference loses digits here; the series does not: its remainder is below a millionth.
     if exposure < 0.2 {
         exposure
             * (0.5 - exposure * (1.0 / 3.0 - exposure * (0.125 - exposure * (1.0 / 30.0 - exposure / 144.0))))
@@ -65,7 +69,7 @@ fn freshness_per_change(exposure: f32) -> f32 {
     }
 }
 
-/// What a visit is worth by the exposure and by the time since the last one.
+/// How an index is computed from the exposure and the time since the last visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Valuation {
     gain: Gain,
@@ -74,21 +78,21 @@ pub(super) struct Valuation {
     wall: f32,
 }
 
-/// What a visit is worth by the exposure alone.
+/// The value of a visit by the exposure alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Gain {
     /// P(changed).
     Change,
-    /// The freshness that is gained, for the exposure: g(L)/L.
+    /// The freshness gained per expected change: g(L)/L.
     Freshness,
     /// The geometric mean of both.
     Both,
-    /// The age that is taken away.
+    /// The reduction of age: G(L).
     Age,
 }
 
 impl Valuation {
-    /// Where groups have many pages each.
+    /// The valuation where groups have many pages each.
     pub(super) fn of_large_groups(objective: Objective) -> Self {
         let (gain, clock, wall) = match objective {
             Objective::Changes => (Gain::Change, 0.0, 0.0),
@@ -99,7 +103,7 @@ impl Valuation {
         Self { gain, clock, wall }
     }
 
-    /// Where they have one or two.
+    /// The valuation where groups have one or two pages.
     pub(super) fn of_tiny_groups(objective: Objective) -> Self {
         let (gain, clock, wall) = match objective {
             Objective::Changes => (Gain::Change, 0.0, 0.0),
@@ -110,14 +114,14 @@ impl Valuation {
         Self { gain, clock, wall }
     }
 
-    /// What clock time and wall time since a visit count in the index, given their logarithms: x^p t^q, in ticks.
+    /// The factor for clock time and wall time since a visit, given their logarithms: x^p t^q, in ticks.
     #[inline]
     pub(super) fn time_worth(self, log_clock_time: f32, log_wall_time: f32) -> f32 {
         exp(self.clock * log_clock_time + self.wall * log_wall_time)
     }
 }
 
-/// What a visit is worth.
+/// The index of a page: what a visit to it is worth.
 #[inline]
 pub(super) fn index(standing: &Standing, valuation: Valuation) -> f32 {
     let Standing { exposure, time_worth, importance } = *standing;
@@ -130,13 +134,13 @@ pub(super) fn index(standing: &Standing, valuation: Valuation) -> f32 {
     importance * gain * time_worth
 }
 
-/// Clock time for which a visit makes a copy fresh that would have been out of date: of a page whose change is expected, g(L)/λ (**thesis**,
-/// section 5.3), in ticks.
+/// Clock time, in ticks, for which a visit is expected to make an outdated copy fresh: g(L)/λ for a page that
+/// may have changed (**thesis**, section 5.3).
 pub(super) fn fresh_time_expected(exposure: f32, clock_time: f32) -> f32 {
     freshness_gain(f64::from(exposure)) as f32 * fresh_time_known(exposure, clock_time)
 }
 
-/// The same of a page that is known to have changed: until it changes again, 1/λ.
+/// The same for a page that is known to have changed: 1/λ, until it changes again.
 pub(super) fn fresh_time_known(exposure: f32, clock_time: f32) -> f32 {
     clock_time / exposure
 }
@@ -177,7 +181,7 @@ mod tests {
             assert!((known * rate - 1.0).abs() < 1e-5, "{known}");
             assert!(expected < known, "{expected} and {known}");
         }
-        // 1 - 2/e of a page that is visited as often as it changes.
+        // 1 - 2/e for a page that is visited as often as it changes.
         assert!((fresh_time_expected(1.0, 10.0) - 2.642_411).abs() < 1e-5);
     }
 

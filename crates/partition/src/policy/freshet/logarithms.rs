@@ -1,29 +1,30 @@
-//! Logarithms and exponentials in single precision, short enough to stand in line.
+//! Fast single-precision `ln` and `exp`, short enough to be inlined.
 //!
-//! Every page that is weighed takes a dozen of them, and the call of a library costs more than the digits are worth.
+//! Scoring a page takes a dozen of them, and library calls would cost more than their extra digits are worth.
 //!
 //! > ln x = e ln 2 + 2 artanh s, s = (m − 1)/(m + 1), for x = 2^e m with m from √½ to √2
 //! > e^x = 2^n e^r, n = x/ln 2 rounded, r from −½ ln 2 to ½ ln 2
 //!
-//! with the series of artanh and of e^r as far as single precision sees them.
+//! The series of artanh and of e^r are cut off at single precision.
 //!
 //! # Promises
-//! - Relative error below 1e-6 for exponentials from −87 to 88, beyond which they stay as there; for logarithms of positive numbers that
-//!   are not denormal below 1e-6, or 1e-7 in absolute terms where the logarithm is near zero.
+//! - Exponentials have a relative error below 1e-6 from −87 to 88; arguments beyond are clamped. Logarithms
+//!   of positive normal numbers have a relative error below 1e-6, or an absolute one below 1e-7 where the
+//!   logarithm is near zero.
 
 use std::f32::consts::{LN_2, LOG2_E};
 
-/// Bits of √½ in single precision: mantissas are taken from here to twice of it.
+/// Bits of √½ in single precision: mantissas are taken from √½ to √2.
 const SQRT_HALF: u32 = 0x3f35_04f3;
-/// Places of the fraction in single and in double precision.
+/// Bits of the fraction in single and in double precision.
 const FRACTION: u32 = 23;
 const FRACTION_DOUBLE: u32 = 52;
-/// What is added to a small number to round it to a whole one, which then stands in the last bits.
+/// Added to a small number to round it to an integer, which then stands in the lowest bits.
 const ROUNDING: f32 = 12_582_912.0;
-/// ln 2 in two parts, of which the first times any exponent is exact.
+/// ln 2 in two parts. The first times any exponent is exact.
 const LN_2_HIGH: f32 = 0.693_359_4;
 const LN_2_LOW: f32 = -2.121_944_4e-4;
-/// Arguments of the exponential.
+/// Range of arguments of the exponential.
 const EXP_RANGE: (f32, f32) = (-87.0, 88.0);
 
 /// The natural logarithm of a positive number.
@@ -35,13 +36,13 @@ pub(super) fn ln(number: f32) -> f32 {
     ln_of_parts(exponent, f32::from_bits(bits.wrapping_sub((exponent as u32) << FRACTION)))
 }
 
-/// The natural logarithm of a positive number in double precision, which may be smaller than single precision knows.
+/// The natural logarithm of a positive double, which may be smaller than the single-precision range.
 #[inline]
 pub(super) fn ln_of_double(number: f64) -> f32 {
     debug_assert!(number >= f64::MIN_POSITIVE);
     let bits = number.to_bits();
     let top = (bits >> (FRACTION_DOUBLE - FRACTION)) as u32;
-    // The fraction as a number from 1 to 2, which the single logarithm takes apart again.
+    // The fraction as a number from 1 to 2, which `ln` splits again.
     let mantissa = f32::from_bits(top & ((1 << FRACTION) - 1) | 1f32.to_bits());
     let exponent = (bits >> FRACTION_DOUBLE) as i32 - 1023;
     exponent as f32 * LN_2 + ln(mantissa)
@@ -62,7 +63,7 @@ pub(super) fn exp(number: f32) -> f32 {
     let rounded = number * LOG2_E + ROUNDING;
     let power = rounded - ROUNDING;
     let r = number - power * LN_2_HIGH - power * LN_2_LOW;
-    // Summed in pairs, which need not wait for each other.
+    // Summed in pairs that do not wait for each other.
     let square = r * r;
     let series = (1.0 + r)
         + square * (0.5 + r * (1.0 / 6.0))

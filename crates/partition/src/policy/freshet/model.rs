@@ -1,7 +1,7 @@
-//! What is believed of every page: its rate, its clocks, what a visit is worth.
+//! The model: the estimated rate, clock time and index of every page.
 //!
-//! This joins the parts: the posterior of a page in the clock time of its group, corrected by the calibration, valued by the
-//! objective. Nothing here decides.
+//! It combines the parts: the posterior of a page in the clock time of its group, corrected by the
+//! calibration, valued by the objective. It makes no decisions.
 
 use super::calibration::{Calibration, Example};
 use super::clocks::{Clocks, Evidence};
@@ -16,59 +16,60 @@ use super::reported_freshness::ReportedFreshness;
 use super::thompson;
 use crate::policy::catalogue::{Catalogue, PageId};
 
-/// Pages that a site must have on average for the Thompson factor to be drawn.
+/// The Thompson factor is drawn if sites have at least this many pages on average.
 const THOMPSON_PAGES_PER_SITE: f64 = 8.0;
-/// Pages that a group must have on average for groups to count as large.
+/// Groups count as large if they have at least this many pages on average.
 const LARGE_PAGES_PER_GROUP: f64 = 4.0;
-/// Pages with which a directory is a group of its own.
+/// Minimum number of pages of a directory with a group of its own.
 pub(super) const GROUP_PAGES_MIN: usize = 4;
-/// Ratio between neighbouring classes of the constant part of the index, as a logarithm: 22%.
+/// Width of a class of the constant part of the index, as a logarithm: 22%.
 const CLASS_STEP: f32 = 0.2;
-/// ln of the smallest constant part that is told apart.
+/// ln of the smallest constant part with a class of its own.
 const CLASS_LOWEST: f32 = -14.0;
-/// Classes of the constant part.
+/// Number of classes of the constant part.
 const CLASSES: u16 = 90;
-/// Classes of importance, each four times the one before.
+/// Number of classes of importance, each four times the one before.
 const IMPORTANCE_CLASSES: u16 = 8;
-/// Clock time since a visit counts as at least this, in ticks.
+/// Minimum clock time since a visit, in ticks.
 const CLOCK_TIME_MIN: f32 = 1e-3;
-/// Wall time since a visit counts as at least this, in ticks.
+/// Minimum wall time since a visit, in ticks.
 const WALL_TIME_MIN: f32 = 1e-2;
 
 /// Discount of a page's statistics per tick.
 const DISCOUNT: f32 = 0.97;
-/// What each visit to a page of which something had told that it had changed leaves of the count of those before: some hundreds are remembered.
+/// Discount of the counts of signalled pages per visit to such a page: some hundred visits count.
 const TOLD_MEMORY: f32 = 0.995;
-/// What the last visit counts in the average of what visits are good for.
+/// Weight of the last visit in the running average of [`Model::fresh_time`].
 const FRESH_TIME_FOLLOWS: f32 = 0.002;
 
-/// A visit that tells something, to be folded into its page when the clocks of its cycle are final.
+/// A visit that carries information, to be folded into its page when the clocks of its cycle are final.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visit {
     /// The page.
     pub(super) page: u32,
-    /// When it was visited before.
+    /// Time of the visit before.
     pub(super) last: Moment,
-    /// When it was visited.
+    /// Time of this visit.
     pub(super) time: Moment,
-    /// Whether it had changed.
+    /// Whether the page had changed.
     pub(super) changed: bool,
-    /// Whether it is no longer there.
+    /// Whether the page is gone.
     pub(super) gone: bool,
-    /// Whether it was visited because something said that it had changed.
+    /// Whether the visit was made because a signal said that the page had changed.
     pub(super) prompted: bool,
-    /// When it changed for the last time; [`Moment::START`] if that is not known.
+    /// Time of its last change; [`Moment::START`] if unknown.
     pub(super) changed_at: Moment,
 }
 
-/// A page at a moment: the model's word with its features, and the times since the last visit.
+/// A page at a moment: the model's prediction with its features, and the times since the last visit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct View {
     pub(super) example: Example,
     pub(super) times: Times,
 }
 
-/// The times since a visit to a page of a group, with their logarithms: pages of a group that were visited at the same time share them.
+/// The times since a visit to a page of a group, in ticks, with their logarithms. Pages of a group that were
+/// visited at the same time share them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     pub(super) clock: f32,
@@ -77,11 +78,11 @@ pub(super) struct Times {
     log_clock: f32,
     log_site: f32,
     log_wall: f32,
-    /// What they count in the index.
+    /// Their factor in the index ([`Valuation::time_worth`]).
     worth: f32,
 }
 
-/// The times that were last asked for, with the group and the moments that they belong to. It must not outlive a change of the clocks.
+/// A one-entry cache of [`Times`], by group and moments. It must be dropped when the clocks change.
 #[derive(Debug, Default)]
 pub(super) struct LastTimes(Option<(usize, Moment, Moment, Times)>);
 
@@ -98,7 +99,7 @@ impl LastTimes {
     }
 }
 
-/// Everything that is believed.
+/// Everything that the policy has learned and estimates.
 #[derive(Debug)]
 pub(super) struct Model {
     pub(super) objective: Objective,
@@ -111,21 +112,22 @@ pub(super) struct Model {
     reported: ReportedFreshness,
     pub(super) pages_of_site: Vec<u32>,
     pub(super) pages_alive: usize,
-    /// Of each site, whether its dates are believed.
+    /// For each site, how far its change dates are believed.
     pub(super) dates: Vec<DateTrust>,
     pub(super) now: Moment,
-    /// Ticks for which a visit makes a copy fresh that would have been out of date, on average of the last.
+    /// Running average of the ticks for which a visit makes an outdated copy fresh.
     pub(super) fresh_time: f32,
-    /// Visits to pages of which something had told that they had changed, the newer ones counting more: those that found it so, and all.
+    /// Discounted counts of visits to pages that a signal had reported as changed: those that found a change,
+    /// and all.
     told: (f32, f32),
-    /// Whether exposures are drawn: not where sites are tiny.
+    /// Whether exposures are multiplied by a Thompson factor: not where sites are tiny.
     draws_thompson: bool,
-    /// What visits are worth, by the size of groups.
+    /// How the index is computed, by the size of groups.
     valuation: Valuation,
 }
 
 impl Model {
-    /// Nothing is known. The clocks remember `window` ticks.
+    /// A model without data. The clocks keep `window` ticks.
     pub(super) fn new(objective: Objective, seed: u64, window: u32) -> Self {
         Self {
             objective,
@@ -165,7 +167,7 @@ impl Model {
         debug_assert_eq!(self.records.len(), catalogue.pages());
     }
 
-    /// Lets time pass. Whether a new tick has begun.
+    /// Moves time forward. Returns whether a new tick has begun.
     pub(super) fn advance(&mut self, time: Moment) -> bool {
         let before = self.now.tick();
         self.now = self.now.max(time);
@@ -190,7 +192,7 @@ impl Model {
         self.groups.site_of()[self.group_of(page)] as usize
     }
 
-    /// What is believed of a page's rate.
+    /// The posterior of a page's rate.
     #[inline]
     pub(super) fn posterior(&self, page: usize) -> PagePosterior {
         let group_rate = self.rates.rate(self.group_of(page));
@@ -198,12 +200,12 @@ impl Model {
         PagePosterior::new(changes, exposure, group_rate)
     }
 
-    /// A page at a moment.
+    /// The page at a moment.
     pub(super) fn view(&self, page: usize, time: Moment) -> View {
         self.view_after(page, self.times(self.group_of(page), self.records.last(page), time))
     }
 
-    /// A page at a moment, one of many that are looked at one after another.
+    /// The page at a moment, for loops over many pages: `times` caches the times of the page before.
     #[inline]
     pub(super) fn view_beside(&self, page: usize, time: Moment, times: &mut LastTimes) -> View {
         let (group, last) = (self.group_of(page), self.records.last(page));
@@ -220,7 +222,8 @@ impl Model {
         )
     }
 
-    /// So much time of a group's clock, of its site's and on the wall; none counts as less than a little.
+    /// Times from the clock time of the group, that of the site and wall time, in ticks; each is raised to
+    /// its minimum.
     pub(super) fn times_of(&self, clock: f32, site: f32, wall: f32) -> Times {
         let (clock, site, wall) =
             (clock.max(CLOCK_TIME_MIN), site.max(CLOCK_TIME_MIN), wall.max(WALL_TIME_MIN));
@@ -229,7 +232,7 @@ impl Model {
         Times { clock, site, wall, log_clock, log_site, log_wall, worth }
     }
 
-    /// A page so much time after its last visit.
+    /// The page after these times since its last visit.
     #[inline]
     pub(super) fn view_after(&self, page: usize, times: Times) -> View {
         let posterior = self.posterior(page);
@@ -253,11 +256,13 @@ impl Model {
         View { example, times }
     }
 
-    /// Changes to expect of a page since its last visit, as it is told: by weights of its own, and by what something has told of it as far as that has proved right.
-    /// Neither enters the index, which follows the last visits, and whether a page that is known to have changed is worth a visit is another question.
+    /// Expected changes of a page since its last visit, for reports. It uses weights of its own, and change
+    /// signals as far as they have proved right. Neither enters the index: the index follows the latest
+    /// visits, and whether a page that is known to have changed is worth a visit is another question.
     pub(super) fn exposure_to_tell(&self, page: usize, view: &View) -> f32 {
         let exposure = if self.records.is_confirmed(page) {
-            // Who knows how its pages stand leaves little to correct, and is known by other waits than those that visits end.
+            // A source that reports its changes leaves little to correct, and its intervals are unlike those
+            // between visits.
             view.example.exposure(0.0)
         } else {
             self.reported.exposure(&view.example)
@@ -269,7 +274,7 @@ impl Model {
         exposure.max(-(1.0 - (right + 1.0) / (all + 2.0)).ln())
     }
 
-    /// A visit shows whether what was told of a page is right, which counts for all of which something is told.
+    /// Records whether the signal about a visited page was right. The counts apply to all pages with signals.
     pub(super) fn judge_told(&mut self, page: usize, changed: bool) {
         if self.records.is_told(page) {
             let (right, all) = self.told;
@@ -277,7 +282,7 @@ impl Model {
         }
     }
 
-    /// What is known of a page for its index, given how it is seen.
+    /// What the index of a page is computed from, given its view.
     #[inline]
     pub(super) fn standing(&self, catalogue: &Catalogue, page: usize, view: &View) -> Standing {
         Standing {
@@ -287,37 +292,38 @@ impl Model {
         }
     }
 
-    /// What a visit is worth.
+    /// The index: what a visit is worth.
     #[inline]
     pub(super) fn index(&self, standing: &Standing) -> f32 {
         index(standing, self.valuation)
     }
 
-    /// The factor with which the exposure of a page is drawn in this tick; one where nothing is drawn.
+    /// The Thompson factor of a page in this tick; 1 where none is drawn.
     #[inline]
     fn factor(&self, page: u32) -> f32 {
         if self.draws_thompson { thompson::factor(self.seed, page, self.now.tick()) } else { 1.0 }
     }
 
-    /// The index by which a page is chosen: its exposure drawn anew each tick, ties broken by chance.
+    /// The index by which a page is chosen: with the Thompson factor of this tick; ties are broken at random.
     #[inline]
     pub(super) fn drawn_index(&self, page: u32, standing: Standing) -> f32 {
         let drawn = Standing { exposure: standing.exposure * self.factor(page), ..standing };
         self.index(&drawn) * (1.0 + 1e-5 * thompson::tie_break(self.seed, page, self.now.tick()))
     }
 
-    /// Whether exposures are drawn: not where sites are tiny.
+    /// Whether exposures are multiplied by a Thompson factor: not where sites are tiny.
     pub(super) fn draws_thompson(&self) -> bool {
         self.draws_thompson
     }
 
-    /// Whether the draw of a page in this tick comes from a product that is at most this. Holds for all where nothing is drawn.
+    /// Whether the product behind the page's Thompson factor of this tick is at most `product_max`. Always
+    /// true where no factor is drawn.
     #[inline]
     pub(super) fn is_drawn_below(&self, page: u32, product_max: f64) -> bool {
         !self.draws_thompson || thompson::product(self.seed, page, self.now.tick()) <= product_max
     }
 
-    /// Decides by the size of sites and groups how pages are weighed.
+    /// Selects Thompson factors and valuation by the size of sites and groups.
     fn take_measure(&mut self) {
         let (pages, sites) = (self.pages_alive as f64, self.pages_of_site.len() as f64);
         self.draws_thompson = pages >= THOMPSON_PAGES_PER_SITE * sites;
@@ -344,7 +350,8 @@ impl Model {
         class * IMPORTANCE_CLASSES + self.worth_class(catalogue, page)
     }
 
-    /// Learns from a visit all but what waits for the final clocks. The exposure is what was expected.
+    /// Learns from a visit everything that does not need the final clocks. Returns the visit and the exposure
+    /// that was predicted.
     pub(super) fn observe(&mut self, page: u32, time: Moment, changed: bool) -> (Visit, f32) {
         let (number, last) = (page as usize, self.records.last(page as usize));
         let View { example, times } = self.view(number, time);
@@ -374,7 +381,7 @@ impl Model {
             let discount = DISCOUNT.powf(visit.time.since(visit.last));
             let clock_time = self.clocks.group_time(group, visit.last, visit.time).max(CLOCK_TIME_MIN);
             if visit.prompted {
-                // What is told of each change is counted, not guessed.
+                // Every change is signalled, so it is counted and not estimated.
                 let changes = before.0 * discount + f32::from(u8::from(visit.changed));
                 (changes, before.1 * discount + clock_time)
             } else {
@@ -388,12 +395,12 @@ impl Model {
             }
         };
         self.records.set_statistics(page, after);
-        // As they were kept, so that the sums of the group stay those of its pages.
+        // Read back as stored, so that the sums of the group remain those of its pages.
         let after = self.records.statistics(page);
         self.rates.add(group, site, after.0 - before.0, after.1 - before.1);
     }
 
-    /// Counts a page out.
+    /// Removes a page from the page counts.
     pub(super) fn count_out(&mut self, page: usize) {
         let site = self.site_of(page);
         self.pages_of_site[site] -= 1;
@@ -405,7 +412,7 @@ impl Model {
         self.records.last_changed(page).map_or(0.0, |changed| if changed { 0.7 } else { -0.3 })
     }
 
-    /// The importance of a page for the cost of a visit.
+    /// The importance of a page over the cost of a visit.
     #[inline]
     fn worth(&self, catalogue: &Catalogue, page: usize) -> f32 {
         let page = PageId(page as u32);

@@ -1,23 +1,24 @@
-//! Time as the policy keeps it: in ticks, the length of a download cycle, and fine parts of these.
+//! Time in ticks (the length of a download cycle) and 1024ths of a tick.
 //!
-//! A tick is the step of the clocks: what happens within one is told apart only by when pages were visited. The tick of
-//! number `k` ends at `k` cycle lengths; a policy that is driven cycle by cycle makes all its visits at the ends of ticks, one that is
-//! driven steadily makes them anywhere between.
+//! A tick is the step of the clocks: within a tick, only the times of visits are distinguished. The tick with
+//! number `k` ends at `k` cycle lengths. A policy that is driven cycle by cycle makes all its visits at the
+//! ends of ticks; one that is driven steadily makes them at any time.
 
 use freshet_theory::units::Days;
 
-/// Moments in a tick. A crawl may last four million cycles before they run out; from then on time stands still.
+/// Moments in a tick. A crawl may last four million cycles before they run out; from then on time stands
+/// still.
 const MOMENTS_PER_TICK: u32 = 1024;
 
-/// A time since the crawl began.
+/// A time since the crawl began, in 1024ths of a tick.
 #[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) struct Moment(u32);
 
 impl Moment {
-    /// When the crawl began.
+    /// The beginning of the crawl.
     pub(super) const START: Self = Self(0);
 
-    /// The moment of a time, for cycles of this length.
+    /// The moment at `time`, for cycles of this length.
     pub(super) fn at(time: Days, cycle: Days) -> Self {
         Self((time.get() / cycle.get() * f64::from(MOMENTS_PER_TICK)).round() as u32)
     }
@@ -32,12 +33,12 @@ impl Moment {
         Self(tick.saturating_mul(MOMENTS_PER_TICK))
     }
 
-    /// The tick that the moment lies in; the end of a tick belongs to it.
+    /// The tick that contains the moment; the end of a tick belongs to it.
     pub(super) fn tick(self) -> u32 {
         self.0.div_ceil(MOMENTS_PER_TICK)
     }
 
-    /// How much of its tick is over, above 0 and up to 1.
+    /// The elapsed part of the moment's tick, above 0 and up to 1.
     pub(super) fn part_of_tick(self) -> f32 {
         match self.0 % MOMENTS_PER_TICK {
             0 => 1.0,
@@ -45,12 +46,12 @@ impl Moment {
         }
     }
 
-    /// So many ticks later.
+    /// The moment this many ticks later.
     pub(super) fn after(self, ticks: f32) -> Self {
         Self(self.0.saturating_add((ticks * MOMENTS_PER_TICK as f32) as u32))
     }
 
-    /// Ticks since an earlier moment; zero since a later one.
+    /// Ticks since an earlier moment; 0 if `earlier` is later.
     pub(super) fn since(self, earlier: Self) -> f32 {
         self.0.saturating_sub(earlier.0) as f32 / MOMENTS_PER_TICK as f32
     }

@@ -1,7 +1,8 @@
-//! The oracle of the policy: its definition written down plainly, every page scored in every batch.
+//! Test oracle of the default policy: a direct implementation that scores every page in every batch.
 //!
-//! Double precision, the whole history of every clock, a sort over all pages. Only chance and the groups are shared with the
-//! policy, so that both see the same web through the same luck. The policy must find as many changes.
+//! It uses double precision, the whole history of every clock, and a sort over all pages. It shares only
+//! random draws and groups with the policy, so that both face the same web with the same luck. The policy
+//! must find as many changes.
 
 use std::collections::HashMap;
 
@@ -33,7 +34,7 @@ struct Page {
     visited: bool,
 }
 
-/// The plain policy.
+/// The direct implementation.
 pub(super) struct Plain {
     settings: Settings,
     groups: Groups,
@@ -195,7 +196,7 @@ impl Plain {
         sentinels
     }
 
-    /// What one visit says: (tick, num, den) for the clocks of its group, its site and all.
+    /// The evidence of one visit: (tick, num, den) for the clocks of its group, its site and all.
     fn evidence(&self, page: &Page, changed: bool) -> Vec<(u32, f64, f64)> {
         let (a, b) = self.posterior(page);
         let rate = a / b;
@@ -304,7 +305,7 @@ impl Policy for Plain {
             let l = self.exposure(base, &features);
             batch.push((features, l, observation.outcome.is_change()));
         }
-        // All visits of a batch see the clocks as they were when it was chosen.
+        // All visits of a batch use the clocks as of the time when it was chosen.
         let evidence: Vec<_> = observations
             .iter()
             .zip(&before)
@@ -350,7 +351,7 @@ mod tests {
     use crate::policy::freshet::Freshet;
     use crate::policy::name::Form;
 
-    /// A small web from a seed: sites whose directories burst now and then, pages of very different rates.
+    /// A small random web: sites whose directories burst now and then, pages of very different rates.
     struct Web {
         catalogue: Catalogue,
         rates: Vec<f64>,
@@ -388,7 +389,7 @@ mod tests {
         }
     }
 
-    /// Changes found in forty cycles.
+    /// Number of changes found in forty cycles.
     fn changes_found(policy: &mut dyn Policy, web: &mut Web, budget: usize) -> usize {
         policy.discover(&web.catalogue, PageId(0), Days::ZERO);
         let mut found = 0;

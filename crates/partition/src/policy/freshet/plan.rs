@@ -1,17 +1,18 @@
-//! The plan: the pages that are good enough to be chosen, from which the best are taken.
+//! The plan: the pages with a high enough index, from which the best are chosen.
 //!
-//! Scoring every page in every batch would cost a sort of the Web. Instead the cells are walked once, each from its head on as far
-//! as its index may reach a level, and the pages whose drawn index does are planned; the best of them are chosen, batch after
-//! batch. Groups whose clocks have moved are walked and weighed again. A planned page stays in its cell until it is chosen.
+//! Scoring every page in every batch would cost a sort of the Web. Instead the cells are walked once, each
+//! from its head as far as its index may reach a level. Pages whose drawn index reaches it are planned, and
+//! the best of them are chosen, batch after batch. Groups whose clocks have moved are walked and scored
+//! again. A planned page stays in its cell until it is chosen.
 //!
-//! In a cycle the plan stands in the order of groups, and what is chosen leaves it in this order: what belongs to a group lies together
-//! in memory, and with many pages most of the cost of looking at them is to get there. So the best are found by a level that they
-//! reach, not by a sort.
+//! In a cycle the plan is ordered by group, and pages are chosen in this order: the data of a group is
+//! contiguous in memory, and with many pages memory access dominates the cost. So the best pages are found by
+//! a level that they reach, not by a sort.
 //!
 //! # Promises
-//! - Every page whose drawn index reaches [`Plan::level`] is in the plan, as far as the index falls along a queue and no draw raises
-//!   it more than [`THOMPSON_REACH`] times.
-//! - What is not chosen stands where it stood.
+//! - Every page whose drawn index reaches [`Plan::level`] is in the plan, as far as the index falls along a
+//!   queue and no draw raises it more than [`THOMPSON_REACH`] times.
+//! - A page that is not chosen keeps its place.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,34 +24,34 @@ use super::records::Place;
 use super::thompson;
 use crate::policy::catalogue::Catalogue;
 
-/// Clock time by which a group's clock must have moved for its pages to be weighed again within a cycle, as a part of the mean time
-/// between visits: half the width of a class.
+/// A group's pages are scored again within a cycle when its clock time has changed by this part of the mean
+/// time between visits: half the width of a class.
 const CLOCK_MOVED: f32 = 0.1;
 
-/// A page whose index must be multiplied by more than this to reach the level is not considered: the Thompson factor
-/// exceeds it once in 400 draws.
+/// A page whose index would have to be multiplied by more than this to reach the level is skipped. The
+/// Thompson factor exceeds it once in 400 draws.
 const THOMPSON_REACH: f32 = 3.0;
 
-/// Pages of a cell differ in the constant part of their index by this factor.
+/// The constant parts of the index of a cell's pages differ at most by this factor.
 const CLASS_WIDTH: f32 = 1.22;
 
-/// Pages of a queue that are passed by before one is weighed again, to see how far the index has fallen.
+/// Pages of a queue that are skipped before one is scored again, to see how far the index has fallen.
 const PASSED_MAX: usize = 16;
 
-/// The pages of a plan reach down to this part of the threshold: batches move it a little.
+/// A plan reaches down to this part of the threshold, because batches move the threshold a little.
 pub(super) const PLAN_SLACK: f32 = 0.9;
 
-/// Index of a page that is to be visited whatever it is worth.
+/// Index of a page that is visited regardless of what the visit is worth.
 const ANY_INDEX: f32 = f32::INFINITY;
 
 /// The pages of the plan.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// Pages that may be chosen: by group, until they are sorted for the steady form.
+    /// Pages that may be chosen: ordered by group, until they are sorted for the steady form.
     waiting: Vec<Waiting>,
-    /// Recent clock time of each group when its pages were last weighed.
+    /// Recent clock time of each group when its pages were last scored.
     clock_seen: Vec<f32>,
-    /// Ticks between two visits to a page, on average: what lies further back matters little.
+    /// Mean number of ticks between two visits to a page. What lies further back matters little.
     visit_interval: f32,
     /// Whether the clock of each group has moved since.
     has_moved: Vec<bool>,
@@ -66,7 +67,7 @@ struct Waiting {
 }
 
 impl Plan {
-    /// Nothing is planned.
+    /// An empty plan.
     pub(super) fn new() -> Self {
         Self {
             waiting: Vec::new(),
@@ -82,22 +83,22 @@ impl Plan {
         self.clock_seen.resize(groups, 0.0);
     }
 
-    /// All pages whose drawn index reaches this are in the plan.
+    /// All pages whose drawn index reaches this level are in the plan.
     pub(super) fn level(&self) -> f32 {
         self.level
     }
 
-    /// Pages that may be chosen.
+    /// Number of pages that may be chosen.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Says how many ticks lie between two visits to a page, on average.
+    /// Sets the mean number of ticks between two visits to a page.
     pub(super) fn set_visit_interval(&mut self, ticks: f32) {
         self.visit_interval = ticks;
     }
 
-    /// Plans the pages of all groups whose drawn index reaches `level`.
+    /// Adds the pages of all groups whose drawn index reaches `level`.
     pub(super) fn gather_all(&mut self, from: &mut Source<'_>, level: f32) {
         for group in 0..self.clock_seen.len() {
             self.gather(from, group, level);
@@ -106,12 +107,12 @@ impl Plan {
         self.level = level;
     }
 
-    /// Puts together what belongs to a group. What was gathered last stands behind the rest, itself in order, so that this is one pass.
+    /// Orders the plan by group. New pages come last and are in order themselves, so this is one pass.
     fn order_by_group(&mut self) {
         self.waiting.sort_by_key(|waiting| waiting.group);
     }
 
-    /// Plans the pages of a group whose drawn index reaches `level`.
+    /// Adds the pages of a group whose drawn index reaches `level`.
     fn gather(&mut self, from: &mut Source<'_>, group: usize, level: f32) {
         let first = self.waiting.len();
         from.look().walk(group, level, |page, index| {
@@ -128,16 +129,16 @@ impl Plan {
         model.clocks.recent_time(group, self.visit_interval.ceil() as u32)
     }
 
-    /// Plans a page that stands in its cell, to be visited whatever it is worth.
+    /// Adds a page that is in its cell, to be visited regardless of its index.
     pub(super) fn add_in_any_case(&mut self, from: &mut Source<'_>, page: u32) {
         from.model.records.set_place(page as usize, Place::Planned);
         let group = from.model.group_of(page as usize) as u32;
         self.waiting.push(Waiting { index: ANY_INDEX, page, group });
     }
 
-    /// The best planned pages of each site: as many as its quota says, which is lowered by those that are there.
+    /// The best planned pages of each site, as many as its quota. Reduces the quotas by the number found.
     pub(super) fn best_of_sites(&self, site_of_group: &[u32], quotas: &mut [u32]) -> Vec<Planned> {
-        // The worst of the best is on top; of equals the one that was planned last.
+        // A heap with the worst of the best on top; of equals the one that was planned last.
         type Worst = Reverse<(Ordered, Reverse<u32>)>;
         let mut best: Vec<BinaryHeap<Worst>> = Vec::new();
         best.resize_with(quotas.len(), BinaryHeap::new);
@@ -157,12 +158,13 @@ impl Plan {
         places.map(|place| Planned { page: self.waiting[place as usize].page, place }).collect()
     }
 
-    /// Has a planned page visited whatever it is worth. Nothing may have been chosen since it was named.
+    /// Marks a planned page to be visited regardless of its index. No page may have been chosen since
+    /// `planned` was returned.
     pub(super) fn want_in_any_case(&mut self, planned: Planned) {
         self.waiting[planned.place as usize].index = ANY_INDEX;
     }
 
-    /// Weighs again what belongs to groups whose clocks have moved since they were weighed. Only the best `enough` will be wanted.
+    /// Rescores the pages of groups whose clocks have moved. Only the best `enough` pages will be needed.
     pub(super) fn follow_clocks(&mut self, from: &mut Source<'_>, enough: usize) {
         let least = CLOCK_MOVED * self.visit_interval;
         let mut has_moved = std::mem::take(&mut self.has_moved);
@@ -182,7 +184,7 @@ impl Plan {
         self.raise_level(from.model, enough);
         for (group, _) in has_moved.iter().enumerate().filter(|(_, has_moved)| **has_moved) {
             let time = self.recent_time(from.model, group);
-            // Where a clock has lost time, what was not worth it is worth even less.
+            // Where a clock has lost time, pages below the level have fallen further.
             if time > self.clock_seen[group] {
                 self.gather(from, group, self.level);
             }
@@ -192,8 +194,8 @@ impl Plan {
         self.order_by_group();
     }
 
-    /// Raises the level to what the best `enough` pages reach, with some slack, and lets go what stays below: it would not be chosen, but
-    /// be weighed again and again.
+    /// Raises the level to what the best `enough` pages reach, with some slack, and removes the pages below
+    /// it: they would not be chosen, but rescored again and again.
     fn raise_level(&mut self, model: &mut Model, enough: usize) {
         let level = self.nth_largest(enough) * PLAN_SLACK;
         if level <= self.level || !level.is_finite() {
@@ -210,7 +212,7 @@ impl Plan {
         self.waiting.shrink_to(self.waiting.len() + self.waiting.len() / 4);
     }
 
-    /// The `n`-th largest index of those that may be chosen; 0 when there are fewer.
+    /// The `n`-th largest index of the plan; 0 when it has fewer pages.
     pub(super) fn nth_largest(&self, n: usize) -> f32 {
         if n == 0 || self.waiting.len() < n {
             return 0.0;
@@ -219,12 +221,13 @@ impl Plan {
         *indices.select_nth_unstable_by(n - 1, |a, b| b.total_cmp(a)).1
     }
 
-    /// Puts the best last, for [`Plan::take_last`].
+    /// Sorts the best pages last, for [`Plan::take_last`].
     pub(super) fn sort(&mut self) {
         self.waiting.sort_unstable_by(|a, b| a.index.total_cmp(&b.index).then_with(|| b.page.cmp(&a.page)));
     }
 
-    /// Chooses what is to be visited whatever it is worth, at most `quota` pages for which `takes` holds; what it refuses stays.
+    /// Chooses pages that are to be visited regardless of their index: at most `quota`, and only those for
+    /// which `takes` holds. The others stay.
     pub(super) fn take_in_any_case(
         &mut self,
         from: &mut Source<'_>,
@@ -239,7 +242,8 @@ impl Plan {
         });
     }
 
-    /// Chooses the best `quota` pages for which `takes` holds; what it refuses stays. The worst of them has the index `least`.
+    /// Chooses the best `quota` pages for which `takes` holds; the others stay. `least` is the index of the
+    /// worst of them.
     pub(super) fn take_best(
         &mut self,
         from: &mut Source<'_>,
@@ -262,7 +266,8 @@ impl Plan {
         });
     }
 
-    /// Chooses pages from the end, best first, for which `takes` holds; at most `quota`, and looks at no more than `looks`.
+    /// Chooses pages from the end, best first, for which `takes` holds: at most `quota`, examining at most
+    /// `looks` pages.
     pub(super) fn take_last(
         &mut self,
         from: &mut Source<'_>,
@@ -285,24 +290,24 @@ impl Plan {
         self.waiting.extend(refused.into_iter().rev());
     }
 
-    /// Sets aside what may not be chosen now; to be given back with [`Plan::readmit`].
+    /// Removes the pages that may not be chosen now; to be returned by [`Plan::readmit`].
     pub(super) fn set_aside(&mut self, may: impl Fn(u32) -> bool) -> Aside {
         Aside(self.waiting.extract_if(.., |waiting| !may(waiting.page)).collect())
     }
 
-    /// Gives back what was set aside.
+    /// Returns the pages that were set aside.
     pub(super) fn readmit(&mut self, aside: Aside) {
         self.waiting.extend(aside.0);
     }
 
-    /// Drops pages that were visited or have left, though they were not chosen.
+    /// Removes pages that were visited or have left without having been chosen.
     pub(super) fn forget(&mut self, is_forgotten: impl Fn(u32) -> bool) {
         self.waiting.retain(|waiting| !is_forgotten(waiting.page));
     }
 
-    /// Ends the plan. What was not chosen is where it was.
+    /// Ends the plan. Pages that were not chosen stay in their cells.
     pub(super) fn dissolve(&mut self, model: &mut Model) {
-        // Between cycles the memory is free for others.
+        // Frees the memory between cycles.
         for waiting in std::mem::take(&mut self.waiting) {
             release(model, waiting.page);
         }
@@ -310,14 +315,14 @@ impl Plan {
     }
 }
 
-/// Lets a page go that was not chosen.
+/// Marks a page as no longer planned.
 fn release(model: &mut Model, page: u32) {
     if model.records.place(page as usize) == Place::Planned {
         model.records.set_place(page as usize, Place::Queued);
     }
 }
 
-/// An index that can be ordered.
+/// A float with a total order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Ordered(pub(super) f32);
 
@@ -335,7 +340,7 @@ impl Ord for Ordered {
     }
 }
 
-/// A planned page, and where it stands in the plan.
+/// A planned page and its position in the plan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planned {
     pub(super) page: u32,
@@ -350,7 +355,7 @@ pub(super) struct Source<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) model: &'a mut Model,
     pub(super) cells: &'a mut Cells,
-    /// Pages that may not be chosen in this cycle; none when empty.
+    /// Pages that may not be chosen in this cycle; empty if all may.
     pub(super) closed: &'a [bool],
 }
 
@@ -359,7 +364,7 @@ impl Source<'_> {
         Look { catalogue: self.catalogue, model: self.model, cells: self.cells, closed: self.closed }
     }
 
-    /// Chooses a page if it can be taken. What was visited or has left in the meantime counts as chosen.
+    /// Chooses a page if `takes` holds. A page that was visited or has left in the meantime counts as chosen.
     fn hand_out(
         &mut self,
         page: u32,
@@ -379,26 +384,27 @@ impl Source<'_> {
     }
 }
 
-/// What is needed to look through cells without touching them.
+/// Read-only access to the cells.
 pub(super) struct Look<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) model: &'a Model,
     pub(super) cells: &'a Cells,
-    /// Pages that may not be chosen in this cycle; none when empty.
+    /// Pages that may not be chosen in this cycle; empty if all may.
     pub(super) closed: &'a [bool],
 }
 
 impl Look<'_> {
-    /// Looks through the cells of a group for queued pages whose drawn index reaches a level, which `found` may raise from page to page.
+    /// Walks the cells of a group and calls `found` for queued pages whose drawn index reaches a level.
+    /// `found` returns the level for the pages that follow, and may raise it.
     ///
-    /// The index without the draw falls along a queue, and a draw raises it at most by its factor, so that most pages are passed by
-    /// on the strength of their draw alone.
+    /// The index without the Thompson factor falls along a queue, and a draw multiplies it by its factor at
+    /// most. So most pages are skipped by looking at their draw alone.
     pub(super) fn walk(&self, group: usize, mut level: f32, mut found: impl FnMut(u32, f32) -> f32) {
         let reach = if self.model.draws_thompson() { THOMPSON_REACH } else { CLASS_WIDTH };
         let mut times = LastTimes::default();
         for cell in 0..self.cells.of_group(group) {
             let Some(head) = self.cells.head(group, cell) else { continue };
-            // What the draw of a page must come from for its index to reach the level.
+            // Upper bound of the product behind a page's draw if its index is to reach the level.
             let (mut next, mut product_max, mut passed) = (Some(head), f64::INFINITY, 0);
             while let Some(page) = next {
                 next = self.cells.after(page, head);

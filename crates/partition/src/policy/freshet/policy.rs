@@ -1,29 +1,34 @@
-//! The cycle that joins samples and history, and its steady form.
+//! The default policy itself: the cycle that joins samples and history, and its steady form.
 //!
-//! A cycle spends its downloads in a batch of sentinels and twelve more. Each batch is the sample for the next: groups with
-//! surprising changes rise at once, groups without sink; that is the adaptive policy of the text **sample** with a prior.
+//! A cycle spends its downloads in a batch of sentinels and twelve more batches. Each batch is the sample for
+//! the next: groups with surprising changes rise at once, groups without changes sink. That is the adaptive
+//! policy of the text **sample** with a prior.
 //!
-//! > sentinels: of every site of n pages the best ⌊0.7 √(n r)⌋, r = downloads per page and cycle; at most a tenth of the downloads
-//! > batches: the pages with the largest index, not yet visited in this cycle; absorb, calibrate, recompute the clocks
+//! > sentinels: of every site of n pages the best ⌊0.7 √(n r)⌋, r = downloads per page and cycle; at most a
+//! > tenth of the downloads
+//! > batches: the pages with the largest index, not yet visited in this cycle; observe, calibrate, recompute
+//! > the clocks
 //! > end: fold the visits into the pages with the final clocks, recompute the prior means
 //!
-//! Sentinels keep every site in sight: without them a bulk change of an unsampled site stays invisible, because an
-//! unsampled clock is its parent's.
+//! Sentinels keep every site sampled. Without them a bulk change of an unsampled site stays invisible,
+//! because an unsampled clock is its parent's.
 //!
-//! Driven steadily, with many short cycles in the length of one, the batches become plans: twelve times in a cycle length the clocks
-//! and the calibration follow what was learned, and the best pages are laid out; the short cycles take from them. A site that has
-//! had fewer visits than its sentinels by then releases its best pages whatever they are worth. A policy that settles does the one in its
-//! first cycles and the other from then on.
+//! When the policy is driven steadily, with many short cycles in the length of one, the batches become plans:
+//! twelve times in a cycle length the clocks and the calibration are updated and the best pages planned; the
+//! short cycles take pages from the plan. A site that has had fewer visits than its sentinels by then
+//! releases its best pages regardless of their index. A policy that settles uses the first form in its first
+//! cycles and the steady form from then on.
 //!
 //! # Promises
 //! - The same seed makes the same choices.
-//! - The cost of a cycle grows with its downloads and with the number of cells, not with the number of pages; that of a short cycle
-//!   with its downloads, but for the twelve that plan.
-//! - No page is chosen twice in a cycle, nor one that is gone, retired or just failed; no site is given more visits at a time
-//!   than it has room for.
-//! - A cycle spends all its downloads however small the portions are in which they are asked for, if there are pages and room.
-//! - Visits are learned from whenever they are told, whoever chose them: one who is told of a past, cycle by cycle, believes what one
-//!   who lived through it believes.
+//! - The cost of a cycle grows with its downloads and with the number of cells, not with the number of pages.
+//!   The cost of a short cycle grows with its downloads, except for the twelve that plan.
+//! - No page is chosen twice in a cycle, nor one that is gone, retired or just failed. No site gets more
+//!   visits at a time than it has room for.
+//! - A cycle spends all its downloads, however small the portions in which they are asked for, if there are
+//!   pages and room.
+//! - The policy learns from visits whenever they are reported and whoever chose them: replaying a history
+//!   cycle by cycle yields the same estimates as having lived through it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -41,16 +46,17 @@ use crate::policy::name::Form;
 use crate::policy::selective::Selective;
 use crate::policy::visit::{CopyEstimate, Explanation, Observation, Outcome, Policy};
 
-/// Batches of a cycle after the sentinels; plans in the length of a cycle.
+/// Batches of a cycle after the sentinels, and plans per cycle length.
 pub(super) const BATCHES: usize = 12;
-/// Ticks for which a site that told how its pages stand needs no sentinels.
+/// Ticks for which a site that reported the state of its pages needs no sentinels.
 const TOLD_TICKS: f32 = 7.0;
 /// Ticks after which a page whose visit failed may be chosen again.
 const RETRY_TICKS: f32 = 0.25;
-/// A plan holds at least this many times the pages that it is expected to give out: some sites will have no room.
+/// A plan holds at least this many times the pages that it is expected to give out: some sites will have no
+/// room.
 pub(super) const PLAN_SPARE: usize = 2;
 
-/// How the policy is set.
+/// Settings of the default policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// What the copy is kept for.
@@ -59,27 +65,27 @@ pub struct Settings {
     pub form: Form,
     /// Length of a cycle: the tick of the clocks.
     pub cycle: Days,
-    /// Downloads per page and cycle to expect: it sets how many ticks the clocks remember.
+    /// Expected downloads per page and cycle. It determines how many ticks the clocks keep.
     pub budget_share: f64,
-    /// Part of the downloads that goes to the oldest copies, whatever they are worth.
+    /// Share of the downloads reserved for the oldest copies, regardless of their index.
     pub oldest_share: f64,
-    /// Seed of all chance.
+    /// Seed of all random draws.
     pub seed: u64,
 }
 
 impl Settings {
-    /// Part of the downloads for the oldest copies, unless something else is set.
+    /// Default of [`Settings::oldest_share`].
     pub const OLDEST_SHARE: f64 = 0.0;
 }
 
-/// What else is known of a visit.
+/// Additional knowledge about a visit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Hint {
     /// Nothing.
     None,
-    /// It was made because something said that the page had changed.
+    /// A signal had said that the page had changed, and the visit was made for it.
     Prompted,
-    /// When the page says that it last changed.
+    /// The date of the last change that the page states.
     Dated(Days),
 }
 
@@ -93,30 +99,30 @@ pub struct Freshet {
     pub(super) groups_of_site: Vec<Vec<u32>>,
     /// Smallest index that was chosen in the last batch.
     pub(super) threshold: f32,
-    /// What is left of the cycle's downloads.
+    /// Downloads left in the cycle.
     pub(super) left: usize,
     /// Batches begun in this cycle.
     pub(super) batch: usize,
-    /// What is left of the downloads of the batch that was begun last.
+    /// Downloads left in the current batch.
     pub(super) batch_left: usize,
     /// Downloads per page in this cycle.
     pub(super) share: f64,
     /// Downloads owed to the oldest copies: less than one between cycles.
     pub(super) owed_to_oldest: f64,
     is_in_cycle: bool,
-    /// When calibration and clocks followed last.
+    /// When calibration and clocks were last updated.
     followed: Moment,
     /// When the plan was made, in the steady form.
     pub(super) planned: Option<Moment>,
-    /// Pages in a plan for each that it is expected to give out.
+    /// Factor between the pages in a plan and those that it is expected to give out.
     pub(super) spare: usize,
     /// Visits to each site in this tick, in the steady form.
     pub(super) visits_of_site: Vec<u32>,
-    /// Until when each site needs no sentinels, because it told how its pages stand.
+    /// Until when each site needs no sentinels, because it reported the state of its pages.
     pub(super) told_until: Vec<Moment>,
-    /// Pages of each site that were chosen just now, when sites have limited room.
+    /// Pages of each site chosen in this call, when sites have limited room.
     pub(super) taken: HashMap<SiteId, u32>,
-    /// Pages that may not be chosen in this cycle; none when empty.
+    /// Pages that may not be chosen in this cycle; empty if all may.
     pub(super) closed: Vec<bool>,
     /// Visits to be folded into their pages.
     visits: Vec<Visit>,
@@ -128,8 +134,8 @@ pub struct Freshet {
 }
 
 impl Freshet {
-    /// A policy that knows no page yet. Panics unless cycle and budget share are positive and finite and the share of the oldest is
-    /// from 0 to 1.
+    /// A policy without pages. Panics unless cycle and budget share are positive and finite and the share of
+    /// the oldest is from 0 to 1.
     pub fn new(settings: Settings) -> Self {
         assert!(settings.budget_share.is_finite());
         assert!(settings.budget_share > 0.0);
@@ -182,7 +188,7 @@ impl Freshet {
         self.cells.append(self.model.group_of(page as usize), class, page);
     }
 
-    /// Puts a page into its cell that was not visited just now, where its last visit places it.
+    /// Puts a page that was not just visited into its cell, at the place of its last visit.
     fn put_back(&mut self, catalogue: &Catalogue, page: u32) {
         let class = self.model.class(catalogue, page as usize);
         self.model.records.set_place(page as usize, Place::Queued);
@@ -191,7 +197,7 @@ impl Freshet {
         self.cells.put_back(self.model.group_of(page as usize), class, page, is_older);
     }
 
-    /// Lets time pass. With a new tick, what was learned in the old one is folded in first.
+    /// Moves time forward. Before a new tick begins, the visits of the old one are folded in.
     fn advance(&mut self, catalogue: &Catalogue, time: Moment) {
         if self.model.now.tick() < time.tick() {
             self.settle(catalogue);
@@ -210,12 +216,12 @@ impl Freshet {
         }
     }
 
-    /// Folds the visits made into their pages with the clocks as they are, and queues the pages again.
+    /// Folds the visits into their pages with the current clocks, and queues the pages again.
     fn settle(&mut self, catalogue: &Catalogue) {
         if self.visits.is_empty() && self.returning.is_empty() {
             return;
         }
-        // In the order of pages, which is that of memory; visits to one page stay in their own.
+        // Sorted by page for memory locality. The sort is stable: visits to one page keep their order.
         let mut visits = std::mem::take(&mut self.visits);
         visits.sort_by_key(|visit| visit.page);
         visits.iter().for_each(|visit| self.model.fold(visit));
@@ -228,7 +234,7 @@ impl Freshet {
         }
         let mut returning = std::mem::take(&mut self.returning);
         if visits.windows(2).all(|pair| pair[0].time == pair[1].time) {
-            // All were visited at the same time: their order in a queue is free.
+            // All were visited at the same time, so their order in a queue is arbitrary.
             returning.sort_unstable();
         }
         self.visits = visits;
@@ -242,14 +248,14 @@ impl Freshet {
         self.returning.clear();
     }
 
-    /// Lets calibration and clocks follow what was learned.
+    /// Updates calibration and clocks with the visits since the last update.
     pub(super) fn follow(&mut self) {
         self.model.calibration.follow();
         self.model.clocks.settle();
         self.followed = self.model.now;
     }
 
-    /// Takes a page from wherever it is; what was planned but not chosen is noted in `planned`.
+    /// Takes a page out of its cell. If it was planned but not chosen, it is added to `planned`.
     fn take_out(&mut self, page: u32, planned: &mut HashSet<u32>) {
         let place = self.model.records.place(page as usize);
         if matches!(place, Place::Queued | Place::Planned) {
@@ -284,10 +290,10 @@ impl Freshet {
             self.visits_of_site[self.model.site_of(number)] += 1;
         }
         self.model.judge_told(number, changed);
-        // A visit after no time says nothing.
+        // A visit after no time carries no information.
         let last = self.model.records.last(number);
         if last < time && hint == Hint::Prompted {
-            // It was known what the visit would find: that surprises nobody.
+            // The result was known in advance: no surprise, so the residual is zero.
             self.model.records.visit(number, changed, f32::from(u8::from(changed)));
             self.model.records.set_last(number, time);
             let (prompted, changed_at) = (true, Moment::START);
@@ -320,14 +326,14 @@ impl Freshet {
         }
     }
 
-    /// When a page that a visit found changed has changed, if its site's dates are believed.
+    /// When a page that a visit found changed had changed, if its site's dates are believed.
     fn believed(&mut self, page: usize, date: Days, last: Moment, visit: &Observation) -> Option<Moment> {
         let (site, last) = (self.model.site_of(page), last.days(self.settings.cycle));
         let date = self.model.dates[site].hear(date, last, visit.time, visit.outcome.is_change())?;
         Some(self.moment(date))
     }
 
-    /// Drops pages from the plan that were visited or have left without having been chosen.
+    /// Removes pages from the plan that were visited or have left without having been chosen.
     fn forget_planned(&mut self, planned: &HashSet<u32>) {
         if !planned.is_empty() {
             self.plan.forget(|page| planned.contains(&page));
@@ -361,7 +367,7 @@ impl Policy for Freshet {
         (self.batch, self.batch_left) = (0, 0);
         self.is_in_cycle = true;
         if self.is_steady() {
-            // Who is told the past lays out no plans.
+            // No plans are made while a history is replayed.
             if self.model.now.since(self.followed) * BATCHES as f32 >= 1.0 {
                 self.follow();
             }
@@ -434,7 +440,7 @@ impl Policy for Freshet {
     }
 
     fn is_worth_if_changed(&self, _catalogue: &Catalogue, page: PageId, now: Days) -> bool {
-        // Who collects versions wants every one.
+        // An archive of versions wants every change.
         self.settings.objective == Objective::Changes || {
             let view = self.model.view(page.index(), self.moment(now).max(self.model.now));
             let exposure = self.model.calibration.exposure(&view.example);

@@ -1,16 +1,18 @@
-//! The page posterior: how often a page changes, from its own visits and from those of its group.
+//! The page posterior: the rate of change of a page, from its own visits and those of its group.
 //!
 //! This is the history part of the policy. The rate θ of a page, per tick of its group's clock, is
 //!
 //! > θ ~ Gamma(a, b), a = 1 + n, b = 1/m + e
 //!
-//! where `n` counts its changes and `e` its exposure (the clock time over which it was observed), both discounted, and `m`
-//! is the mean rate of its group, which leans on its site's and that on the mean of all. A change seen after a long interval counts
-//! for as many changes as are expected given at least one, L/(1 − e^-L). Where the last change is dated, it counts for itself and for as many as
-//! are expected before it: the estimator of the thesis, section 6.5, in the form in which each visit still counts with its whole interval.
+//! where `n` counts its changes and `e` its exposure (the clock time over which it was observed), both
+//! discounted. `m` is the mean rate of its group, which is shrunk towards its site's, and that towards the
+//! mean of all. A change seen after a long interval counts for as many changes as are expected given at least
+//! one, L/(1 − e^-L). Where the last change is dated, it counts as one plus the number expected before it:
+//! the estimator of the thesis, section 6.5, in the form in which each visit still counts with its whole
+//! interval.
 //!
 //! # Promises
-//! - `n` and `e` are kept apart from the prior: a better prior moves every page at once.
+//! - `n` and `e` are kept apart from the prior, so a better prior moves every page at once.
 //! - The sums of a group are those of its pages, up to rounding.
 
 use freshet_theory::numerics::changes_given_changed;
@@ -21,12 +23,12 @@ use super::logarithms::ln;
 const PRIOR_SHAPE: f32 = 1.0;
 /// Rate before anything is known, in changes per tick.
 const FIRST_RATE: f64 = 0.05;
-/// Changes that the first rate is worth in the mean of all.
+/// Shrinkage of the mean of all towards the first rate, in changes.
 const SHRINKAGE_ALL: f64 = 0.5;
-/// Changes that the mean of all is worth in a site's, and a site's in a group's.
+/// Shrinkage of a site's mean towards that of all, and of a group's towards its site's, in changes.
 const SHRINKAGE_GROUP: f64 = 2.0;
 
-/// Gamma(a, b) of a page's rate.
+/// The posterior Gamma(a, b) of a page's rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PagePosterior {
     /// Shape.
@@ -36,7 +38,7 @@ pub(super) struct PagePosterior {
 }
 
 impl PagePosterior {
-    /// The posterior of a page with these statistics in a group of this mean rate.
+    /// The posterior of a page with these statistics in a group with this mean rate.
     #[inline]
     pub(super) fn new(changes: f32, exposure: f32, group_rate: f32) -> Self {
         Self { a: PRIOR_SHAPE + changes, b: PRIOR_SHAPE / group_rate + exposure }
@@ -48,11 +50,11 @@ impl PagePosterior {
         self.a / self.b
     }
 
-    /// Changes to expect in `clock_time`: −ln E[e^-θx] = a ln(1 + x/b).
+    /// Expected changes in `clock_time`: −ln E[e^-θx] = a ln(1 + x/b).
     #[inline]
     pub(super) fn exposure(self, clock_time: f32) -> f32 {
         let ratio = clock_time / self.b;
-        // Where the sum loses digits, the series does not.
+        // The sum loses digits here; the series does not.
         self.a
             * if ratio < 0.01 {
                 ratio * (1.0 - ratio * (0.5 - ratio * (1.0 / 3.0 - 0.25 * ratio)))
@@ -69,7 +71,7 @@ pub(super) enum Finding {
     Unchanged,
     /// A change at any time since the last visit.
     Changed,
-    /// The last change, after so much clock time, and none since.
+    /// The last change happened after this clock time, and none since.
     ChangedAt(f32),
 }
 
@@ -85,7 +87,7 @@ pub(super) fn after_visit(
     let new_changes = match finding {
         Finding::Unchanged => 0.0,
         Finding::Changed => changes_given_changed(f64::from(rate * clock_time)) as f32,
-        // One, and before it as many as ever.
+        // One, and before it the expected number.
         Finding::ChangedAt(until_change) => 1.0 + rate * until_change.min(clock_time),
     };
     (changes * discount + new_changes, exposure * discount + clock_time)
@@ -113,7 +115,8 @@ impl Sums {
         self.exposure += exposure;
     }
 
-    /// The mean rate, leaning on `parent` with the weight of `shrinkage` changes. Rounding may leave sums below zero.
+    /// The mean rate, shrunk towards `parent` with the weight of `shrinkage` changes. Rounding may leave sums
+    /// below zero.
     fn rate(self, shrinkage: f64, parent: f64) -> f64 {
         (shrinkage + self.changes.max(0.0)) / (shrinkage / parent + self.exposure.max(0.0))
     }
@@ -144,7 +147,7 @@ impl GroupRates {
         self.log_rates[group]
     }
 
-    /// A page's statistics grew by this much (less, if negative).
+    /// Adds to the sums what a page's statistics grew by; may be negative.
     pub(super) fn add(&mut self, group: usize, site: usize, changes: f32, exposure: f32) {
         let (changes, exposure) = (f64::from(changes), f64::from(exposure));
         self.all.add(changes, exposure);
@@ -152,7 +155,7 @@ impl GroupRates {
         self.groups[group].add(changes, exposure);
     }
 
-    /// Recomputes the mean rate of one group, by what is known of its site and of all.
+    /// Recomputes the mean rate of one group from its sums, its site's and those of all.
     pub(super) fn settle_group(&mut self, group: usize, site: usize) {
         let all = self.all.rate(SHRINKAGE_ALL, FIRST_RATE);
         let site = self.sites[site].rate(SHRINKAGE_GROUP, all);
@@ -160,7 +163,7 @@ impl GroupRates {
         self.log_rates[group] = ln(self.rates[group]);
     }
 
-    /// Recomputes the mean rates from the top down.
+    /// Recomputes all mean rates from the top down.
     pub(super) fn settle(&mut self, site_of_group: &[u32]) {
         let all = self.all.rate(SHRINKAGE_ALL, FIRST_RATE);
         let sites: Vec<f64> = self.sites.iter().map(|sums| sums.rate(SHRINKAGE_GROUP, all)).collect();

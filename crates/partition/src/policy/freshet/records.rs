@@ -1,26 +1,26 @@
-//! What the policy keeps of every page: 18 bytes.
+//! The stored state of every page: 18 bytes.
 
 use super::compact::Compact;
 use super::moments::Moment;
 
-/// Fixed-point steps of a residual average: one is 2^14.
+/// Fixed-point scale of a residual average: one is 2^14.
 const RESIDUAL_ONE: f32 = 16_384.0;
 
-/// Where a page is.
+/// Where a page is in the cycle of choice and visit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Place {
     /// In the queue of its cell.
     Queued,
     /// In the queue of its cell and in the plan.
     Planned,
-    /// Handed out, or just visited.
+    /// Chosen, or just visited.
     Out,
-    /// No longer there, or no longer ours.
+    /// No longer there, or no longer part of the crawl.
     Gone,
 }
 
-/// What is kept of one page. It stands in one piece: pages are looked at in no order, and each piece is one access to memory. Packed,
-/// because two bytes a page would be lost otherwise.
+/// The state of one page. It is one piece, because pages are accessed in no order and each piece costs one
+/// memory access. Packed, because padding would waste two bytes per page.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, packed(2))]
 struct Record {
@@ -28,24 +28,24 @@ struct Record {
     group: u32,
     /// When it was last visited.
     last: Moment,
-    /// Discounted changes (n).
+    /// Discounted number of changes (n).
     changes: Compact,
     /// Discounted clock time observed (e).
     exposure: Compact,
     residual_fast: i16,
     residual_slow: i16,
     visits: u8,
-    /// The place, [`LAST_CHANGED`], [`TOLD`] and [`CONFIRMED`].
+    /// The place and the bits [`LAST_CHANGED`], [`TOLD`] and [`CONFIRMED`].
     marks: u8,
 }
 
-/// The bits of the place among the marks.
+/// Bits of the marks that hold the place.
 const PLACE: u8 = 3;
-/// The mark of a page whose last visit found a change.
+/// Mark: the last visit found a change.
 const LAST_CHANGED: u8 = 4;
-/// The mark of a page of which something has told that it has changed since its last visit.
+/// Mark: a signal has reported a change since the last visit.
 const TOLD: u8 = 8;
-/// The mark of a page that is known to have been as our copy after its last visit.
+/// Mark: the page was known to equal our copy at some time after its last visit.
 const CONFIRMED: u8 = 16;
 
 impl Place {
@@ -57,7 +57,7 @@ impl Place {
 pub(super) struct Records(Vec<Record>);
 
 impl Records {
-    /// Adds a page that was copied at the moment `last`.
+    /// Adds a page that was copied at `last`.
     pub(super) fn push(&mut self, group: u32, last: Moment) {
         self.0.push(Record {
             group,
@@ -71,7 +71,7 @@ impl Records {
         });
     }
 
-    /// Makes room for so many more pages.
+    /// Makes room for `more` pages.
     pub(super) fn reserve(&mut self, more: usize) {
         make_room(&mut self.0, more);
     }
@@ -93,7 +93,7 @@ impl Records {
         self.0[page].last
     }
 
-    /// Says when the page was last visited.
+    /// Sets when the page was last visited.
     #[inline]
     pub(super) fn set_last(&mut self, page: usize, last: Moment) {
         self.0[page].last = last;
@@ -105,7 +105,7 @@ impl Records {
         Place::ALL[usize::from(self.0[page].marks & PLACE)]
     }
 
-    /// Says where the page is.
+    /// Sets where the page is.
     #[inline]
     pub(super) fn set_place(&mut self, page: usize, place: Place) {
         self.0[page].marks = self.0[page].marks & !PLACE | place as u8;
@@ -122,44 +122,44 @@ impl Records {
         (self.0[page].changes, self.0[page].exposure) = (Compact::new(changes), Compact::new(exposure));
     }
 
-    /// Visits, as far as they are counted.
+    /// Number of visits, at most 255.
     #[inline]
     pub(super) fn visits(&self, page: usize) -> u8 {
         self.0[page].visits
     }
 
-    /// Whether the last visit found a change; nothing before the first visit.
+    /// Whether the last visit found a change; none before the first visit.
     #[inline]
     pub(super) fn last_changed(&self, page: usize) -> Option<bool> {
         (self.0[page].visits > 0).then_some(self.0[page].marks & LAST_CHANGED != 0)
     }
 
-    /// Whether something has told that the page has changed since its last visit.
+    /// Whether a signal has reported a change since the last visit.
     #[inline]
     pub(super) fn is_told(&self, page: usize) -> bool {
         self.0[page].marks & TOLD != 0
     }
 
-    /// Something has told that the page has changed, or that it has not.
+    /// Records a signal that the page has changed, or that it has not.
     pub(super) fn tell(&mut self, page: usize, changed: bool) {
         let marks = self.0[page].marks & !TOLD;
         self.0[page].marks = marks | if changed { TOLD } else { 0 };
     }
 
-    /// Whether the page is known to have been as our copy after its last visit.
+    /// Whether the page was known to equal our copy at some time after its last visit.
     #[inline]
     pub(super) fn is_confirmed(&self, page: usize) -> bool {
         self.0[page].marks & CONFIRMED != 0
     }
 
-    /// The page is known to be as our copy at this moment, without a visit.
+    /// Records, without a visit, that the page equals our copy at `time`.
     pub(super) fn confirm(&mut self, page: usize, time: Moment) {
         self.set_last(page, time);
         self.tell(page, false);
         self.0[page].marks |= CONFIRMED;
     }
 
-    /// Averages of what the last visits found beyond what was predicted: one of few visits, one of many.
+    /// Running averages of outcome minus prediction: one over few visits, one over many.
     #[inline]
     pub(super) fn residuals(&self, page: usize) -> (f32, f32) {
         (
@@ -168,7 +168,7 @@ impl Records {
         )
     }
 
-    /// A visit found a change or none where a change had this probability.
+    /// Records a visit, with the probability of a change that was predicted for it.
     pub(super) fn visit(&mut self, page: usize, changed: bool, predicted: f32) {
         let residual = f32::from(u8::from(changed)) - predicted;
         let (fast, slow) = self.residuals(page);
@@ -181,8 +181,9 @@ impl Records {
     }
 }
 
-/// Makes room for so many more, and an eighth of what is there at least: pages that are found one by one must not be moved each time, and
-/// those that are found at once should take no more than they need.
+/// Reserves room for `more` items, and for at least an eighth of the present ones. Pages that are discovered
+/// one by one must not be moved each time, and pages that are discovered at once should take no more memory
+/// than they need.
 pub(super) fn make_room<T>(items: &mut Vec<T>, more: usize) {
     if items.capacity() - items.len() < more {
         items.reserve_exact(more.max(items.len() / 8));

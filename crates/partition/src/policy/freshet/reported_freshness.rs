@@ -1,13 +1,15 @@
-//! What is told of the copy: a calibration of its own, which learns from visits as much as they say and no more.
+//! Reported freshness: a Kalman filter that calibrates the exposure used in reports.
 //!
-//! The weights that decide ([`super::calibration`]) follow the last visits, wherever they lead. What is told must hold for the pages that are seldom visited too, so it has
-//! four weights instead of eleven, those that carry over from pages that are visited to pages that are not, and each visit moves them by what it is worth beside all
-//! before it. This is a Kalman filter of the same likelihood, with a step of Newton's method a visit (an extended Kalman filter):
+//! The weights that decide ([`super::calibration`]) follow the latest visits wherever they lead. Reports must
+//! also hold for pages that are seldom visited, so they use four weights instead of eleven: those that carry
+//! over from visited pages to others. After every visit the weights are updated by an extended Kalman filter
+//! of the same likelihood, with one Newton step per visit:
 //!
-//! > ln L = base + w·φ, P(changed) = 1 − e^-L; information of a visit i = L²/(e^L − 1), slope s = L/(e^L − 1) after a change, −L without
+//! > ln L = base + w·φ, P(changed) = 1 − e^-L; information of a visit i = L²/(e^L − 1), slope s = L/(e^L − 1)
+//! > after a change, −L without
 //! > C ← C − i C φ φᵀ C / (1 + i φᵀ C φ), w ← w + s C φ with the new C; with every tick C ← C + WANDERS² I
 //!
-//! Pages of which something has told that they have changed, or that they have not, are no examples: of them what was told is known to be right, not the model.
+//! Pages whose changes are signalled are no examples: for them the signal counts, not the model.
 //!
 //! # Promises
 //! - Before the first visit nothing is corrected.
@@ -17,14 +19,15 @@ use super::calibration::{Example, FEATURES, log_likelihood_slope};
 
 /// Number of weights.
 const WEIGHTS: usize = 4;
-/// The features that count: one, the wall time since the visit, the rate beside that of the group, and the model's own word.
+/// Indices of the features used: the constant, the wall time since the visit, the rate relative to the
+/// group's, and the model's own prediction.
 const COUNT: [usize; WEIGHTS] = [0, 1, 4, 8];
-/// Standard deviation of a weight before anything is known.
+/// Prior standard deviation of a weight.
 const UNKNOWN: f64 = 0.5;
-/// By how much a weight wanders in a tick, as a standard deviation: a tenth in a hundred ticks.
+/// Random walk of a weight per tick, as a standard deviation: a tenth in a hundred ticks.
 const WANDERS: f64 = 0.01;
 
-/// The weights, and how well they are known.
+/// The weights with their covariance.
 #[derive(Clone, Debug)]
 pub(super) struct ReportedFreshness {
     weights: [f64; WEIGHTS],
@@ -39,7 +42,7 @@ impl ReportedFreshness {
         Self { weights: [0.0; WEIGHTS], covariance }
     }
 
-    /// The exposure L that is told: the changes to expect since the last visit.
+    /// The exposure L for reports: the expected number of changes since the last visit.
     pub(super) fn exposure(&self, example: &Example) -> f32 {
         let correction: f64 = self
             .weights
@@ -50,7 +53,7 @@ impl ReportedFreshness {
         example.exposure(correction as f32)
     }
 
-    /// A visit found a change, or none.
+    /// Updates the weights after a visit.
     pub(super) fn hear(&mut self, example: &Example, changed: bool) {
         let (exposure, features) = (self.exposure(example), counting(&example.features));
         let slope = f64::from(log_likelihood_slope(exposure, changed));
@@ -69,11 +72,11 @@ impl ReportedFreshness {
         }
     }
 
-    /// So many ticks have passed: what was learned before holds less surely.
+    /// Increases the variances for `ticks` passed ticks.
     pub(super) fn let_pass(&mut self, ticks: u32) {
         for weight in 0..WEIGHTS {
             let variance = self.covariance[weight][weight] + f64::from(ticks) * WANDERS * WANDERS;
-            // What has wandered for long is as unknown as ever, and no more.
+            // The variance grows at most back to that of the prior.
             self.covariance[weight][weight] =
                 variance.min(UNKNOWN * UNKNOWN).max(self.covariance[weight][weight]);
         }
@@ -109,7 +112,7 @@ mod tests {
         let base = 0.1f32.ln();
         let mut told = Vec::new();
         for step in 0..300_usize {
-            // Twenty in a hundred, now a few more and now a few less, where ten were promised.
+            // Twenty changes in a hundred visits, give or take a few, where ten were predicted.
             let found = 20 + [8, -8, 3, -3, 0, 5, -5][step % 7];
             (0..100).for_each(|visit| reported.hear(&example(base), visit * 37 % 100 < found));
             told.push(changed(&reported, base));

@@ -1,17 +1,18 @@
-//! Chance, from a seed: the Thompson factor of a page in a cycle.
+//! Seeded random draws: the Thompson factor of a page in a cycle.
 //!
-//! A page whose rate is uncertain should sometimes be tried. Its exposure is multiplied by a draw of Gamma(4, 1/4), mean one,
-//! that depends on the seed, the page and the cycle alone, so that it is the same in all batches and in every replay.
+//! A page whose rate is uncertain should sometimes be tried. Its exposure is multiplied by a draw from
+//! Gamma(4, 1/4), mean one. The draw depends on seed, page and cycle alone, so it is the same in all batches
+//! and in every replay.
 
 use super::logarithms::{exp, ln_of_double};
 
-/// A draw of Gamma(4, 1/4): the mean of four exponentials.
+/// A draw from Gamma(4, 1/4): the mean of four exponentials.
 #[inline]
 pub(super) fn factor(seed: u64, page: u32, cycle: u32) -> f32 {
     -0.25 * ln_of_double(product(seed, page, cycle))
 }
 
-/// What the draw comes from: the product of four numbers from 0 to 1, whose logarithm is minus four times the draw.
+/// The product of four uniform numbers behind a draw; its logarithm is −4 times the draw.
 #[inline]
 pub(super) fn product(seed: u64, page: u32, cycle: u32) -> f64 {
     let first = mix(seed ^ (u64::from(cycle) << 32 | u64::from(page)));
@@ -21,13 +22,13 @@ pub(super) fn product(seed: u64, page: u32, cycle: u32) -> f64 {
     (uniform(first) * uniform(first >> 32)) * (uniform(second) * uniform(second >> 32))
 }
 
-/// The largest product whose draw reaches a factor.
+/// The largest product whose draw is at least `factor`.
 #[inline]
 pub(super) fn product_max(factor: f32) -> f64 {
     f64::from(exp(-4.0 * factor))
 }
 
-/// A number in [0, 1) that breaks ties between pages of equal index.
+/// A number in [0, 1) that breaks ties between pages with equal index.
 #[inline]
 pub(super) fn tie_break(seed: u64, page: u32, cycle: u32) -> f32 {
     (mix(seed.rotate_left(17) ^ (u64::from(page) << 32 | u64::from(cycle))) >> 40) as f32 / 16_777_216.0

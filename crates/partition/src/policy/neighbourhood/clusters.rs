@@ -1,17 +1,18 @@
-//! Neighbours by what is known of the pages.
+//! Clusters: neighbours by the features of pages.
 //!
-//! **neighbours**, section 4.3: pages are clustered by their features; the distance is 0 within a cluster, 1 to the cluster whose
-//! centroid is nearest, and so on. A crawler knows these features without visiting: the words of the URL, its depth, and the
-//! links to and from the page.
+//! **neighbours**, section 4.3: pages are clustered by their features; the distance is 0 within a cluster, 1
+//! to the cluster whose centroid is nearest, and so on. A crawler knows these features without a visit: the
+//! words of the URL, its depth, and the links to and from the page.
 //!
 //! # Promises
 //! - The same seed makes the same clusters.
 //! - Every page that was there when the clusters were made is in one.
 //!
 //! # Departures
-//! - The words, images and size of a page are not in the catalogue and are left out; the site stands among the words of the URL.
-//! - The text clusters once. Here the clusters are made anew when half of the pages are new; until then a new page is in the
-//!   cluster of the last page of its directory.
+//! - The words, images and size of a page are not in the catalogue and are left out. The site is among the
+//!   words of the URL.
+//! - The paper clusters once. Here the clusters are remade when half of the pages are new; until then a new
+//!   page is in the cluster of the last page of its directory.
 
 use freshet_theory::neighbourhood::cluster::ClusteredPages;
 use freshet_theory::neighbourhood::features::{Page, WordClusters};
@@ -21,30 +22,30 @@ use rand_chacha::rand_core::SeedableRng as _;
 
 use crate::policy::catalogue::{Catalogue, PageId};
 
-/// Pages that a cluster has on average, when there are many: the text's.
+/// Mean number of pages of a cluster, when there are many pages: the paper's.
 const PAGES_PER_CLUSTER: usize = 3_000;
-/// Clusters that are made of fewer pages, as long as there are pages.
+/// Minimum number of clusters, as long as there are pages.
 const CLUSTERS_MIN: usize = 10;
-/// Clusters of the words of URLs: of the ten largest the ranks become features.
+/// Clusters of the words of URLs: the ranks of the ten largest become features.
 const URL_CLUSTERS: usize = 20;
-/// Part of the pages that may be new before the clusters are made anew.
+/// Share of new pages at which the clusters are remade.
 const NEW_SHARE_MAX: f64 = 0.5;
 
-/// Clusters and the pages in them.
+/// The clusters and the pages in them.
 #[derive(Debug)]
 pub(super) struct Clusters {
     rng: ChaCha8Rng,
     clustered: Option<ClusteredPages>,
-    /// Pages that were there when the clusters were made.
+    /// Number of pages when the clusters were made.
     known: usize,
     members: Vec<Vec<PageId>>,
-    /// A page that was there, for each page: its own or one of its directory.
+    /// For each page, one that was there when the clusters were made: itself or one of its directory.
     stands_for: Vec<Option<PageId>>,
     last_of_directory: Vec<Option<PageId>>,
 }
 
 impl Clusters {
-    /// No page yet.
+    /// No pages yet.
     pub(super) fn new(seed: u64) -> Self {
         Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -109,7 +110,7 @@ impl Clusters {
         }
     }
 
-    /// Puts a new page in the cluster of the last page of its directory, if there is one.
+    /// Puts a new page into the cluster of the last page of its directory, if there is one.
     fn join_directory(&mut self, catalogue: &Catalogue, page: PageId) {
         let stands_for = self.last_of_directory[catalogue.directory_of(page).index()];
         self.stands_for.push(stands_for);

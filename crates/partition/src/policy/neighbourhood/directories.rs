@@ -1,22 +1,24 @@
-//! Neighbours by directories.
+//! Neighbours by directory.
 //!
-//! **neighbours**, section 4.2: a page in the same directory is at 0; one in another directory of the site is as many steps away as lead
-//! through the tree from one directory to the other, positive in upper directories and negative in lower ones.
+//! **neighbours**, section 4.2: a page in the same directory is at distance 0. A page in another directory of
+//! the site is at the number of steps through the tree between the two directories, positive in upper
+//! directories and negative in lower ones.
 //!
 //! # Promises
-//! - The distance is that of the theory, except for what is named below.
+//! - The distance is that of [`freshet_theory::neighbourhood`], except for the departures below.
 //!
 //! # Departures
-//! - The formula of the text puts every page of the same level at 0, in whatever directory; its prose says that at granularity 0
-//!   the pages of the same directory are downloaded. The prose is followed: other directories of the level are out of reach.
-//! - The text prints the sign the other way round.
+//! - The paper's formula puts every page of the same level at 0, in whatever directory; its prose says that
+//!   at granularity 0 the pages of the same directory are downloaded. The prose is followed: other
+//!   directories of the level are out of reach.
+//! - The paper prints the opposite sign.
 //! - Two pages of different sites are never neighbours.
 
 use freshet_theory::neighbourhood::granularity::Granularity;
 
 use crate::policy::catalogue::{Catalogue, Directory, DirectoryId, PageId};
 
-/// Which pages and directories every directory holds.
+/// The pages and child directories of every directory.
 #[derive(Debug, Default)]
 pub(super) struct Directories {
     pages: Vec<Vec<PageId>>,
@@ -52,7 +54,8 @@ impl Directories {
         let directories = catalogue.directories();
         let home = catalogue.directory_of(page);
         let home_depth = i64::from(directories[home.index()].depth);
-        // Directories to look at: how many steps away, and from where they were entered.
+        // A stack of directories to visit: the directory, its distance in steps, and the directory it was
+        // entered from.
         let mut front = vec![(home, 0, home)];
         while let Some((directory, steps, from)) = front.pop() {
             let Directory { parent, depth, .. } = directories[directory.index()];

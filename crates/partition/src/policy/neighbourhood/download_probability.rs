@@ -1,15 +1,16 @@
-//! Whether a sample has its neighbours downloaded: the download probability.
+//! The download probability: whether the neighbours of a sample are downloaded.
 //!
-//! **neighbours**, section 5: by the status of the sample, by its history of changes, even (HA) or weighted (WHA), or by its PageRank
-//! (PRA). The formulas are those of [`freshet_theory::neighbourhood::probability`].
+//! **neighbours**, section 5: by the status of the sample, by its history of changes, even (HA) or weighted
+//! (WHA), or by its PageRank (PRA). The formulas are those of [`freshet_theory::neighbourhood::probability`].
 //!
 //! # Promises
-//! - A probability lies between zero and one, whatever was seen.
+//! - A probability lies between zero and one, whatever was observed.
 //!
 //! # Departures
-//! - A cycle in which a page was not visited counts as one without change. The last [`CYCLES_MAX`] cycles count.
-//! - The public PageRank from 0 to 10 is made of the importance of pages: 0 for the least important one, one more for each
-//!   factor of six, and cut to a whole number.
+//! - A cycle in which a page was not visited counts as one without change. Only the last [`CYCLES_MAX`]
+//!   cycles count.
+//! - The public PageRank from 0 to 10 is derived from the importance of pages: 0 for the least important one,
+//!   plus one for each factor of six, rounded down.
 
 use freshet_theory::neighbourhood::probability;
 
@@ -24,37 +25,37 @@ pub enum DownloadProbability {
     Status,
     /// How often it has changed so far (HA).
     History,
-    /// The same, with more weight to later cycles (WHA).
+    /// The same, with more weight on later cycles (WHA).
     WeightedHistory,
     /// Its PageRank (PRA).
     PageRank,
 }
 
-/// Cycles of a history that count.
+/// Maximum length of a history, in cycles.
 const CYCLES_MAX: u32 = 512;
 /// Factor of importance between two public PageRanks.
 const RANK_BASE: f64 = 6.0;
 /// The highest public PageRank.
 const RANK_MAX: f64 = 10.0;
 
-/// What the download probabilities of all pages need.
+/// State for the download probabilities of all pages.
 #[derive(Debug, Default)]
 pub(super) struct Eager {
     download_probability: DownloadProbability,
-    /// The cycles in which each page was found changed, if that matters.
+    /// The cycles in which each page was found changed, if the probability depends on them.
     changed_in: Vec<Vec<u32>>,
-    /// Importance of the least important page that counts at all.
+    /// Smallest importance above zero.
     importance_min: f64,
     history: Vec<bool>,
 }
 
 impl Eager {
-    /// Nothing is known yet.
+    /// No data yet.
     pub(super) fn new(download_probability: DownloadProbability) -> Self {
         Self { download_probability, ..Self::default() }
     }
 
-    /// A cycle begins.
+    /// Begins a cycle.
     pub(super) fn begin_cycle(&mut self, catalogue: &Catalogue) {
         match self.download_probability {
             DownloadProbability::Status => {}
@@ -69,7 +70,7 @@ impl Eager {
         }
     }
 
-    /// What visits found in a cycle.
+    /// Learns the outcomes of visits in a cycle.
     pub(super) fn learn(&mut self, observations: &[Observation], cycle: u32) {
         if matches!(
             self.download_probability,
@@ -78,7 +79,7 @@ impl Eager {
             for observation in observations.iter().filter(|observation| observation.outcome.is_change()) {
                 self.grow(observation.page.index() + 1);
                 let changed_in = &mut self.changed_in[observation.page.index()];
-                // Visits that others make come before the first cycle, too, and several times in one.
+                // Visits by others come before the first cycle too, and several times in one.
                 if cycle > 0 && changed_in.last() != Some(&cycle) {
                     changed_in.push(cycle);
                 }
@@ -92,7 +93,8 @@ impl Eager {
         }
     }
 
-    /// The chance that a sample has its neighbours downloaded in a cycle in which it was found changed or not.
+    /// The probability that a sample's neighbours are downloaded in a cycle, given whether the sample was
+    /// found changed.
     pub(super) fn probability(
         &mut self,
         catalogue: &Catalogue,
@@ -113,12 +115,12 @@ impl Eager {
         }
     }
 
-    /// Whether a page was found changed in each cycle up to this one.
+    /// Whether a page was found changed, for each cycle up to this one.
     fn history_of(&mut self, page: PageId, cycle: u32) -> &[bool] {
         let length = cycle.clamp(1, CYCLES_MAX);
         self.history.clear();
         self.history.resize(length as usize, false);
-        // A page that was found in this cycle has no history.
+        // A page that was discovered in this cycle has no history.
         for changed_in in self.changed_in.get(page.index()).into_iter().flatten().rev() {
             let Some(place) = (changed_in + length).checked_sub(cycle + 1) else { break };
             self.history[place as usize] = true;
@@ -127,9 +129,9 @@ impl Eager {
     }
 }
 
-/// The public PageRank of a page so many times as important as the least important one.
+/// The public PageRank of a page whose importance is `ratio` times that of the least important one.
 fn public_rank(ratio: f64) -> f64 {
-    // A page that does not count at all has the lowest rank.
+    // A page of no importance has the lowest rank.
     if ratio > 1.0 { (ratio.ln() / RANK_BASE.ln()).floor().clamp(0.0, RANK_MAX) } else { 0.0 }
 }
 

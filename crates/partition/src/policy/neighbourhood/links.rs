@@ -1,24 +1,25 @@
 //! Neighbours by links.
 //!
-//! **neighbours**, section 4.1: siblings, which have a common parent, are at 0, pages to which links lead at the number of links,
-//! pages from which links lead at minus that number. The theory's graph measures the distance of every page from a sample; here only
-//! the part of the graph is walked that the granularity reaches.
+//! **neighbours**, section 4.1: siblings, which have a common parent, are at distance 0; pages that links
+//! lead to are at the number of links; pages that links come from are at minus that number. The graph in the
+//! theory crate measures the distance of every page from a sample; here only the part of the graph within the
+//! granularity is walked.
 //!
 //! # Promises
-//! - For a granularity of zero and above exactly the pages that the text reaches.
+//! - For a granularity of zero and above: exactly the pages that the paper's distance reaches.
 //!
 //! # Departures
-//! Below zero a page that links lead to as well counts by them only if they lead there in no more steps than the granularity
-//! allows: the text would follow every link of the site to find out.
+//! Below zero, a page that is also reached by forward links counts as such only if they reach it within as
+//! many steps as the granularity allows. The paper would follow every link of the site to find out.
 
 use freshet_theory::neighbourhood::granularity::Granularity;
 
 use crate::policy::catalogue::{Catalogue, PageId};
 
-/// The walk through the links, with the marks that it leaves.
+/// Breadth-first search through the links, with its marks.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// The walk in which each page was last met.
+    /// The search that last reached each page.
     met_in: Vec<u32>,
     walk: u32,
 }
@@ -56,7 +57,8 @@ impl Links {
         self.meet(from);
     }
 
-    /// Marks a page; whether it is met for the first time in this walk. Links may name pages that are not known yet.
+    /// Marks a page and returns whether this search reaches it for the first time. Links may name unknown
+    /// pages.
     fn meet(&mut self, page: PageId) -> bool {
         let walk = self.walk;
         self.met_in.get_mut(page.index()).is_some_and(|met_in| std::mem::replace(met_in, walk) != walk)
@@ -72,9 +74,10 @@ impl Links {
         }
     }
 
-    /// Appends the pages that so many steps reach, breadth first.
+    /// Appends the pages within `steps` links, breadth first.
     ///
-    /// Siblings are met already, but the way to other pages may lead through them: they are walked through as well.
+    /// Siblings are marked already, but the way to other pages may lead through them, so the search passes
+    /// through them as well.
     fn follow<'a>(
         &mut self,
         links: &dyn Fn(PageId) -> &'a [PageId],
@@ -162,7 +165,8 @@ mod tests {
             let pairs: Vec<_> = links.iter().map(|(from, to)| (*from as usize, *to as usize)).collect();
             let expected = LinkGraph::new(12, &pairs).neighbours(page as usize, Granularity(granularity));
             let found = neighbours(&linked(12, &links), page, granularity);
-            let is_found = |expected: &usize| *expected == page as usize || found.contains(&(*expected as u32));
+            let is_found =
+                |expected: &usize| *expected == page as usize || found.contains(&(*expected as u32));
             prop_assert!(expected.iter().all(is_found));
             prop_assert!(!found.contains(&page));
         }

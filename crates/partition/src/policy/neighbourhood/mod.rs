@@ -1,10 +1,10 @@
-//! Samples at random, and the neighbours of those that changed: the policies of **neighbours**.
+//! The policies of **neighbours**: random samples, and the neighbours of those that changed.
 //!
 //! In reading order:
 //! - `links`: neighbours by links;
-//! - `directories`: neighbours by directories;
-//! - `clusters`: neighbours by what is known of the pages;
-//! - `eagerness`: whether a sample has its neighbours downloaded;
+//! - `directories`: neighbours by directory;
+//! - `clusters`: neighbours by the features of pages;
+//! - `download_probability`: whether the neighbours of a sample are downloaded;
 //! - `policy`: the cycle that joins them.
 
 mod clusters;

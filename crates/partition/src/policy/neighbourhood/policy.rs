@@ -1,15 +1,17 @@
 //! The cycle of samples and their neighbours.
 //!
-//! **neighbours**, section 3, Algorithms 1 and 2: until the downloads are used up, download a page at random; with its download
-//! probability, download its neighbours within the granularity too.
+//! **neighbours**, section 3, Algorithms 1 and 2: until the downloads are used up, download a page at random;
+//! with its download probability, download its neighbours within the granularity too.
 //!
 //! # Promises
-//! - A changed sample under `status` has all its neighbours downloaded, as far as the downloads go, before the next sample.
+//! - All neighbours of a changed sample under `status` are downloaded, as far as the downloads suffice,
+//!   before the next sample.
 //! - A sample that is no seed leads to no other download.
 //!
 //! # Departures
-//! - The text does not say which neighbours are downloaded when they are more than the downloads left: some drawn by lot.
-//! - A page that is gone is a changed sample, as the text counts removals among updates.
+//! - The paper does not say which neighbours are downloaded when there are more of them than downloads left.
+//!   Here some are drawn at random.
+//! - A page that is gone is a changed sample, as the paper counts removals among updates.
 
 use freshet_theory::neighbourhood::granularity::Granularity;
 use freshet_theory::units::Days;
@@ -38,7 +40,7 @@ pub enum Kinship {
     Cluster,
 }
 
-/// Who is a neighbour of whom.
+/// How the neighbours of a page are found.
 #[derive(Debug)]
 enum Neighbours {
     Link(Links),
@@ -46,16 +48,17 @@ enum Neighbours {
     Cluster(Box<Clusters>),
 }
 
-/// Samples, and the neighbours of some of them.
+/// Downloads samples, and the neighbours of some of them.
 #[derive(Debug)]
 pub(in crate::policy) struct Neighbourhood {
     neighbours: Neighbours,
     granularity: Granularity,
     eager: Eager,
     samples: RandomDraw,
-    /// The samples of which the visit is not known yet: a crawl asks for more while some are under way.
+    /// Samples whose visit is not known yet: a crawl asks for more while some are in progress.
     sampled: Vec<PageId>,
-    /// Neighbours of the last seed that are still to be downloaded.
+    /// Neighbours of the last seed (a sample whose neighbours are downloaded) that are still to be
+    /// downloaded.
     waiting: Vec<PageId>,
     open: OpenPages,
     seed: u64,
@@ -63,7 +66,7 @@ pub(in crate::policy) struct Neighbourhood {
 }
 
 impl Neighbourhood {
-    /// A policy that knows no page yet.
+    /// A policy without pages.
     pub(in crate::policy) fn new(
         kinship: Kinship,
         granularity: Granularity,
@@ -88,7 +91,7 @@ impl Neighbourhood {
         }
     }
 
-    /// Lets the open neighbours of a seed wait for download, in an order drawn by lot.
+    /// Queues the open neighbours of a seed for download, in random order.
     fn download_neighbours(&mut self, catalogue: &Catalogue, seed: PageId) {
         let (granularity, waiting) = (self.granularity, &mut self.waiting);
         match &mut self.neighbours {
@@ -218,7 +221,8 @@ mod tests {
 
     #[test]
     fn history_leads_to_neighbours_of_pages_that_used_to_change() {
-        // After nine cycles the first directory is known to change; a sample of it is a seed three times of five.
+        // After nine cycles the first directory is known to change; a sample of it is a seed three times of
+        // five.
         let visits = drive(&world(), &mut *policy("directory:0:ha", 0.3, 1), 30, 30);
         let found: usize = visits[9..].iter().map(|visits| changed(visits)).sum();
         let random = drive(&world(), &mut *policy("random", 0.3, 1), 30, 30);
