@@ -229,7 +229,8 @@ fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
         command.args(["--budget", "unlimited", "--host-delay", "100ms", "--for", "60s", "--quiet"]);
         let mut crawl = command.stderr(Stdio::piped()).spawn().expect("the program starts");
         let begun = Instant::now();
-        while !directory.join("socket").exists() && begun.elapsed() < Duration::from_secs(20) {
+        // The socket is there before the rest of the directory is made.
+        while !directory.join("status.json").exists() && begun.elapsed() < Duration::from_secs(20) {
             std::thread::sleep(Duration::from_millis(20));
         }
         std::thread::sleep(Duration::from_millis(500));
@@ -276,7 +277,7 @@ fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
 fn a_file_that_goes_away_under_a_crawl_ends_it() {
     let place = tempfile::tempdir().expect("a directory");
     let web = web(place.path());
-    let ways: [(&str, fn(&Path)); 4] = [
+    let ways: [(&str, fn(&Path)); 6] = [
         ("collection", |path| fs::remove_file(path).expect("it is removed")),
         ("log", |path| fs::remove_file(path).expect("it is removed")),
         ("log", |path| {
@@ -284,6 +285,8 @@ fn a_file_that_goes_away_under_a_crawl_ends_it() {
             file.set_len(100).expect("it is cut");
         }),
         ("LOCK", |path| fs::remove_file(path).expect("it is removed")),
+        ("state/version", |path| fs::remove_file(path).expect("it is removed")),
+        ("state/keyspaces/2/current", |path| fs::remove_file(path).expect("it is removed")),
     ];
     for (number, (part, meddle)) in ways.into_iter().enumerate() {
         let directory = place.path().join(format!("crawl-{number}"));

@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::error::StoreError;
 use crate::inspect::listed;
@@ -25,6 +26,9 @@ const PARTS: [&str; 8] = [
     "history",
     url_files::FOLDER,
 ];
+
+/// Wait after a part is missed, to tell a directory that is being deleted from one that lost a part.
+const DELETION: Duration = Duration::from_millis(200);
 
 /// The parts of a store's directory as they were when it was opened.
 #[derive(Debug)]
@@ -55,6 +59,8 @@ impl Presence {
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, device, number) in &self.parts {
             let Some(what) = change_of(path, (*device, *number), None)? else { continue };
+            // Who deletes a directory deletes one part after the other.
+            std::thread::sleep(DELETION);
             let is_whole = !self.directory.exists();
             let path = if is_whole { self.directory.clone() } else { path.clone() };
             return Err(StoreError::Lost { path, what });

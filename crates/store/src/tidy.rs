@@ -106,9 +106,7 @@ impl Store {
 
     /// Writes the index file of a segment from the lines that are kept of it.
     pub(crate) fn write_kept_lines(&self, number: u32) -> Result<(), StoreError> {
-        let range = KeyRange::prefix(&number.to_be_bytes());
-        let lines = self.state.scan(Space::Index, range, Direction::Forward);
-        index::write(&self.index_path(number), lines.map(|entry| Ok(entry?.0.split_off(4))))
+        index::write_kept(self.state.as_ref(), &self.shared.collection(), number)
     }
 
     fn index_path(&self, number: u32) -> PathBuf {

@@ -130,15 +130,12 @@ impl PastPages {
             self.hot.push(record.url);
         }
         let site = record.site;
+        // A page whose only copy a repair found damaged waits for its first visit again.
         let has_lost_copy = has_lost_copy(record);
         if !has_lost_copy {
             self.pages.push(PastPage::Kept { page, site, importance: record.importance });
         }
-        if has_lost_copy {
-            // A repair found its only copy damaged. The next visit copies it as if for the first time.
-            let again = record.last_visit.unwrap_or_default();
-            self.tell(page, Event::Unsettled { page, site, is_first: true, again });
-        } else if record.visits == 0 {
+        if record.visits == 0 || has_lost_copy {
             self.pages.push(PastPage::Waits { page, site, url: record.url });
         } else if record.text_digest.is_none() || record.gone {
             let again = record.last_visit.unwrap_or_default().plus_millis(retry_wait(record));

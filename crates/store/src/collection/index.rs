@@ -16,10 +16,11 @@ use freshet_protocol::time::Timestamp;
 
 use crate::collection::digest::{Sha1Digest, base32};
 use crate::collection::reading::SegmentRecords;
-use crate::collection::segment::file_name;
+use crate::collection::segment::{file_name, index_name};
 use crate::collection::surt::surt;
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
+use crate::key_value::{Direction, KeyRange, Space, View};
 
 /// What a line of the index tells.
 #[derive(Clone, Debug)]
@@ -113,6 +114,13 @@ pub(crate) fn write(
     let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
     file.sync_all().map_err(failed)?;
     fs::rename(&unfinished, path).map_err(failed)
+}
+
+/// Writes the index file of a segment from the lines that the key-value store keeps of it.
+pub(crate) fn write_kept(state: &dyn View, collection: &Path, number: u32) -> Result<(), StoreError> {
+    let range = KeyRange::prefix(&number.to_be_bytes());
+    let lines = state.scan(Space::Index, range, Direction::Forward);
+    write(&collection.join(index_name(number)), lines.map(|entry| Ok(entry?.0.split_off(4))))
 }
 
 /// A text as JSON.

@@ -72,6 +72,13 @@ impl Ground<'_> {
 
     /// Makes everything that was done durable. `clean` says that the crawl had ended cleanly before the repair.
     pub(super) fn sync(&self, clean: bool) -> Result<(), StoreError> {
+        // After a clean end the last segment has an index of all its records.
+        if clean
+            && let Some((number, record)) = segments(self.state).last().transpose()?
+            && !record.indexed
+        {
+            index::write_kept(self.state, &self.collection(), number)?;
+        }
         let (ledger, counters) = &mut *self.ledger.borrow_mut();
         ledger.sync_segment(self.state, &self.collection(), counters, clean)
     }
