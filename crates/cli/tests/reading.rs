@@ -281,6 +281,41 @@ fn a_directory_that_may_not_be_looked_into_is_not_said_to_hold_no_crawl() {
     fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).expect("it is opened");
 }
 
+/// A named pipe in place of a file made every command wait without end.
+#[test]
+fn a_named_pipe_in_place_of_a_file_is_refused_at_once() {
+    let trial = Trial::begin();
+    let crawled = trial.crawl(&["--for", "2s"]).status().expect("the program starts");
+    assert!(crawled.success());
+    for name in ["SYNCED", "LOCK", "FORMAT", "options.toml", "status.json", "startup-index", "state/version"]
+    {
+        let path = trial.directory().join(name);
+        let kept = path.with_extension("kept");
+        fs::rename(&path, &kept).expect("it is moved");
+        let made = Command::new("mkfifo").arg("-m").arg("666").arg(&path).status().expect("mkfifo starts");
+        assert!(made.success());
+        for arguments in [&["status"][..], &["pages"], &["fsck"], &["crawl", "--for", "1s"]] {
+            let directory = trial.directory();
+            let place = ["--dir", directory.to_str().expect("a path")];
+            let mut command = trial.reader(&[arguments, &place].concat());
+            let mut child = command.stderr(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+            let begun = Instant::now();
+            while child.try_wait().expect("it is looked at").is_none()
+                && begun.elapsed() < Duration::from_secs(20)
+            {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let _ = child.kill();
+            let output = child.wait_with_output().expect("it has ended");
+            let said = [output.stdout, output.stderr].concat();
+            let said = String::from_utf8_lossy(&said);
+            assert!(!output.status.success() && said.contains("named pipe"), "{name} {arguments:?}: {said}");
+        }
+        fs::remove_file(&path).expect("it is removed");
+        fs::rename(&kept, &path).expect("it is as it was");
+    }
+}
+
 #[test]
 fn a_state_that_was_emptied_is_refused_and_costs_nothing() {
     let trial = Trial::begin();

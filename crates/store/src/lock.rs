@@ -62,7 +62,9 @@ impl Lock {
 
     /// The process that has the lock, as its file says; none if nobody has. Nothing is written.
     pub fn holder(directory: &Path) -> Option<String> {
-        let mut file = File::open(directory.join(FILE_NAME)).ok()?;
+        let path = directory.join(FILE_NAME);
+        // A named pipe in its place would make us wait.
+        let mut file = path.is_file().then(|| File::open(path))?.ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {
                 let mut pid = String::new();

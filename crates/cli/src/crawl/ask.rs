@@ -13,6 +13,7 @@ use freshet_crawl::query_socket::{self, Reply};
 use freshet_crawl::settings::Settings;
 use freshet_crawl::status::{ChangeLine, Process};
 use freshet_crawl::stopped;
+use freshet_store::odd_files::refuse_odd_files;
 
 use super::config::Config;
 use super::run::warn_of_conversion;
@@ -274,6 +275,7 @@ pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
         }
         _ => {}
     }
+    refuse_odd_files(directory)?;
     if !is_crawl(directory) {
         bail!(
             "{} holds no crawl: begin one with freshet crawl, or name its directory with --dir",

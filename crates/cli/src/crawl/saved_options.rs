@@ -14,6 +14,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use freshet_store::log::event::saved_options;
+use freshet_store::odd_files::refuse_odd_files;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, ModeName, UpdateName, WeightsConfig};
@@ -212,6 +213,7 @@ pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config>
     if directory.exists() && !directory.is_dir() {
         bail!("--dir: {} is a file, and must be the directory of a crawl", directory.display());
     }
+    refuse_odd_files(directory)?;
     let beside = directory.join("freshet.toml");
     let mut config = match file {
         Some(path) => Config::read(path)?,
