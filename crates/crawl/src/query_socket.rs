@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use freshet_fetch::page::Canonical;
 use freshet_fetch::web::Experience;
-use freshet_store::lock::Lock;
+use freshet_store::directory::lock::Lock;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lines, Take};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};

@@ -22,15 +22,17 @@ use super::segments::{Ground, repair_segments};
 use super::state::sound_state;
 use super::urls::{repair_url_files, url_rows};
 use super::visits::repair_visits;
-use crate::aside::Aside;
-use crate::check::{Findings, check_into};
-use crate::convert::{convert, put_commands};
+use crate::check::check_into;
+use crate::directory::aside::Aside;
+use crate::directory::format::{Format, known_format, refuse_what_is_none};
+use crate::directory::lock::Lock;
 use crate::error::StoreError;
-use crate::inspect::{CACHE_BYTES, take_lock};
+use crate::findings::Findings;
 use crate::key_value::{Batch, KeyValue};
+use crate::opening::convert::{convert, put_commands};
 use crate::reader::{Hold, Reader, Shared};
+use crate::repair::state::CACHE_BYTES;
 use crate::startup_index;
-use crate::store::{Format, known_format};
 
 /// What a repair did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -95,6 +97,12 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     let findings = check_into(&Reader { shared: Arc::new(shared) }, Findings::default())?;
     let aside = aside.folder().map(Path::to_path_buf);
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
+}
+
+/// Takes the lock of a directory that holds a crawl.
+fn take_lock(directory: &Path) -> Result<Lock, StoreError> {
+    refuse_what_is_none(directory)?;
+    Lock::take(directory)
 }
 
 /// Converts a directory of the first format; whether it could be. One that is damaged is repaired as if it had lost its log.

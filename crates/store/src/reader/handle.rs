@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use freshet_protocol::codec::Record as _;
 use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
 use freshet_protocol::time::Timestamp;
 
@@ -19,23 +18,18 @@ use crate::collection::StoredResponse;
 use crate::collection::reading::{read_record, read_response};
 use crate::collection::warc::WarcRecord;
 use crate::counters::Counters;
+use crate::directory::lock::Lock;
+use crate::directory::readers::Reading;
 use crate::error::StoreError;
 use crate::history::columns::NumberedVisit;
-use crate::history::files::{decode, registered};
 use crate::history::{VisitOutcome, VisitQuery, query};
-use crate::key_value::{Direction, KeyRange, Readable, Space, View};
+use crate::identity::{IDENTITY, Identity};
+use crate::key_value::{Direction, KeyRange, Readable, Space};
 use crate::links::Links;
-use crate::lock::Lock;
-use crate::log::files::{LogFile, listed};
-use crate::log::step::entries;
-use crate::readers::Reading;
-use crate::reading::refuse_what_is_none;
-use crate::recovery::refuse_at_first_sight;
-use crate::scratch::Scratch;
+use crate::opening::moment::latest_moment;
+use crate::reader::scratch::Scratch;
 use crate::sites::{SiteRecord, Sites};
 use crate::startup_index::{Piece, Reach, StartupIndex};
-use crate::store::{COUNTERS, DiskUse, Format, IDENTITY, Identity, known_format};
-use crate::synced::{self, Synced};
 use crate::versions::{Version, Versions};
 
 /// What the store and its readers share.
@@ -70,6 +64,19 @@ impl Shared {
     }
 }
 
+/// The bytes that a store takes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DiskUse {
+    /// The key-value store, roughly.
+    pub state: u64,
+    /// The Collection.
+    pub collection: u64,
+    /// The History.
+    pub history: u64,
+    /// The limit on the Collection, if there is one.
+    pub collection_limit: Option<u64>,
+}
+
 /// A handle to read the store with. Of a store that is open for writing, the directory stays locked as long as one is held.
 #[derive(Clone)]
 pub struct Reader {
@@ -100,7 +107,7 @@ impl Reader {
 
     /// The start-up index of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.
     pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
-        let identity = crate::all_urls::read(self.shared.view.as_ref(), Space::Meta, IDENTITY);
+        let identity = crate::records::read(self.shared.view.as_ref(), Space::Meta, IDENTITY);
         let id = identity.ok().flatten().map_or([0; 16], |identity: Identity| identity.id);
         let reach = self.counters().map_or(Reach::default(), |counters| Reach::of(&counters));
         StartupIndex::look(&self.shared.directory, id, form, reach, each)
@@ -119,7 +126,7 @@ impl Reader {
 
     /// How much there is of everything.
     pub fn counters(&self) -> Result<Counters, StoreError> {
-        let counters = crate::all_urls::read(self.shared.view.as_ref(), Space::Meta, b"counters")?;
+        let counters = crate::records::read(self.shared.view.as_ref(), Space::Meta, b"counters")?;
         Ok(counters.unwrap_or_default())
     }
 
@@ -279,35 +286,6 @@ impl Reader {
     }
 }
 
-/// What was made durable of the store in this directory, if nothing of it is missing at first sight: without opening it.
-pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
-    refuse_what_is_none(directory)?;
-    if known_format(directory)? == Some(Format::First) {
-        return Err(StoreError::Earlier { directory: directory.to_path_buf() });
-    }
-    let synced = synced::read(directory)?;
-    refuse_at_first_sight(directory, &synced)?;
-    Ok(synced)
-}
-
-/// The counters after the last whole step of the log, if steps were taken after what was made durable: what a process that was killed had committed.
-pub fn counters_beyond(directory: &Path, synced: &Synced) -> Result<Option<Counters>, StoreError> {
-    let mut last = None;
-    for (first, path) in listed(directory)? {
-        if first < synced.log {
-            continue;
-        }
-        let file = LogFile::read(&path, first, synced.store)?;
-        let begin = if first == synced.log { synced.log_bytes } else { 0 };
-        for frame in file.frames_from(begin) {
-            let said = entries(&frame.content).filter_map(Result::ok);
-            let counters = said.filter(|(space, key, _)| *space == Space::Meta && key == COUNTERS).last();
-            last = counters.and_then(|(_, _, value)| Counters::decode(&value?).ok()).or(last);
-        }
-    }
-    Ok(last)
-}
-
 /// Bytes on disk of the files in a folder and below, without the holes in them.
 fn bytes_within(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
@@ -318,21 +296,4 @@ fn bytes_within(folder: &Path) -> u64 {
             Err(_) => 0,
         })
         .sum()
-}
-
-/// The latest moment that a state tells of.
-pub(crate) fn latest_moment(state: &dyn View) -> Result<Option<Timestamp>, StoreError> {
-    /// Visits that may have been committed out of the order of their times.
-    const VISITS: usize = 1000;
-    let mut latest = None;
-    for entry in crate::store::segments(state) {
-        let (_, segment) = entry?;
-        latest = latest.max((segment.versions > 0).then_some(segment.last));
-    }
-    latest = latest.max(registered(state)?.values().map(|file| file.last).max());
-    for entry in state.scan(Space::Visits, KeyRange::all(), Direction::Backward).take(VISITS) {
-        let (key, value) = entry?;
-        latest = latest.max(Some(decode(&key, &value)?.row.time));
-    }
-    Ok(latest)
 }

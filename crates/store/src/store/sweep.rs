@@ -17,17 +17,17 @@ use freshet_protocol::codec::{Malformed, Record as _};
 use freshet_protocol::ids::{PageNumber, Place};
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::read;
+use super::opened::Store;
+use super::tidy::Tidied;
 use crate::coll_urls::PageRecord;
 use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::reading::read_record;
-use crate::collection::segment::{self, SegmentRecord};
+use crate::collection::segment::{self, SegmentRecord, segments};
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, KeyRange, Space};
-use crate::store::{Store, place_key, segments};
-use crate::tidy::Tidied;
-use crate::versions::{VersionRecord, Versions, parse_version_key};
+use crate::records::read;
+use crate::versions::{VersionRecord, Versions, parse_version_key, place_key};
 
 /// Versions that are looked at in one step.
 const VERSIONS_PER_STEP: usize = 2000;

@@ -15,16 +15,16 @@ use freshet_protocol::ids::UrlId;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::all_urls::AllUrls;
-use crate::check::{Findings, relative};
 use crate::counters::Counters;
+use crate::directory::folders::relative;
 use crate::error::StoreError;
+use crate::findings::Findings;
 use crate::history::files::checksum;
 use crate::key_value::{Space, View};
-use crate::log::event::OPTIONS;
+use crate::log::event::{OPTIONS, OPTIONS_FILE};
 use crate::log::files::{LogFile, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step::entries;
-use crate::repair::OPTIONS_FILE;
 use crate::synced::{self, Synced};
 use crate::url_files::{self, FOLDER, UrlRow};
 

@@ -10,20 +10,6 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
-use crate::store::FORMAT_FILE;
-use crate::{lock, synced, url_files};
-
-/// The parts that are looked up; those that were not there at opening are not missed.
-const PARTS: [&str; 8] = [
-    FORMAT_FILE,
-    lock::FILE_NAME,
-    synced::FILE_NAME,
-    "log",
-    "state",
-    "collection",
-    "history",
-    url_files::FOLDER,
-];
 
 /// The parts of a store's directory as they were when it was opened.
 #[derive(Debug)]
@@ -34,10 +20,10 @@ pub(crate) struct Presence {
 }
 
 impl Presence {
-    /// The parts as they are now.
-    pub(crate) fn of(directory: &Path) -> Result<Self, StoreError> {
+    /// The parts of these names as they are now; those that are not there are not missed.
+    pub(crate) fn of(directory: &Path, names: &[&str]) -> Result<Self, StoreError> {
         let mut parts = Vec::new();
-        for part in PARTS {
+        for part in names {
             let path = directory.join(part);
             match fs::metadata(&path) {
                 Ok(found) => parts.push((path, found.dev(), found.ino())),
@@ -97,8 +83,9 @@ mod tests {
         for part in ["state", "collection"] {
             fs::create_dir_all(directory.join(part)).expect("it is made");
         }
-        fs::write(directory.join(FORMAT_FILE), "").expect("it is written");
-        let presence = Presence::of(&directory).expect("it is looked up");
+        fs::write(directory.join("FORMAT"), "").expect("it is written");
+        let presence =
+            Presence::of(&directory, &["FORMAT", "state", "collection", "history"]).expect("it is looked up");
         presence.check().expect("all is there");
         fs::create_dir(directory.join("history")).expect("it is made");
         presence.check().expect("all is there");
@@ -122,7 +109,7 @@ mod tests {
         let replaced = |path: &Path| {
             fs::rename(path, path.with_extension("old")).expect("moved");
             fs::create_dir(path).expect("made");
-            fs::write(path.join(FORMAT_FILE), "").expect("written");
+            fs::write(path.join("FORMAT"), "").expect("written");
         };
         check_lost(replaced, "crawl/FORMAT", "it was replaced by another");
     }

@@ -1,6 +1,6 @@
 //! A store opened to be read, whatever its process does: crawl, open, stand still, or not run at all.
 //!
-//! The state is copied ([`crate::scratch`]), and the steps of the log that the copy lacks are taken in the copy; the Collection and the History are read
+//! The state is copied ([`super::scratch`]), and the steps of the log that the copy lacks are taken in the copy; the Collection and the History are read
 //! where they are. Several readers do not know of each other, and need no permission to write.
 //!
 //! # Promises
@@ -12,20 +12,21 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use crate::all_urls::read;
-use crate::collection::segment::Tail;
-use crate::counters::Counters;
+use crate::collection::segment::{Tail, segments};
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::format::{Format, known_format, refuse_what_is_none};
+use crate::directory::lock::Lock;
+use crate::directory::readers::Reading;
 use crate::error::StoreError;
-use crate::inspect::open_state;
+use crate::identity::{Identity, known_identity};
 use crate::key_value::{Durability, KeyValue, Space};
-use crate::lock::Lock;
-use crate::making::has_begun;
-use crate::mend::mend_tail;
+use crate::opening::engine::open_state;
+use crate::opening::making::has_begun;
+use crate::opening::mend::mend_tail;
+use crate::opening::recovery::recover;
+use crate::reader::scratch::Scratch;
 use crate::reader::{Hold, Reader, Shared};
-use crate::readers::Reading;
-use crate::recovery::recover;
-use crate::scratch::Scratch;
-use crate::store::{COUNTERS, FORMAT_FILE, Format, Identity, known_format, known_identity, segments};
+use crate::records::read;
 use crate::synced::{self, Synced};
 
 /// Bytes of memory for what was read last.
@@ -131,16 +132,6 @@ impl Copy {
     }
 }
 
-/// Refuses a directory that holds no crawl.
-pub(crate) fn refuse_what_is_none(directory: &Path) -> Result<(), StoreError> {
-    let is_there = |name: &str| directory.join(name).exists();
-    if is_there(FORMAT_FILE) || is_there("state") || is_there("collection") {
-        return Ok(());
-    }
-    let reason = "it has none of `FORMAT`, `state` and `collection`".to_owned();
-    Err(StoreError::NotAStore { directory: directory.to_path_buf(), reason })
-}
-
 /// Forgets, in the copy, versions whose bytes a loss of power took, as a crawl that starts would.
 fn forget_torn(directory: &Path, state: &dyn KeyValue, synced: &Synced) -> Result<(), StoreError> {
     let collection: PathBuf = directory.join("collection");
@@ -150,6 +141,6 @@ fn forget_torn(directory: &Path, state: &dyn KeyValue, synced: &Synced) -> Resul
     }
     let mut counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
     let lost = mend_tail(state, &collection, number, &record, &mut counters)?;
-    crate::recovery::refuse_mended(&collection, (number, lost.segment.bytes), synced)?;
+    crate::opening::recovery::refuse_mended(&collection, (number, lost.segment.bytes), synced)?;
     Ok(state.commit(lost.batch, Durability::Buffered)?)
 }

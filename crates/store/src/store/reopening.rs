@@ -6,11 +6,12 @@
 //! # Promises
 //! - A commit that failed and yet took effect is not made a second time, and its bytes in the Collection and in the log stay.
 
-use crate::all_urls::read;
+use super::opened::Store;
 use crate::changes::{Changes, Committed};
+use crate::counters::COUNTERS;
 use crate::error::StoreError;
 use crate::key_value::Space;
-use crate::store::{COUNTERS, Store};
+use crate::records::read;
 
 /// A commit of which it is not known whether it took effect.
 #[derive(Debug)]

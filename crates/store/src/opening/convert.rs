@@ -13,19 +13,22 @@ use std::path::Path;
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::ids::PageNumber;
 
-use crate::all_urls::read;
 use crate::coll_urls::CollUrls;
-use crate::collection::segment::{self, sync_directory};
-use crate::counters::Counters;
+use crate::collection::segment;
+use crate::collection::segment::segments;
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::folders::{listed, sync_directory};
+use crate::directory::format::{FORMAT_FILE, format_text};
 use crate::error::StoreError;
 use crate::history::files;
-use crate::inspect::listed;
+use crate::identity::known_identity;
 use crate::key_value::{Batch, Durability, KeyValue, Space};
 use crate::log::event::{pause_name, pin_name};
-use crate::making::begin_log;
-use crate::reader::latest_moment;
+use crate::opening::engine::open_engine;
+use crate::opening::making::begin_log;
+use crate::opening::moment::latest_moment;
+use crate::records::read;
 use crate::sites::Sites;
-use crate::store::{COUNTERS, FORMAT_FILE, format_text, known_identity, open_engine, segments};
 use crate::url_files;
 
 /// Converts the directory of a crawl that no process has open.

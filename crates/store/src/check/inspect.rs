@@ -7,25 +7,23 @@
 
 use std::fs;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::Path;
 
-use crate::all_urls::read;
-use crate::check::{Findings, relative};
+use crate::collection::segment::segments;
+use crate::directory::folders::{listed, relative};
+use crate::directory::format::{FORMAT, FORMAT_FILE, format_text, refuse_what_is_none};
+use crate::directory::lock::Lock;
+use crate::directory::readers::Reading;
 use crate::error::StoreError;
-use crate::key_value::{KeyValue, OnDisk, Space, View};
-use crate::lock::Lock;
-use crate::making::has_begun;
-use crate::reader::Reader;
-use crate::readers::Reading;
-use crate::reading::{Copy, refuse_what_is_none};
-use crate::recovery::recover;
-use crate::store::{FORMAT, FORMAT_FILE, IDENTITY, Identity, format_text, segments};
+use crate::findings::Findings;
+use crate::identity::{IDENTITY, Identity};
+use crate::key_value::{KeyValue, Space, View};
+use crate::opening::engine::keyspace_folders;
+use crate::opening::making::has_begun;
+use crate::opening::recovery::recover;
+use crate::reader::{Copy, Reader};
+use crate::records::read;
 use crate::synced::{self, Synced};
-
-/// Bytes of memory for what was read last, while a store is repaired.
-pub(crate) const CACHE_BYTES: u64 = 64 << 20;
 
 /// A store as it was found.
 pub(crate) struct Inspected {
@@ -105,56 +103,6 @@ fn refusal(
     }
 }
 
-/// Takes the lock of a directory that holds a crawl.
-pub(crate) fn take_lock(directory: &Path) -> Result<Lock, StoreError> {
-    refuse_what_is_none(directory)?;
-    Lock::take(directory)
-}
-
-/// Opens the engine; why it cannot, if that is no refusal of the system.
-pub(crate) fn open_state(
-    directory: &Path,
-    cache_bytes: u64,
-) -> Result<Result<Box<dyn KeyValue>, String>, StoreError> {
-    let path = directory.join("state");
-    if let Some(folder) = folder_without_current(&path)? {
-        return Ok(Err(format!(
-            "{} is missing: which tables count is not known",
-            relative(&folder.join("current"), directory)
-        )));
-    }
-    if SystemTime::now() < SystemTime::UNIX_EPOCH {
-        return Err(StoreError::Clock);
-    }
-    // The engine asserts what it expects of its own files: a panic of it is a fault of the files.
-    match catch_unwind(AssertUnwindSafe(|| OnDisk::open(&path, cache_bytes))) {
-        Ok(Ok(state)) => Ok(Ok(Box::new(state))),
-        Ok(Err(error)) => match StoreError::from(error) {
-            StoreError::File { source, .. } if is_damage(&source) => {
-                Ok(Err(format!("it cannot be opened: {source}")))
-            }
-            StoreError::State { reason, .. } => Ok(Err(format!("it cannot be opened: {reason}"))),
-            refusal => Err(refusal),
-        },
-        Err(_) => Ok(Err("it cannot be opened: the engine gave up".to_owned())),
-    }
-}
-
-/// Whether the system was asked in vain because of what is in the files.
-fn is_damage(error: &io::Error) -> bool {
-    !matches!(
-        error.kind(),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::StorageFull
-    ) && !is_out_of_files(error)
-}
-
-/// Whether the process may not open another file.
-pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
-    const EMFILE: i32 = 24;
-    const ENFILE: i32 = 23;
-    matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
-}
-
 fn inspect_format(directory: &Path, findings: &mut Findings) -> Result<(), StoreError> {
     let path = directory.join(FORMAT_FILE);
     match fs::read(&path) {
@@ -193,34 +141,6 @@ fn inspect_state(directory: &Path, findings: &mut Findings) -> Result<(), StoreE
         }
     }
     Ok(())
-}
-
-/// The folder of a keyspace that has tables and does not know which of them count: the engine would take it for empty and remove them.
-fn folder_without_current(state: &Path) -> Result<Option<PathBuf>, StoreError> {
-    Ok(keyspace_folders(state)?.into_iter().find(|folder| {
-        let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());
-        has_tables && !folder.join("current").exists()
-    }))
-}
-
-fn keyspace_folders(state: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let folder = state.join("keyspaces");
-    if !folder.is_dir() {
-        return Ok(Vec::new());
-    }
-    let mut folders = listed(&folder)?;
-    folders.retain(|path| path.is_dir());
-    Ok(folders)
-}
-
-/// What stands in a folder, sorted.
-pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    let entries = fs::read_dir(folder).map_err(StoreError::file("list", folder))?;
-    let mut paths = entries
-        .map(|entry| Ok(entry.map_err(StoreError::file("list", folder))?.path()))
-        .collect::<Result<Vec<_>, StoreError>>()?;
-    paths.sort();
-    Ok(paths)
 }
 
 /// Files of which no commit knows: what a crash leaves.

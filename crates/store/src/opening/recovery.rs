@@ -10,44 +10,26 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use freshet_protocol::ids::Place;
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::read;
 use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::reading::SegmentRecords;
-use crate::collection::segment::{self, SegmentRecord};
-use crate::counters::Counters;
+use crate::collection::segment::{self, SegmentRecord, segments};
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::folders::listed as listed_folder;
 use crate::error::StoreError;
 use crate::history::files::registered;
-use crate::inspect::listed as listed_folder;
+use crate::identity::Identity;
 use crate::key_value::{Batch, Durability, KeyValue, Space, View};
+use crate::log::end::LogEnd;
 use crate::log::files::{LogFile, listed};
 use crate::log::frame::{Frame, Kind, next_frame};
 use crate::log::step::replayed;
-use crate::store::{COUNTERS, Identity, segments};
+use crate::records::read;
 use crate::synced::Synced;
-
-/// The end of the log, as it was found.
-#[derive(Debug)]
-pub(crate) struct LogEnd {
-    /// The last file.
-    pub(crate) path: PathBuf,
-    /// The first step that it may hold.
-    pub(crate) first: u64,
-    /// Bytes of it that are whole records.
-    pub(crate) bytes: u64,
-    /// Bytes after them, of a record that a crash has torn.
-    pub(crate) torn: u64,
-    /// The last step of the log.
-    pub(crate) step: u64,
-    /// When it was taken.
-    pub(crate) time: Timestamp,
-    /// Steps that were taken again, because the state did not have them.
-    pub(crate) replayed: u64,
-}
 
 /// Refuses what is behind, and brings the state up to the end of the log.
 pub(crate) fn recover(
@@ -302,18 +284,4 @@ fn refuse_other_length(path: &Path, bytes: u64) -> Result<(), StoreError> {
         }
         Err(error) => Err(StoreError::file("read the length of", path)(error)),
     }
-}
-
-/// The records of steps that the state has and the log lost in a loss of power, from the first that is missing.
-pub(crate) fn steps_beyond(state: &dyn View, end: &LogEnd) -> Result<Vec<Vec<u8>>, StoreError> {
-    let counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
-    (end.step + 1..=counters.commits)
-        .map(|step| {
-            state.get(Space::Steps, &step.to_be_bytes())?.ok_or_else(|| {
-                let reason =
-                    format!("it ends at step {}, and the state knows {}", end.step, counters.commits);
-                StoreError::behind(&end.path, &reason)
-            })
-        })
-        .collect()
 }

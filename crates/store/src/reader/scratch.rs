@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::error::StoreError;
-use crate::inspect::{is_out_of_files, listed};
+use crate::directory::folders::listed;
+use crate::error::{StoreError, is_out_of_files};
 
 /// How the names of the folders begin.
 const PREFIX: &str = "freshet-read-";

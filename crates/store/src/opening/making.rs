@@ -13,14 +13,15 @@ use std::path::{Path, PathBuf};
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::time::Timestamp;
 
-use crate::collection::segment::sync_directory;
-use crate::counters::Counters;
+use crate::collection::segment::segments;
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::folders::sync_directory;
 use crate::error::StoreError;
+use crate::identity::{IDENTITY, Identity, new_identity};
 use crate::key_value::{Batch, Durability, KeyValue as _, OnDisk, Space, View};
-use crate::ledger::{Ledger, options_hash};
-use crate::log::event::OPTIONS;
+use crate::ledger::Ledger;
+use crate::log::event::{OPTIONS, options_hash};
 use crate::log::files::{LogFile, listed};
-use crate::store::{COUNTERS, IDENTITY, Identity, new_identity, segments};
 use crate::synced::{Synced, SyncedFile};
 use crate::url_files;
 
@@ -106,40 +107,4 @@ fn has_files(directory: &Path) -> bool {
         files.len() > 1 || files.iter().any(has_steps)
     };
     ["collection", "history", url_files::FOLDER].into_iter().any(has_any) || has_step()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::check::check_directory;
-    use crate::store::{Settings, Store};
-
-    /// Killed while the engine made its first files, a crawl could not be started again: the engine found some of them and gave up.
-    #[test]
-    fn what_a_kill_left_of_a_store_in_the_making_is_made_anew() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path();
-        fs::write(path.join("FORMAT"), crate::store::format_text()).expect("it is written");
-        fs::create_dir_all(path.join(UNFINISHED).join("keyspaces/0")).expect("it is made");
-        fs::write(path.join(UNFINISHED).join("0.jnl"), b"half").expect("it is written");
-        let findings = check_directory(path).expect("it can be looked at");
-        assert!(findings.is_clean() && findings.leftovers.len() == 1, "{findings:?}");
-        drop(Store::open(path, Settings::default()).expect("it is made anew"));
-        assert!(!path.join(UNFINISHED).exists());
-        assert!(check_directory(path).expect("it can be looked at").is_clean());
-    }
-
-    #[test]
-    fn a_state_that_is_missing_beside_pages_is_not_made_anew_in_silence() {
-        let directory = tempfile::tempdir().expect("a directory");
-        let path = directory.path();
-        drop(Store::open(path, Settings::default()).expect("it is made"));
-        fs::write(path.join("collection/segment-00000001.warc.gz"), b"pages").expect("it is written");
-        fs::remove_dir_all(path.join("state")).expect("it is removed");
-        let refused =
-            Store::open(path, Settings::default()).expect_err("it would know of no page").to_string();
-        assert!(refused.contains("fsck --repair"), "{refused}");
-        assert!(path.join("collection/segment-00000001.warc.gz").exists());
-        assert!(!check_directory(path).expect("it can be looked at").is_clean());
-    }
 }

@@ -13,15 +13,14 @@ use freshet_protocol::codec::{Malformed, Record as _};
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::read;
 use crate::coll_urls::PageRecord;
 use crate::collection::reading::SegmentRecords;
 use crate::collection::segment::SegmentRecord;
 use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, KeyRange, KeyValue, Space};
-use crate::store::place_key;
-use crate::versions::{VersionKind, Versions, parse_version_key, version_key};
+use crate::records::read;
+use crate::versions::{VersionKind, Versions, parse_version_key, place_key, version_key};
 
 /// What is left of a segment whose end was lost.
 pub(crate) struct Mend {

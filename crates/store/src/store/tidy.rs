@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::read;
+use super::opened::Store;
 use crate::collection::index;
 use crate::collection::segment::{self, SegmentRecord};
 use crate::counters::Counters;
+use crate::directory::room::check_room;
 use crate::error::StoreError;
 use crate::history::files;
 use crate::key_value::{Batch, Direction, KeyRange, Space};
-use crate::room::check_room;
-use crate::store::Store;
+use crate::records::read;
 use crate::url_files;
 
 /// Milliseconds of a day.

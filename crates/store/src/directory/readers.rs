@@ -10,7 +10,7 @@
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
-use crate::store::FORMAT_FILE;
+use crate::directory::format::FORMAT_FILE;
 
 /// A reader is there as long as this is held.
 #[derive(Debug)]

@@ -6,19 +6,20 @@ use freshet_protocol::codec::Record as _;
 use freshet_protocol::ids::{PageNumber, Place, UrlId};
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::{AllUrls, Standing, read, url_key};
+use super::opened::Store;
+use super::reopening::UncertainCommit;
+use crate::all_urls::{AllUrls, Standing, url_key};
 use crate::changes::{Changes, Committed};
 use crate::collection::exchange::{Exchange, ExchangeKind};
 use crate::collection::index::{self, IndexLine, LINE_BYTES_MAX};
 use crate::collection::segment::{self, SegmentRecord, Tail};
 use crate::collection::warc::{Original, Written};
 use crate::counters::Counters;
+use crate::directory::room::check_room;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Space};
-use crate::reopening::UncertainCommit;
-use crate::room::check_room;
-use crate::store::{Store, place_key};
-use crate::versions::{VersionKind, VersionRecord, Versions, version_key};
+use crate::records::read;
+use crate::versions::{VersionKind, VersionRecord, Versions, place_key, version_key};
 
 /// A commit in the making.
 struct Step {
