@@ -24,8 +24,9 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lin
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::containment::contained_task;
-use crate::crawler::{Crawler, Message};
+use crate::crawler::Crawler;
 use crate::queries::{Answer, Question, answer, site_named};
+use crate::writer::Message;
 
 /// The longest question, in bytes.
 const QUESTION_MAX: u64 = 64 * 1024;

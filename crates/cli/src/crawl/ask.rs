@@ -18,7 +18,7 @@ use super::run::warn_of_conversion;
 use super::saved_options::config_of;
 use super::words::{moment, span};
 use super::{audit, diff, screen};
-use crate::lab::span::parse_days;
+use crate::span::parse_days;
 
 /// Where the crawl is, and how to answer.
 #[derive(Args)]

@@ -38,23 +38,23 @@ impl Default for SampleRules {
 }
 
 /// Pages of results of one query that are asked for: results that go on for ever must not take the whole budget.
-pub(super) const PAGES_MAX: u32 = 20;
+pub(crate) const PAGES_MAX: u32 = 20;
 
 /// Queries in a row that bring nothing new before a sample ends.
-pub(super) const FRUITLESS_MAX: u32 = 40;
+pub(crate) const FRUITLESS_MAX: u32 = 40;
 
 /// Queries in a row that fail before a sample ends.
-pub(super) const FAILURES_MAX: u32 = 5;
+pub(crate) const FAILURES_MAX: u32 = 5;
 
 /// Questions whether we are human, in all, before a sample ends.
-pub(super) const CAPTCHAS_MAX: u32 = 2;
+pub(crate) const CAPTCHAS_MAX: u32 = 2;
 
 /// Queries in a row that are answered with the very same results before a sample ends.
-pub(super) const SAME_MAX: u32 = 8;
+pub(crate) const SAME_MAX: u32 = 8;
 
 /// Words that most texts in English, and many in other languages, have or are about.
 #[rustfmt::skip]
-pub(super) const START_WORDS: &[&str] = &[
+pub(crate) const START_WORDS: &[&str] = &[
     "new", "time", "world", "system", "information", "home", "data", "work", "people", "program", "general", "first", "part", "use",
     "number", "group", "history", "science", "health", "music", "law", "school", "water", "art", "city", "family", "market", "state",
     "service", "project", "question", "example", "study", "book", "page", "world", "life", "day", "year", "name", "international", "test",

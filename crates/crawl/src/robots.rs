@@ -11,7 +11,7 @@ use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{RobotsCopy, RobotsTrouble};
 
 /// What an answer lets us do, and until when it is good for.
-pub(super) fn of_copy(copy: &RobotsCopy, trouble: Option<&RobotsTrouble>) -> (RobotsPolicy, Timestamp) {
+pub(crate) fn of_copy(copy: &RobotsCopy, trouble: Option<&RobotsTrouble>) -> (RobotsPolicy, Timestamp) {
     let later = |duration: std::time::Duration| copy.fetched.plus_millis(duration.as_millis() as i64);
     match copy.status {
         0 | 429 | 500.. => match RobotsPolicy::unreachable(copy.fetched, None, &before(trouble)) {

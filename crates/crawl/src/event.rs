@@ -7,8 +7,6 @@ use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_store::sites::SiteRecord;
 
-use super::rhythm::Expected;
-
 /// One fact that has been committed.
 #[derive(Clone, Debug)]
 pub enum Event {
@@ -149,4 +147,13 @@ pub enum Event {
         /// When next.
         due: Timestamp,
     },
+}
+
+/// A change that is expected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Expected {
+    /// When.
+    pub at: Timestamp,
+    /// Milliseconds from it to the change after it.
+    pub period: i64,
 }
