@@ -9,6 +9,7 @@ mod file_limit;
 mod lab;
 mod pending_file;
 mod plan;
+mod span;
 
 use std::io;
 use std::process::ExitCode;

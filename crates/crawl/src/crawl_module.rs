@@ -143,7 +143,7 @@ impl CrawlModule {
     ) -> Result<Visit, StoreError> {
         let (record, url) = self.known(page)?;
         #[cfg(test)]
-        crate::defect_stories::trip("panic-in-visit", url.as_str());
+        crate::tripwire::trip("panic-in-visit", url.as_str());
         let time = self.clock.now();
         let first = self.held.take(page);
         let reason = first.as_ref().map_or(reason, |first| first.reason);

@@ -33,14 +33,14 @@ use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::clock::Clock;
 use crate::containment::{Defects, HALF_DONE, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
+use crate::event::Event;
 use crate::last_run;
 use crate::published::{Forecast, Published};
 use crate::queries::{Insight, verdict};
-use crate::ranking_module::Ranking;
 use crate::status::Status;
 use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::{Order, Visit};
-use crate::writer::{Event, Writer};
+use crate::writer::{Message, Writer};
 
 /// Visits that may wait for the writer; then fetching waits too.
 const VISITS_MAX: usize = 256;
@@ -110,24 +110,6 @@ pub struct Crawler {
 struct Forecasts {
     made: Option<Instant>,
     forecasts: Vec<Forecast>,
-}
-
-/// What the writer is told.
-pub enum Message {
-    /// What came of an order, and how its site is to be treated from now on.
-    Visit(Box<Visit>, SiteNumber, PolitenessState),
-    /// What the RankingModule decided.
-    Ranking(Ranking),
-    /// A page is visited this often from now on, in milliseconds; as the policy says, if zero.
-    Pin(PageUrl, u64),
-    /// A site is visited no longer, or again.
-    Pause(SiteNumber, bool),
-    /// A moment has passed: what is due by the clock alone is done.
-    Pulse,
-    /// Something is kept under a name.
-    Note(String, Vec<u8>),
-    /// The crawl ends: nothing comes after this.
-    End,
 }
 
 impl Crawler {

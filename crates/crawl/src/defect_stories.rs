@@ -21,16 +21,6 @@ use crate::opening::{Crawl, CrawlError};
 use crate::settings::{Mode, Publication, Settings};
 use crate::status::Status;
 
-/// Panics at a page whose URL names this place.
-pub(crate) fn trip(place: &str, url: &str) {
-    assert!(!url.contains(place), "a defect at {place}");
-}
-
-/// Panics at a directory that names this place.
-pub(crate) fn trip_at(place: &str, directory: &Path) {
-    trip(place, &directory.to_string_lossy());
-}
-
 /// A site whose pages link to these, and whose sitemap has this name; it answers until the test ends.
 fn site(pages: &[&str], list: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

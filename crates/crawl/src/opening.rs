@@ -28,7 +28,8 @@ use tokio::sync::mpsc;
 use crate::clock::{Clock, wall_now};
 use crate::containment::contained;
 use crate::crawl_module::CrawlModule;
-use crate::crawler::{Crawler, Message};
+use crate::crawler::Crawler;
+use crate::event::Event;
 use crate::last_run::{self, LastRun};
 use crate::queries::{Answer, Question, site_named};
 use crate::query_socket::{Progress, QuerySocket, paused_or_not, pinned};
@@ -42,7 +43,7 @@ use crate::update::{Overrides, UpdateModule, UpdateSettings};
 use crate::visit::Reason;
 use crate::writer::readings::ListReading;
 use crate::writer::rhythm::Rhythms;
-use crate::writer::{Admission, Event, Memory, Writer};
+use crate::writer::{Admission, Memory, Message, Writer};
 
 /// Downloads per page that the cycle of the policy is made for.
 const SHARE: f64 = 0.1;
@@ -324,7 +325,7 @@ fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
         let begun = Instant::now();
         let pieces = contained(|| {
             #[cfg(test)]
-            crate::defect_stories::trip_at("panic-in-ranking", crawler.reader().directory());
+            crate::tripwire::trip_at("panic-in-ranking", crawler.reader().directory());
             Ok::<_, StoreError>(
                 rank(crawler.reader(), pages_max, topic)?.pieces(RANKED_AT_ONCE).collect::<Vec<_>>(),
             )

@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 
 use freshet_protocol::time::Timestamp;
-use freshet_store::odd_files::STATUS_FILE;
+use freshet_store::directory::odd_files::STATUS_FILE;
 use freshet_store::synced::Synced;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;

@@ -18,14 +18,15 @@ use std::time::{Duration, Instant};
 
 use freshet_fetch::page::Canonical;
 use freshet_fetch::web::Experience;
-use freshet_store::lock::Lock;
+use freshet_store::directory::lock::Lock;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Lines, Take};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::containment::contained_task;
-use crate::crawler::{Crawler, Message};
+use crate::crawler::Crawler;
 use crate::queries::{Answer, Question, answer, site_named};
+use crate::writer::Message;
 
 /// The longest question, in bytes.
 const QUESTION_MAX: u64 = 64 * 1024;

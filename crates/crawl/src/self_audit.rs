@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::audit::{self, Audit};
 use crate::containment::contained;
-use crate::crawler::{Crawler, Message};
+use crate::crawler::Crawler;
+use crate::writer::Message;
 
 /// The standard error up to which what audits say is sure enough.
 const SURE: f64 = 0.007;

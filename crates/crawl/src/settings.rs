@@ -10,7 +10,7 @@ use freshet_partition::policy::PolicyName;
 use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
 
-use crate::update::hours::Hours;
+use crate::hours::Hours;
 
 /// All that a user can set of a crawl.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use freshet_fetch::change::{Definition, Definitions};
 use freshet_fetch::page::PageUrl;
 use freshet_partition::policy::visit::Explanation;
 use freshet_protocol::ids::PageNumber;
+use freshet_store::directory::lock::Lock;
 use freshet_store::error::StoreError;
-use freshet_store::lock::Lock;
 use freshet_store::reader::{Reader, counters_beyond};
 use freshet_store::synced;
 

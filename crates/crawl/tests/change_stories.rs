@@ -11,10 +11,11 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use freshet_crawl::clock::{Clock, Pace, wall_now};
-use freshet_crawl::crawler::{Crawler, Message};
+use freshet_crawl::crawler::Crawler;
 use freshet_crawl::opening::Crawl;
 use freshet_crawl::queries::{Account, Answer, Question, answer};
 use freshet_crawl::settings::{Mode, Publication, Settings};
+use freshet_crawl::writer::Message;
 use freshet_fetch::change::{Definition, Definitions, Extent};
 use freshet_fetch::page::Canonical;
 use freshet_fetch::web::politeness::PolitenessSettings;

@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use freshet_crawl::clock::{Clock, Pace, wall_now};
-use freshet_crawl::crawler::Message;
 use freshet_crawl::opening::Crawl;
 use freshet_crawl::settings::{Mode, Publication, Settings};
 use freshet_crawl::visit::{Finding, PageVisit, Reason, Visit};
+use freshet_crawl::writer::Message;
 use freshet_fetch::change::{Change, Definitions, Kinds};
 use freshet_fetch::page::reading::Limits;
 use freshet_fetch::page::{Canonical, PageUrl, Reading, read};

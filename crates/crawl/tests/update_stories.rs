@@ -8,11 +8,10 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use freshet_crawl::event::{Event, Expected};
 use freshet_crawl::update::refresh::Refresh;
 use freshet_crawl::update::{Next, Overrides, UpdateModule, UpdateSettings};
 use freshet_crawl::visit::{Order, Reason};
-use freshet_crawl::writer::Event;
-use freshet_crawl::writer::rhythm::Expected;
 use freshet_fetch::change::Kinds;
 use freshet_fetch::change::weights::KindWeights;
 use freshet_fetch::web::politeness::{Experience, Politeness, PolitenessSettings};

@@ -10,13 +10,11 @@ use freshet_protocol::codec::record;
 use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::{numbered, read};
+use crate::digest::Digest;
 use crate::error::StoreError;
 use crate::history::VisitKind;
 use crate::key_value::{Space, View};
-
-/// A digest of content: the first 16 bytes of its blake3 hash.
-pub type Digest = [u8; 16];
+use crate::records::{numbered, read};
 
 record! {
     /// A page that is or was kept.

@@ -5,6 +5,9 @@ use freshet_protocol::codec::record;
 use crate::all_urls::Standing;
 use crate::history::VisitKind;
 
+/// The name under which the store keeps its counters.
+pub(crate) const COUNTERS: &[u8] = b"counters";
+
 record! {
     /// How much there is of everything.
     #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use freshet_protocol::codec::Malformed;
 use freshet_protocol::ids::Place;
 
-use crate::key_value::Space;
+use crate::key_value::{KeyValueError, Space};
 
 /// Why a store could not be opened, read or written.
 #[derive(Debug, thiserror::Error)]
@@ -194,12 +194,29 @@ impl StoreError {
     }
 }
 
+impl From<KeyValueError> for StoreError {
+    fn from(error: KeyValueError) -> Self {
+        match error {
+            KeyValueError::Io { path, source } => Self::file("read or write the state in", &path)(source),
+            KeyValueError::Engine { path, reason } => Self::State { path, reason },
+            KeyValueError::Poisoned { path, source } => Self::Poisoned { path, source },
+        }
+    }
+}
+
 /// Whether the system said that there is no room.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
     )
+}
+
+/// Whether the process may not open another file.
+pub(crate) fn is_out_of_files(error: &io::Error) -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    matches!(error.raw_os_error(), Some(EMFILE | ENFILE))
 }
 
 /// Bytes as hexadecimal digits.

@@ -16,20 +16,19 @@ use std::path::{Path, PathBuf};
 
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::time::Timestamp;
-use xxhash_rust::xxh3::xxh3_64;
 
-use crate::all_urls::read;
-use crate::collection::segment::{Tail, file_name};
-use crate::counters::Counters;
+use crate::collection::segment::{Tail, file_name, segments};
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::readers;
 use crate::error::StoreError;
+use crate::identity::{IDENTITY, Identity};
 use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, Space, View};
-use crate::log::event::OPTIONS;
+use crate::log::end::LogEnd;
+use crate::log::event::{OPTIONS, options_hash};
 use crate::log::files::{LogWriter, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step;
-use crate::readers;
-use crate::recovery::{LogEnd, steps_beyond};
-use crate::store::{COUNTERS, IDENTITY, Identity, segments};
+use crate::records::read;
 use crate::synced::{Synced, SyncedFile};
 
 /// The name under which the base of a file says that steps before it are lost.
@@ -313,7 +312,16 @@ fn is_options(space: Space, key: &[u8]) -> bool {
     space == Space::Commands && key == OPTIONS.as_bytes()
 }
 
-/// The hash of options; 0 if there are none.
-pub(crate) fn options_hash(text: Option<&[u8]>) -> u64 {
-    text.map_or(0, xxh3_64)
+/// The records of steps that the state has and the log lost in a loss of power, from the first that is missing.
+pub(crate) fn steps_beyond(state: &dyn View, end: &LogEnd) -> Result<Vec<Vec<u8>>, StoreError> {
+    let counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
+    (end.step + 1..=counters.commits)
+        .map(|step| {
+            state.get(Space::Steps, &step.to_be_bytes())?.ok_or_else(|| {
+                let reason =
+                    format!("it ends at step {}, and the state knows {}", end.step, counters.commits);
+                StoreError::behind(&end.path, &reason)
+            })
+        })
+        .collect()
 }

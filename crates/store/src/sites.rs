@@ -10,9 +10,9 @@ use freshet_protocol::codec::{Malformed, Opaque, record};
 use freshet_protocol::ids::SiteNumber;
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::{numbered, read};
 use crate::error::StoreError;
 use crate::key_value::{Space, View};
+use crate::records::{numbered, read};
 
 record! {
     /// The robots.txt of a site as it was last fetched.

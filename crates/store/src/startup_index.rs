@@ -16,9 +16,9 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::check::Findings;
 use crate::counters::Counters;
 use crate::error::StoreError;
+use crate::findings::Findings;
 
 /// Its name in the directory of the store.
 pub(crate) const FILE_NAME: &str = "startup-index";

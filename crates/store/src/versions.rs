@@ -12,7 +12,7 @@ use freshet_protocol::codec::{Malformed, Record as _, record, words};
 use freshet_protocol::ids::{PageNumber, Place};
 use freshet_protocol::time::Timestamp;
 
-use crate::coll_urls::Digest;
+use crate::digest::Digest;
 use crate::error::StoreError;
 use crate::key_value::{Direction, KeyRange, Space, View};
 
@@ -76,13 +76,21 @@ pub(crate) fn parse_version_key(key: &[u8]) -> Option<(PageNumber, Timestamp)> {
     Some((PageNumber::from_key(page)?, Timestamp::from_millis((folded ^ (1 << 63)) as i64)))
 }
 
+/// The key of a place: segment and offset.
+pub(crate) fn place_key(place: Place) -> [u8; 12] {
+    let mut key = [0; 12];
+    key[..4].copy_from_slice(&place.segment.to_be_bytes());
+    key[4..].copy_from_slice(&place.offset.to_be_bytes());
+    key
+}
+
 /// The versions, read from a view of the store.
 pub struct Versions<'a>(pub(crate) &'a dyn View);
 
 impl<'a> Versions<'a> {
     /// The version of a page at exactly this moment.
     pub fn get(&self, page: PageNumber, time: Timestamp) -> Result<Option<VersionRecord>, StoreError> {
-        crate::all_urls::read(self.0, Space::Versions, &version_key(page, time))
+        crate::records::read(self.0, Space::Versions, &version_key(page, time))
     }
 
     /// All versions of a page, the oldest first.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::TextError;
 use crate::interface::Interface;
-use crate::sample::SampleRules;
+use crate::sample_rules::SampleRules;
 use crate::words::Wording;
 
 /// A text database.

@@ -3,12 +3,14 @@
 //! The system of the **summary** text. It reaches sites only through the crawler's own `web`, and prints nothing.
 //!
 //! In reading order:
+//! - `language`: languages whose words are known;
 //! - [`words`], `stop_words`: from text to words;
 //! - `short_word`: short words, eight bytes at a time;
 //! - `vocabulary`: words with their counts, found at one look;
 //! - [`counting`]: in how many documents each word stands;
 //! - [`summary`]: a content summary in memory;
 //! - [`version`]: a summary as a file, with how it was learned;
+//! - `sample_rules`: how large a sample is and what it may cost;
 //! - [`database`]: what a text database is;
 //! - [`summary_store`]: where databases and the versions of their summaries are kept;
 //! - [`source`]: complete summaries of files, archives and crawled sites;
@@ -26,8 +28,10 @@ pub mod counting;
 pub mod database;
 pub mod error;
 pub mod interface;
+mod language;
 pub mod refresh;
 pub mod sample;
+mod sample_rules;
 pub mod search;
 pub mod select;
 mod short_word;

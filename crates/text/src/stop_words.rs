@@ -1,6 +1,6 @@
 //! The words that every text of a language has, and that say nothing of what it is about.
 
-use crate::words::Language;
+use crate::language::Language;
 
 /// Whether a word, in lower case, is one of them.
 pub(crate) fn is_stop_word(language: Language, word: &str) -> bool {

@@ -12,9 +12,10 @@
 //! Unicode's own word boundaries (UAX 29) need tables that are five times as slow. They join `3.14` and `e.g`, we do not. Accents
 //! written as letters of their own are not composed. Thai, Lao, Khmer and Burmese are cut at spaces only.
 
-use rust_stemmers::{Algorithm, Stemmer};
+use rust_stemmers::Stemmer;
 use serde::{Deserialize, Serialize};
 
+pub use crate::language::Language;
 use crate::short_word::{Piece, ShortWord};
 use crate::stop_words::is_stop_word;
 
@@ -31,46 +32,6 @@ pub struct Wording {
     /// Cut words to their stems by the rules of the language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stemming: Option<Language>,
-}
-
-/// Languages whose stop words and stems are known.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "they are what they are called")]
-pub enum Language {
-    English,
-    German,
-    French,
-    Spanish,
-}
-
-impl Language {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::English, Self::German, Self::French, Self::Spanish];
-
-    /// Its English name, in lower case.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::English => "english",
-            Self::German => "german",
-            Self::French => "french",
-            Self::Spanish => "spanish",
-        }
-    }
-
-    /// The language of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|language| language.name() == name)
-    }
-
-    fn stemmer(self) -> Stemmer {
-        Stemmer::create(match self {
-            Self::English => Algorithm::English,
-            Self::German => Algorithm::German,
-            Self::French => Algorithm::French,
-            Self::Spanish => Algorithm::Spanish,
-        })
-    }
 }
 
 impl Wording {

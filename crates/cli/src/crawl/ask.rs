@@ -13,14 +13,14 @@ use freshet_crawl::query_socket::{self, Reply};
 use freshet_crawl::settings::Settings;
 use freshet_crawl::status::{ChangeLine, Process};
 use freshet_crawl::stopped;
-use freshet_store::odd_files::refuse_odd_files;
+use freshet_store::directory::odd_files::refuse_odd_files;
 
 use super::config::Config;
 use super::run::warn_of_conversion;
 use super::saved_options::config_of;
 use super::words::{moment, span};
 use super::{audit, diff, screen};
-use crate::lab::span::parse_days;
+use crate::span::parse_days;
 
 /// Where the crawl is, and how to answer.
 #[derive(Args)]

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use clap::ValueEnum;
+use freshet_crawl::hours::Hours;
 use freshet_crawl::settings::{IntervalRule, Mode, Pin, Publication, Settings, SiteRules};
-use freshet_crawl::update::hours::Hours;
 use freshet_fetch::change::definition::{Rule, SIGNIFICANT};
 use freshet_fetch::change::weights::KindWeights;
 use freshet_fetch::change::{Definition, Definitions, Extent};
@@ -20,8 +20,8 @@ use freshet_store::collection::Keep;
 use freshet_theory::units::Days;
 use serde::{Deserialize, Serialize};
 
-use crate::lab::span::parse_days;
 use crate::plan::quantity::parse_frequency;
+use crate::span::parse_days;
 
 /// The configuration that `freshet init` writes: every key with its default.
 pub(super) const TEMPLATE: &str = include_str!("freshet.toml");

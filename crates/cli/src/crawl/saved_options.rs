@@ -13,8 +13,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
+use freshet_store::directory::odd_files::refuse_odd_files;
 use freshet_store::log::event::saved_options;
-use freshet_store::odd_files::refuse_odd_files;
 use serde::{Deserialize, Serialize};
 
 use super::config::{Config, ModeName, UpdateName, WeightsConfig};

@@ -27,7 +27,7 @@ use super::home::{Home, documents, moment, size};
 use super::plan::{Effort, Planned, plan};
 use super::sample::{journal, nothing_learned, now_of, sample, stop_by_signal, stopped};
 use crate::crawl::manners::{Manners, Purse};
-use crate::lab::span::parse_days;
+use crate::span::parse_days;
 
 /// Refresh summaries by plan, steadily, until stopped
 ///

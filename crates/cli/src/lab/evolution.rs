@@ -12,8 +12,8 @@ use freshet_lab::history::crawl::Blur;
 use freshet_lab::history::{Mass, Window};
 
 use super::source::Source;
-use super::span::parse_days;
 use super::{evolution_json, evolution_text, progress, source};
+use crate::span::parse_days;
 
 /// Study how recorded pages change: how often, how long they live, whether like a Poisson process
 ///

@@ -8,7 +8,8 @@ use freshet_lab::evolution::poisson_fit::LEVEL;
 use freshet_lab::evolution::{Group, Study, change_interval, lifespan};
 
 use super::evolution::Studied;
-use super::{source, span};
+use super::source;
+use crate::span;
 
 /// What was studied, and a table for each question.
 pub(super) fn report(studied: &Studied<'_>) -> String {

@@ -1,7 +1,6 @@
 //! `freshet lab`: policies measured on recorded histories, the texts reproduced, the making of histories, and a living web to crawl.
 //!
 //! In reading order:
-//! - [`span`]: spans of time as a user writes them;
 //! - [`progress`]: what is shown meanwhile;
 //! - [`source`]: where a history comes from, tables or a crawl;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
@@ -22,7 +21,6 @@ mod replay_json;
 mod replay_text;
 mod report;
 mod source;
-pub(crate) mod span;
 mod summary;
 mod web;
 

@@ -14,8 +14,8 @@ use freshet_lab::replay::stage::{KnownImportance, Setting};
 use freshet_lab::replay::{Contest, Entry, Stage};
 
 use super::source::Source;
-use super::span::parse_days;
 use super::{progress, replay_figures, replay_json, replay_text, source};
+use crate::span::parse_days;
 
 /// Replay recorded histories against policies, and compare what each finds and how fresh it keeps its copies
 ///

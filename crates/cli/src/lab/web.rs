@@ -16,7 +16,7 @@ use freshet_lab::web::request_log::LogTarget;
 use freshet_lab::web::server::{ServedWeb, Serving};
 use freshet_lab::web::settings::{PAGES_MAX, Pace, SITES_MAX, WebSettings};
 
-use super::span::parse_days;
+use crate::span::parse_days;
 
 /// Serve a web on this machine whose pages change, are born, move and die, and which knows the truth about it
 ///

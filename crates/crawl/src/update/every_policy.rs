@@ -23,8 +23,8 @@ use super::module::{Assignment, Next};
 use super::overrides::Overrides;
 use super::refresh::Refresh;
 use super::{UpdateModule, UpdateSettings};
+use crate::event::Event;
 use crate::visit::{Order, Reason};
-use crate::writer::Event;
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;

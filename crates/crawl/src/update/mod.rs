@@ -5,27 +5,22 @@
 //! - [`refresh`]: pages that have been visited, and the policy that says which to visit again;
 //! - [`discovery`]: pages that were never visited;
 //! - [`calendar`]: what is to be done at a given time: pins, retries, lists, rules;
-//! - [`wishes`]: what users wish of sites and pages;
-//! - [`hours`]: when a site may be visited;
+//! - [`overrides`]: what users wish of sites and pages;
 //! - [`intervals`]: how long pages are left alone, at least and at most;
 //! - `worth`: what a page weighs in the objective;
-//! - [`shadow`]: when readers see what was found;
-//! - `rules`: what a site lets us do, from what is kept of its `robots.txt`.
+//! - [`shadow`]: when readers see what was found.
 
 pub mod calendar;
 pub mod discovery;
 #[cfg(test)]
 mod every_policy;
-pub mod hours;
 pub mod intervals;
 pub mod module;
 pub mod overrides;
 pub mod refresh;
-mod rules;
 pub mod shadow;
 mod site;
 mod worth;
 
 pub use module::{Assignment, Next, UpdateModule, UpdateSettings};
 pub use overrides::Overrides;
-pub(crate) use rules::trouble_after;

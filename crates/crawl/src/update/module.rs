@@ -26,14 +26,14 @@ use super::calendar::Calendar;
 use super::discovery::Discovery;
 use super::overrides::{Overrides, PageOverrides, SiteOverrides};
 use super::refresh::Refresh;
-use super::rules;
 use super::shadow::Shadow;
 use super::site::{Address, QUEUE_SLOW, Site, kept, manners};
 use super::worth::Worth;
+use crate::event::Event;
+use crate::robots;
 use crate::settings::SiteRules;
 use crate::status::Status;
 use crate::visit::{Order, Reason};
-use crate::writer::Event;
 
 /// Part of the refreshing visits that dates in lists may claim.
 const SIGNAL_SHARE: f64 = 0.5;
@@ -294,7 +294,7 @@ impl UpdateModule {
             }
             Event::Copied { page, site, path, importance, time } => {
                 #[cfg(test)]
-                crate::defect_stories::trip("panic-in-policy", &path);
+                crate::tripwire::trip("panic-in-policy", &path);
                 self.out.remove(&page);
                 let weight = self.worth.weight(page, importance);
                 self.refresh.add(page, site, &path, weight, time);
@@ -560,7 +560,7 @@ impl UpdateModule {
         let state = &mut self.sites[site.index()];
         state.overrides.paused = record.paused;
         if let Some(copy) = &record.robots {
-            let (policy, until) = rules::of_copy(copy, record.robots_trouble.as_ref());
+            let (policy, until) = robots::of_copy(copy, record.robots_trouble.as_ref());
             state.rules_asked = false;
             state.rules_until = until;
             let host = Arc::clone(&state.host);
@@ -629,7 +629,7 @@ impl UpdateModule {
         self.own_turns.remove(host);
         #[cfg(test)]
         if let Some(Order::Listing { url, .. }) = state.queue.front() {
-            crate::defect_stories::trip("panic-in-decision", url.as_str());
+            crate::tripwire::trip("panic-in-decision", url.as_str());
         }
         let order = if state.rules.is_none() || state.rules_until <= now {
             state.rules_asked = true;

@@ -14,9 +14,9 @@ use freshet_partition::budget::Budget;
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
 
-use super::hours::Hours;
 use super::intervals::Intervals;
 use super::shadow::Shadow;
+use crate::hours::Hours;
 use crate::settings::SiteRules;
 use crate::visit::Reason;
 

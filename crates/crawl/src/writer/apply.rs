@@ -22,16 +22,16 @@ use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::sites::{ListCopy, RobotsCopy};
 
 use super::dates::{self, Found, Said, Verdict};
-use super::event::Event;
 use super::known::UrlHash;
 use super::readings::Word;
 use super::rhythm;
 use super::troubles::Trouble;
 use super::writer_thread::{Discovery, REDIRECTS_MAX, Writer};
 use crate::archived::{exchange, response};
+use crate::event::Event;
+use crate::robots::trouble_after;
 use crate::status::ChangeLine;
 use crate::trust::has_same_validators;
-use crate::update::trouble_after;
 use crate::visit::{Finding, PageVisit, Visit};
 
 /// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
@@ -67,7 +67,7 @@ impl Writer {
     fn apply_page_visit(&mut self, visit: &PageVisit) -> Result<(), StoreError> {
         let Some(mut record) = self.memory.page(visit.page)? else { return Ok(()) };
         #[cfg(test)]
-        crate::defect_stories::trip("panic-in-writer", visit.url.as_str());
+        crate::tripwire::trip("panic-in-writer", visit.url.as_str());
         let looks = visit.fetch.iter().chain(&visit.second);
         let bytes = looks.map(|fetch| fetch.bytes_received).sum();
         let site = self.site_mut(visit.site);

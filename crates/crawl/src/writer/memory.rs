@@ -20,12 +20,12 @@ use freshet_store::startup_index::{Piece, StartupIndex};
 use super::admission::Admission;
 use super::dates::{Dates, LIST_EVERY, interval_of, is_silence_believed};
 use super::duplicates::Duplicates;
-use super::event::Event;
 use super::known::{Gathered, Known};
 use super::readings::{ListReadings, recall_readings};
 use super::recall::{Copies, Past, PastPage, PastPages, Recalled, recall, recall_pages, recall_some_pages};
 use super::startup_index::{FORM, Notebook};
 use super::writer_thread::{Discovery, REDIRECTS_MAX};
+use crate::event::Event;
 use crate::status::Status;
 
 /// Sites with trouble that a status names.

@@ -1,6 +1,7 @@
 //! The one writer: what visits found becomes part of the stores.
 //!
 //! In reading order:
+//! - [`message`]: what the writer is told;
 //! - [`writer_thread`]: the stores, and what is on its way into them;
 //! - [`memory`]: what is known beside the stores, also to those who only ask;
 //! - `apply`: how a visit becomes records;
@@ -14,17 +15,16 @@
 //! - [`duplicates`]: pages that say the same as another;
 //! - [`known`]: which URLs are known, without asking the disk;
 //! - `startup_index`: what a start needs of URLs and pages, written down as they become known;
-//! - [`recall`]: what the stores know, read back when a crawl is opened;
-//! - [`news`]: what was taken in, as the UpdateModule hears it.
+//! - [`recall`]: what the stores know, read back when a crawl is opened.
 
 pub mod admission;
 mod apply;
 mod dates;
 pub mod duplicates;
-pub mod event;
 pub mod imports;
 pub mod known;
 pub mod memory;
+pub mod message;
 pub mod readings;
 pub mod recall;
 pub mod rhythm;
@@ -34,7 +34,7 @@ pub mod troubles;
 pub mod writer_thread;
 
 pub use admission::Admission;
-pub use event::Event;
 pub use imports::ImportedVisit;
 pub use memory::Memory;
+pub use message::Message;
 pub use writer_thread::Writer;

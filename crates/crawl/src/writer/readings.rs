@@ -16,9 +16,9 @@ use freshet_store::error::StoreError;
 use freshet_store::reader::Reader;
 
 use super::dates::{self, Said};
-use super::event::Event;
 use super::memory::Memory;
 use super::recall::Copies;
+use crate::event::Event;
 use crate::last_run::Note;
 
 /// The notes of lists begin with this; the URL of the list follows.

@@ -22,9 +22,9 @@ use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 
 use super::apply::retry_wait;
 use super::duplicates::Duplicates;
-use super::event::Event;
 use super::memory::Memory;
 use super::startup_index::{Leaf, Notebook, Paths, UrlEntries};
+use crate::event::Event;
 
 /// URLs that are read and handed on at once.
 const SOME: u32 = 4096;

@@ -18,6 +18,7 @@ use freshet_protocol::time::Timestamp;
 use freshet_store::coll_urls::PageRecord;
 
 use crate::archived::response;
+use crate::event::Expected;
 use crate::visit::{Finding, PageVisit};
 
 /// Milliseconds of one minute.
@@ -28,15 +29,6 @@ const DAY: i64 = 24 * 60 * MINUTE;
 const RHYTHMS: [(i64, i64); 2] = [(7 * DAY, 4), (DAY, 6)];
 /// Milliseconds by which two dates may miss a whole number of periods.
 const LATITUDE: i64 = 10 * MINUTE;
-
-/// A change that is expected.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Expected {
-    /// When.
-    pub at: Timestamp,
-    /// Milliseconds from it to the change after it.
-    pub period: i64,
-}
 
 /// When a page that a visit found changed is expected to change next, as far as its dates tell. The record is that of before the visit.
 pub(super) fn expected(record: &PageRecord, visit: &PageVisit) -> Option<Expected> {

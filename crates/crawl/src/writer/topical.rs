@@ -12,9 +12,9 @@ use freshet_store::all_urls::Standing;
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::error::StoreError;
 
-use super::event::Event;
 use super::memory::Memory;
 use super::writer_thread::Writer;
+use crate::event::Event;
 use crate::visit::{Finding, PageVisit};
 
 impl Writer {

@@ -30,10 +30,10 @@ use freshet_store::store::Store;
 use freshet_store::synced::Synced;
 
 use super::admission::Admission;
-use super::event::Event;
 use super::memory::Memory;
+use super::message::Message;
 use super::startup_index::{FORM, Notebook, UrlEntries};
-use crate::crawler::Message;
+use crate::event::Event;
 use crate::last_run::Note;
 use crate::ranking_module::Ranking;
 use crate::status::{ChangeLine, LAST_CHANGES, Status};

@@ -6,9 +6,9 @@ use bytes::Bytes;
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
 
-use crate::coll_urls::Digest;
 use crate::collection::folding::Folded;
 use crate::collection::http_head;
+use crate::digest::Digest;
 
 /// What is to be kept of an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

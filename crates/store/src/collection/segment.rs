@@ -14,9 +14,12 @@ use std::path::{Path, PathBuf};
 use freshet_protocol::codec::record;
 use freshet_protocol::time::Timestamp;
 
-use crate::aside::Aside;
+use crate::directory::aside::Aside;
+use crate::directory::folders::sync_directory;
+use crate::directory::presence::check_open;
 use crate::error::StoreError;
-use crate::presence::check_open;
+use crate::key_value::{Space, View};
+use crate::records::numbered;
 
 record! {
     /// A segment file, as far as commits know of it.
@@ -60,6 +63,11 @@ pub fn index_name(number: u32) -> String {
 pub fn number_of(file_name: &str) -> Option<u32> {
     let digits = file_name.strip_prefix("segment-")?.split('.').next()?;
     if digits.len() == 8 { digits.parse().ok() } else { None }
+}
+
+/// The segments, in the order of their numbers.
+pub(crate) fn segments(state: &dyn View) -> impl Iterator<Item = Result<(u32, SegmentRecord), StoreError>> {
+    numbered(state, Space::Segments, Vec::new(), |key| Some(u32::from_be_bytes(key.try_into().ok()?)))
 }
 
 /// The segment that is appended to.
@@ -147,13 +155,6 @@ impl Tail {
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_data().map_err(StoreError::file("sync", &self.path))
     }
-}
-
-/// Waits until the names in a directory are on the disk.
-pub(crate) fn sync_directory(directory: &Path) -> Result<(), StoreError> {
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(StoreError::file("sync", directory))
 }
 
 #[cfg(test)]

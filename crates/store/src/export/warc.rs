@@ -15,15 +15,15 @@ use freshet_protocol::time::Timestamp;
 
 use super::selection::{Exported, Selection};
 use super::sha256::Sha256;
-use crate::all_urls::read;
 use crate::collection::index::IndexLine;
 use crate::collection::reading::read_record;
 use crate::collection::segment;
 use crate::collection::warc::WarcWriter;
 use crate::error::StoreError;
+use crate::identity::{IDENTITY, Identity};
 use crate::key_value::Space;
 use crate::reader::Reader;
-use crate::store::{IDENTITY, Identity};
+use crate::records::read;
 use crate::versions::VersionKind;
 
 /// Writes the selected versions to a WARC file.

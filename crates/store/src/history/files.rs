@@ -25,7 +25,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::collection::segment::sync_directory;
+use crate::directory::folders::sync_directory;
 use crate::error::StoreError;
 use crate::foreign_parquet::contained::{Unreadable, contained};
 use crate::foreign_parquet::footer;

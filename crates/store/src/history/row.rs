@@ -8,7 +8,7 @@ use freshet_protocol::codec::{record, words};
 use freshet_protocol::ids::{PageNumber, Place};
 use freshet_protocol::time::Timestamp;
 
-use crate::coll_urls::Digest;
+use crate::digest::Digest;
 
 words! {
     /// What came of a visit.

@@ -268,16 +268,6 @@ pub enum KeyValueError {
     },
 }
 
-impl From<KeyValueError> for crate::error::StoreError {
-    fn from(error: KeyValueError) -> Self {
-        match error {
-            KeyValueError::Io { path, source } => Self::file("read or write the state in", &path)(source),
-            KeyValueError::Engine { path, reason } => Self::State { path, reason },
-            KeyValueError::Poisoned { path, source } => Self::Poisoned { path, source },
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

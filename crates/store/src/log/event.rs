@@ -8,21 +8,24 @@ use std::path::Path;
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::ids::UrlId;
 use freshet_protocol::time::Timestamp;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::files::{LogFile, listed};
 use super::frame::Kind;
 use super::step::entries;
 use crate::all_urls::UrlRecord;
+use crate::directory::format::{Format, known_format};
 use crate::error::StoreError;
 use crate::history::columns::NumberedVisit;
 use crate::history::files::decode;
 use crate::key_value::Space;
-use crate::ledger::options_hash;
-use crate::store::{Format, known_format};
 use crate::synced;
 
 /// The name under which the options of a crawl are told.
 pub const OPTIONS: &str = "options";
+
+/// The file of the options.
+pub(crate) const OPTIONS_FILE: &str = "options.toml";
 
 /// The name under which the pin of a page is told: its value is the interval in milliseconds, eight bytes, the highest first.
 pub fn pin_name(url: &str) -> String {
@@ -32,6 +35,11 @@ pub fn pin_name(url: &str) -> String {
 /// The name under which it is told that a site is paused; it has no value.
 pub fn pause_name(site: &str) -> String {
     format!("pause {site}")
+}
+
+/// The hash of options; 0 if there are none.
+pub(crate) fn options_hash(text: Option<&[u8]>) -> u64 {
+    text.map_or(0, xxh3_64)
 }
 
 /// What a step says.

@@ -14,9 +14,9 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::frame::{BadFrame, Frame, Kind};
-use crate::collection::segment::sync_directory;
+use crate::directory::folders::sync_directory;
+use crate::directory::presence::check_open;
 use crate::error::StoreError;
-use crate::presence::check_open;
 
 /// The folder of the log.
 pub(crate) const FOLDER: &str = "log";

@@ -19,8 +19,7 @@ use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
 use crate::log::frame::Frame;
 use crate::sites::SiteRecord;
-use crate::store::place_key;
-use crate::versions::VersionRecord;
+use crate::versions::{VersionRecord, place_key};
 
 /// Marks an entry that takes its key away.
 const REMOVED: u8 = 128;

@@ -9,15 +9,12 @@ use freshet_protocol::codec::Record as _;
 
 use super::segments::Ground;
 use crate::all_urls::{AllUrls, Standing};
-use crate::aside::Aside;
 use crate::coll_urls::CollUrls;
+use crate::directory::aside::Aside;
 use crate::error::StoreError;
 use crate::key_value::{Batch, Direction, KeyRange, Space};
-use crate::log::event::OPTIONS;
+use crate::log::event::{OPTIONS, OPTIONS_FILE};
 use crate::sites::Sites;
-
-/// The file of the options.
-pub(crate) const OPTIONS_FILE: &str = "options.toml";
 
 /// Makes pages, sites and the file of the options as the commands say.
 pub(super) fn repair_commands(

@@ -23,18 +23,19 @@ use super::segments::{Ground, repair_segments};
 use super::state::sound_state;
 use super::urls::{repair_url_files, url_rows};
 use super::visits::repair_visits;
-use crate::aside::Aside;
-use crate::check::{Findings, check_into, relative};
-use crate::convert::{convert, put_commands};
+use crate::check::check_into;
+use crate::directory::aside::Aside;
+use crate::directory::folders::relative;
+use crate::directory::format::{Format, known_format, refuse_what_is_none};
+use crate::directory::lock::{self, Lock};
+use crate::directory::odd_files::{STATUS_FILE, odd_files};
 use crate::error::StoreError;
-use crate::inspect::CACHE_BYTES;
+use crate::findings::Findings;
 use crate::key_value::{Batch, KeyValue};
-use crate::lock::{self, Lock};
-use crate::odd_files::{STATUS_FILE, odd_files};
+use crate::opening::convert::{convert, put_commands};
 use crate::reader::{Hold, Reader, Shared};
-use crate::reading::refuse_what_is_none;
+use crate::repair::state::CACHE_BYTES;
 use crate::startup_index;
-use crate::store::{Format, known_format};
 
 /// What a repair did.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

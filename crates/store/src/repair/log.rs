@@ -10,18 +10,18 @@ use freshet_protocol::codec::Record as _;
 
 use super::records::last_serial;
 use super::state::Sound;
-use crate::all_urls::read;
-use crate::aside::Aside;
-use crate::check::relative;
-use crate::counters::Counters;
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::aside::Aside;
+use crate::directory::folders::relative;
 use crate::error::StoreError;
+use crate::identity::IDENTITY;
 use crate::key_value::{Batch, Space};
 use crate::ledger::{GAP, Ledger};
+use crate::log::end::LogEnd;
 use crate::log::files::{LogFile, LogWriter, file_name, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step;
-use crate::recovery::LogEnd;
-use crate::store::{COUNTERS, IDENTITY};
+use crate::records::read;
 use crate::synced::{self, Synced, SyncedFile};
 
 /// Makes the files of the log whole and opens it to be appended to.

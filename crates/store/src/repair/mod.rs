@@ -21,5 +21,4 @@ mod state;
 mod urls;
 mod visits;
 
-pub(crate) use commands::OPTIONS_FILE;
 pub use course::{Repaired, repair};

@@ -15,19 +15,20 @@ use freshet_protocol::time::Timestamp;
 
 use super::segments::Ground;
 use super::visits::Tally;
-use crate::all_urls::{Reason, Source, Standing, UrlRecord, numbered, read, site_of, url_key};
+use crate::all_urls::{Reason, Source, Standing, UrlRecord, site_of, url_key};
 use crate::coll_urls::PageRecord;
 use crate::collection::reading::SegmentRecords;
+use crate::collection::segment::segments;
 use crate::collection::warc::WarcRecord;
-use crate::counters::Counters;
+use crate::counters::{COUNTERS, Counters};
 use crate::error::StoreError;
 use crate::history::VisitKind;
 use crate::history::columns::NumberedVisit;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
+use crate::records::{numbered, read};
 use crate::sites::SiteRecord;
-use crate::store::{COUNTERS, place_key, segments};
 use crate::url_files::UrlRow;
-use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key, version_key};
+use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key, place_key, version_key};
 
 /// Changes that are committed in one step.
 const CHANGES_PER_COMMIT: usize = 10_000;

@@ -16,20 +16,19 @@ use freshet_protocol::codec::Record as _;
 use freshet_protocol::time::Timestamp;
 
 use super::filler::{FILLER_BYTES_MIN, Spot, filler};
-use crate::all_urls::read;
-use crate::aside::Aside;
-use crate::check::relative;
 use crate::collection::index;
 use crate::collection::reading::SegmentRecords;
-use crate::collection::segment::{self, SegmentRecord, number_of};
+use crate::collection::segment::{self, SegmentRecord, number_of, segments};
 use crate::collection::warc::WarcWriter;
 use crate::counters::Counters;
+use crate::directory::aside::Aside;
+use crate::directory::folders::{listed, relative};
 use crate::error::StoreError;
-use crate::inspect::listed;
+use crate::identity::Identity;
 use crate::key_value::{Batch, Direction, KeyRange, KeyValue, Space};
 use crate::ledger::Ledger;
-use crate::mend::forget;
-use crate::store::{Identity, segments};
+use crate::opening::mend::forget;
+use crate::records::read;
 
 /// What every gzip member that we write begins with.
 const MEMBER: [u8; 4] = [0x1f, 0x8b, 8, 0];

@@ -13,19 +13,23 @@ use std::path::Path;
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::time::Timestamp;
 
-use crate::all_urls::read;
-use crate::aside::Aside;
 use crate::check::unreadable_space;
-use crate::counters::Counters;
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::aside::Aside;
+use crate::directory::format::FORMAT_FILE;
 use crate::error::StoreError;
-use crate::inspect::{CACHE_BYTES, open_state};
+use crate::identity::{IDENTITY, Identity, new_identity};
 use crate::key_value::{Batch, Direction, Durability, KeyRange, KeyValue, OnDisk, Space, View};
 use crate::log::files::{LogFile, listed};
 use crate::log::frame::{Frame, Kind};
 use crate::log::step::{entries, replayed};
-use crate::making::UNFINISHED;
-use crate::store::{COUNTERS, FORMAT_FILE, IDENTITY, Identity, new_identity};
+use crate::opening::engine::open_state;
+use crate::opening::making::UNFINISHED;
+use crate::records::read;
 use crate::synced::{self, Synced};
+
+/// Bytes of memory for what was read last, while a store is repaired.
+pub(super) const CACHE_BYTES: u64 = 64 << 20;
 
 /// Entries that are copied in one commit.
 const ENTRIES_PER_COMMIT: usize = 10_000;
@@ -193,12 +197,12 @@ fn take_commands_again(state: &dyn KeyValue, known: u64, base: &Frame) -> Result
 fn write_format(directory: &Path, aside: &mut Aside, said: &mut Vec<String>) -> Result<(), StoreError> {
     let path = directory.join(FORMAT_FILE);
     match fs::read(&path) {
-        Ok(found) if found == crate::store::format_text().as_bytes() => return Ok(()),
+        Ok(found) if found == crate::directory::format::format_text().as_bytes() => return Ok(()),
         Ok(_) => aside.take(FORMAT_FILE)?,
         Err(_) => {}
     }
     said.push(format!("{FORMAT_FILE}: written anew"));
-    fs::write(&path, crate::store::format_text()).map_err(StoreError::file("write", &path))
+    fs::write(&path, crate::directory::format::format_text()).map_err(StoreError::file("write", &path))
 }
 
 /// Makes a new store of everything that can be read, and puts the old one aside.

@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use std::fs;
 
 use super::segments::Ground;
-use crate::aside::Aside;
+use crate::directory::aside::Aside;
+use crate::directory::folders::listed;
 use crate::error::StoreError;
 use crate::history::files::checksum;
-use crate::inspect::listed;
 use crate::key_value::{Batch, Space};
 use crate::url_files::{FOLDER, UrlRow, is_own_name, read_file, registered, settle};
 

@@ -11,20 +11,19 @@ use std::ops::Range;
 use freshet_protocol::codec::Record as _;
 
 use super::segments::Ground;
-use crate::all_urls::{read, site_of};
-use crate::aside::Aside;
-use crate::counters::Counters;
+use crate::all_urls::site_of;
+use crate::counters::{COUNTERS, Counters};
+use crate::directory::aside::Aside;
+use crate::directory::folders::listed;
 use crate::error::StoreError;
-use crate::history::VisitKind;
 use crate::history::columns::NumberedVisit;
 use crate::history::files::{self, FileRecord, checksum, read_file, readable_rows, registered};
-use crate::history::lost_visits;
-use crate::inspect::listed;
+use crate::history::{VisitKind, lost_visits};
 use crate::key_value::{Batch, Direction, KeyRange, Space};
 use crate::log::files::LogFile;
 use crate::log::frame::Kind;
 use crate::log::step::entries;
-use crate::store::COUNTERS;
+use crate::records::read;
 
 /// Visits that may have been made after the last commit that is known, if commits were lost.
 const NUMBERS_BEYOND: usize = 1 << 28;

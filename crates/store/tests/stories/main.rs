@@ -1,13 +1,15 @@
 //! What the store promises, told as stories, one file each.
 //!
 //! - [`crawl`]: a crawl of one site, as the stories need it.
-//! - [`a_crawl_is_kept`], [`killed_at_any_instant`], [`the_disk_is_full`], [`the_engine_is_opened_again`],
-//!   [`damage_is_found`], [`damage_is_repaired`], [`old_versions_are_dropped`]: stories.
+//! - [`a_store_in_the_making`], [`a_crawl_is_kept`], [`killed_at_any_instant`], [`the_disk_is_full`],
+//!   [`the_engine_is_opened_again`], [`damage_is_found`], [`damage_is_repaired`],
+//!   [`old_versions_are_dropped`]: stories.
 //! - [`format_document`]: `docs/FORMAT.md` says what the code does.
 
 mod crawl;
 
 mod a_crawl_is_kept;
+mod a_store_in_the_making;
 mod damage_is_found;
 mod damage_is_repaired;
 mod format_document;

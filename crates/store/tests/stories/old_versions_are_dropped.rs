@@ -4,7 +4,7 @@ use freshet_protocol::ids::PageNumber;
 use freshet_store::check::check;
 use freshet_store::collection::Keep;
 use freshet_store::store::Settings;
-use freshet_store::tidy::Tidied;
+use freshet_store::store::Tidied;
 use tempfile::{TempDir, tempdir};
 
 use crate::crawl::{Crawl, moment};

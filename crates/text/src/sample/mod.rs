@@ -1,7 +1,6 @@
 //! Approximate summaries: a database learned by asking it single words (**summary**, Definition 2, after Callan and Connell).
 //!
 //! In reading order:
-//! - `rules`: how large a sample is and what it may cost;
 //! - [`event`]: what happens in a sample, one fact after the other, and the journal of them;
 //! - [`sampling`]: what is asked next, given what has happened;
 //! - [`size`]: how many documents there are, by sample and resample;
@@ -10,10 +9,9 @@
 
 pub mod event;
 pub mod recapture;
-mod rules;
 pub mod sampler;
 pub mod sampling;
 pub mod size;
 
-pub use rules::SampleRules;
+pub use crate::sample_rules::SampleRules;
 pub use sampler::take_sample;

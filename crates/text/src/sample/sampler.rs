@@ -12,11 +12,11 @@ use freshet_fetch::page::reading::{Limits, read};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::event::{Came, Event, Journal};
-use super::rules::{PAGES_MAX, SampleRules};
 use super::sampling::{Next, Sampling};
 use crate::error::TextError;
 use crate::interface::answer::Trouble;
 use crate::interface::{Answer, Documents, Found, Interface, plain_urls, read_answer};
+use crate::sample_rules::{PAGES_MAX, SampleRules};
 use crate::version::Version;
 use crate::visitor::{NoArrival, Visitor};
 use crate::words::Wording;

@@ -17,8 +17,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::event::{Came, Event};
 use super::recapture;
-use super::rules::{CAPTCHAS_MAX, FAILURES_MAX, FRUITLESS_MAX, SAME_MAX, START_WORDS, SampleRules};
 use super::size::{Measure, estimate};
+use crate::sample_rules::{CAPTCHAS_MAX, FAILURES_MAX, FRUITLESS_MAX, SAME_MAX, START_WORDS, SampleRules};
 use crate::summary::Summary;
 use crate::version::{FAILURES_TOLD, Facts, Kind, SamplingFacts, Size, Version};
 use crate::words::Wording;
