@@ -1,12 +1,14 @@
-//! Throws mutated inputs at every parser of foreign bytes, and prints any that makes one panic or take too long.
+//! Fuzzer: runs mutated inputs through every parser of foreign bytes, and prints each input that causes a
+//! panic or takes too long.
 //!
 //!     cargo run --release -p freshet-crawl --example fuzz_parsers -- --seconds 600 [--seed 1] [--only html]
 //!
-//! Each parser has a few seeds made here, valid or nearly so, and a list of words that mean something to it. An input is a seed with one
-//! to eight mutations: bits flipped, bytes replaced, pieces removed, doubled, exchanged with those of another seed, words put in. An input that
-//! was read in a way not seen before (by a rough fingerprint of the outcome) becomes a seed.
+//! Each parser has a few seeds defined here, valid or nearly so, and a dictionary of words. An input is a
+//! seed with one to eight mutations: bits flipped, bytes replaced, pieces removed, duplicated or swapped with
+//! those of another seed, words inserted. An input with an outcome not seen before (by a rough fingerprint)
+//! becomes a seed.
 //!
-//! What would worry us: any panic, and any input of a few kilobytes that takes longer than a second.
+//! These would be alarming: any panic, and any input of a few kilobytes that takes longer than a second.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -35,20 +37,20 @@ use freshet_store::sites::SiteRecord;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// The longest that one input may take.
+/// Maximum time for one input.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The longest input, in bytes.
+/// Maximum length of an input, in bytes.
 const INPUT_BYTES_MAX: usize = 16 << 10;
 
-/// Seeds that a parser may gather.
+/// Maximum number of seeds of a parser.
 const SEEDS_MAX: usize = 2000;
 
-/// Inputs that a parser is given at a turn.
+/// Number of inputs for a parser per turn.
 const TURN: usize = 200;
 
-/// A parser: its name, what it begins with, words that mean something to it, and how it is called. The call gives a rough
-/// fingerprint of the outcome.
+/// A parser: its name, its seeds, its dictionary, and the function that calls it. The function returns a
+/// rough fingerprint of the outcome.
 struct Target {
     name: &'static str,
     seeds: Vec<Vec<u8>>,
@@ -56,7 +58,7 @@ struct Target {
     call: fn(&[u8]) -> u64,
 }
 
-/// How a parser fared.
+/// The results of a parser.
 #[derive(Default)]
 struct Score {
     inputs: u64,
@@ -180,7 +182,7 @@ fn fingerprint(parts: impl std::hash::Hash) -> u64 {
     hasher.finish()
 }
 
-/// A length as its order of magnitude, so that not every input is news.
+/// The order of magnitude of a length. Used in fingerprints, so that not every input counts as a new outcome.
 fn size(length: usize) -> u32 {
     length.checked_ilog2().map_or(0, |log| log + 1)
 }
@@ -506,7 +508,7 @@ fn targets() -> Vec<Target> {
     ]
 }
 
-/// A text in every content encoding that we can make.
+/// A text in every content encoding that we can produce.
 fn packed_seeds() -> Vec<Vec<u8>> {
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};

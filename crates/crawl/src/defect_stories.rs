@@ -1,7 +1,9 @@
-//! A crawl with a defect in it: where a panic is contained, what goes on, what is told, and what ends the crawl.
+//! Tests of panic containment: where a panic is caught, what goes on, what is reported, and what ends the
+//! crawl.
 //!
-//! Once a panic in the policy left the crawl standing still for ever, another ended it after a second as if all were well. The sites are
-//! real ones on loopback; panics are put where these tests say by the names of pages and directories.
+//! Once a panic in the policy left the crawl hanging for ever, and another ended it after a second as if
+//! nothing had happened. The sites are real servers on loopback. The names of pages and directories tell the
+//! code under test where to panic.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -21,17 +23,18 @@ use crate::opening::{Crawl, CrawlError};
 use crate::settings::{Mode, Publication, Settings};
 use crate::status::Status;
 
-/// Panics at a page whose URL names this place.
+/// Panics if the URL contains the name of this place.
 pub(crate) fn trip(place: &str, url: &str) {
     assert!(!url.contains(place), "a defect at {place}");
 }
 
-/// Panics at a directory that names this place.
+/// Panics if the directory contains the name of this place.
 pub(crate) fn trip_at(place: &str, directory: &Path) {
     trip(place, &directory.to_string_lossy());
 }
 
-/// A site whose pages link to these, and whose sitemap has this name; it answers until the test ends.
+/// Starts a site whose pages link to each other, and whose sitemap has this name. It answers until the test
+/// ends.
 fn site(pages: &[&str], list: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
@@ -94,7 +97,7 @@ fn settings(directory: &Path, seed: &str) -> Settings {
     }
 }
 
-/// What came of a crawl that is stopped when `is_enough`, or after half a minute.
+/// The outcome of a crawl that is stopped when `is_enough`, or after half a minute.
 struct Story {
     result: Result<(), CrawlError>,
     status: Status,

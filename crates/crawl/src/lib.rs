@@ -1,17 +1,23 @@
-//! The incremental crawler: what to keep, what to visit next, and visiting it.
+//! The incremental crawler: decides what to keep and what to visit next, and visits it.
 //!
 //! In reading order:
-//! - [`crawler`]: the loop that joins the modules, short enough to compare with the figure;
-//! - [`visit`]: what the modules hand each other;
-//! - [`update`]: UpdateModule, what to visit next; [`budget`]: what may be spent;
-//! - [`crawl_module`]: CrawlModule, visits one page; [`web`]: the only code that talks to sites; [`page`]: what their bytes mean; [`change`]: what is a change;
-//! - `archived`: a visit as the Collection keeps it; [`writer`]: the one writer, that makes visits part of the stores;
-//! - [`ranking_module`]: RankingModule, what belongs in the collection; [`topic`]: what a page is worth to a crawl about a topic;
-//! - [`policy`]: which page next: the policies, which the lab runs too;
-//! - [`import`]: what others collected, taken in;
-//! - [`opening`]: a crawl from its directory; [`settings`], [`clock`], [`last_run`]: how it is set, its time, what it notes of itself;
-//! - `containment`: what becomes of a defect of this program;
-//! - [`status`], [`queries`], [`query_socket`]: how it stands, and questions about it; [`audit`], `self_audit`: how true what it says is; [`past`]: what its visits say of when pages changed.
+//! - [`crawler`]: the main loop that connects the modules, short enough to compare with the figure of the
+//!   thesis;
+//! - [`visit`]: orders and visits, the values that the modules exchange;
+//! - [`update`]: UpdateModule, decides what to visit next;
+//! - [`crawl_module`]: CrawlModule, visits one page; `second_looks`: visits that wait for a second look;
+//!   `trust`: how far a server's "not modified" is trusted;
+//! - `archived`: conversion of a visit to WARC records; [`writer`]: the only writer, which makes visits part
+//!   of the stores;
+//! - [`ranking_module`]: RankingModule, decides what belongs in the collection;
+//! - [`import`]: import of data that other programs collected;
+//! - [`opening`]: opens and runs the crawl of a directory; [`settings`], [`clock`]: its settings and its
+//!   time; [`last_run`]: notes about its last run;
+//! - `containment`: panic containment;
+//! - [`status`], [`queries`]: the status of a crawl, and queries about it; [`query_socket`]: queries to a
+//!   running crawl; [`stopped`]: queries without a running crawl; `published`: the status file;
+//! - [`audit`], `self_audit`: measure how fresh the copies really are; [`past`]: when pages changed,
+//!   according to the visits.
 
 mod archived;
 pub mod audit;

@@ -1,16 +1,17 @@
-//! UpdateModule: what to visit next (**thesis** 7.3).
+//! UpdateModule: decides what to visit next (**thesis** 7.3).
 //!
 //! In reading order:
-//! - [`module`]: the module: work by site, what sites can take, and the budget; `site`: a site and the work that waits for it;
-//! - [`refresh`]: pages that have been visited, and the policy that says which to visit again;
+//! - [`module`]: the module: a queue of orders per site, filled within the budget and what sites can take;
+//!   `site`: a site and its queue;
+//! - [`refresh`]: pages that were visited, and the policy that chooses which to visit again;
 //! - [`discovery`]: pages that were never visited;
-//! - [`calendar`]: what is to be done at a given time: pins, retries, lists, rules;
-//! - [`wishes`]: what users wish of sites and pages;
+//! - [`calendar`]: orders that are due at a given time: pins, retries, lists, rules;
+//! - [`overrides`]: what users set for sites and pages, over the policy;
 //! - [`hours`]: when a site may be visited;
-//! - [`intervals`]: how long pages are left alone, at least and at most;
-//! - `worth`: what a page weighs in the objective;
-//! - [`shadow`]: when readers see what was found;
-//! - `rules`: what a site lets us do, from what is kept of its `robots.txt`.
+//! - [`intervals`]: minimum and maximum intervals between visits;
+//! - `worth`: the weight of a page in the objective;
+//! - [`shadow`]: when readers see results;
+//! - `rules`: what a site allows, according to its stored `robots.txt`.
 
 pub mod calendar;
 pub mod discovery;

@@ -1,21 +1,21 @@
-//! The one writer: what visits found becomes part of the stores.
+//! The writer: the only code that writes to the stores. It makes visits part of them.
 //!
 //! In reading order:
-//! - [`writer_thread`]: the stores, and what is on its way into them;
-//! - [`memory`]: what is known beside the stores, also to those who only ask;
-//! - `apply`: how a visit becomes records;
-//! - [`rhythm`]: pages that change at their hour;
-//! - `dates`: what sitemaps say of pages that we have, and how far it can be believed;
-//! - [`readings`]: what lists said when they were last read, as the stores keep it;
-//! - `topical`: what copies say about the topic of a crawl;
-//! - [`troubles`]: what was met on a site: troubles, counted by kind;
-//! - [`imports`]: how what others collected does;
+//! - [`writer_thread`]: the writer, and the changes that wait for the next commit;
+//! - [`memory`]: the in-memory state of a crawl, also for queries only;
+//! - `apply`: turns visits into records;
+//! - [`rhythm`]: pages that change at a fixed hour;
+//! - `dates`: evidence from sitemaps, and how far it can be trusted;
+//! - [`readings`]: the stored last readings of lists;
+//! - `topical`: how much copies are about the topic of a crawl;
+//! - [`troubles`]: troubles of sites, counted by kind;
+//! - [`imports`]: writes imported URLs and visits;
 //! - [`admission`]: which URLs may become pages;
-//! - [`duplicates`]: pages that say the same as another;
-//! - [`known`]: which URLs are known, without asking the disk;
-//! - `startup_index`: what a start needs of URLs and pages, written down as they become known;
-//! - [`recall`]: what the stores know, read back when a crawl is opened;
-//! - [`news`]: what was taken in, as the UpdateModule hears it.
+//! - [`duplicates`]: detection of near-duplicate pages;
+//! - [`known`]: an in-memory map of known URLs;
+//! - `startup_index`: an index of URLs and pages for fast starts, written as they become known;
+//! - [`recall`]: restores what the stores know when a crawl is opened;
+//! - [`event`]: what was committed, as reported to the UpdateModule.
 
 pub mod admission;
 mod apply;
