@@ -256,7 +256,8 @@ fn targets() -> Vec<Target> {
         Target {
             name: "robots",
             seeds: owned(&[
-                "User-agent: *\nDisallow: /a*b$\nAllow: /a\nCrawl-delay: 2\nSitemap: http://a.example/s.xml\n",
+                "User-agent: *\nDisallow: /a*b$\nAllow: /a\nCrawl-delay: 2\n\
+                 Sitemap: http://a.example/s.xml\n",
                 "user-agent: freshet\nuser-agent: x\ndisallow:\n\u{feff}# c\r",
             ]),
             words: &[
@@ -282,7 +283,10 @@ fn targets() -> Vec<Target> {
         Target {
             name: "html",
             seeds: owned(&[
-                "<!DOCTYPE html><html><head><title>T</title><base href=/x/><meta name=robots content=nofollow><link rel=canonical href=/c><meta http-equiv=refresh content='0;url=/r'></head><body><p>Hello <b>world</b><a href=/a>A</a><area href=b><iframe src=c></iframe><script>x</script><!-- c --></body>",
+                "<!DOCTYPE html><html><head><title>T</title><base href=/x/><meta name=robots \
+                 content=nofollow><link rel=canonical href=/c><meta http-equiv=refresh content='0;url=/r'>\
+                 </head><body><p>Hello <b>world</b><a href=/a>A</a><area href=b><iframe src=c></iframe>\
+                 <script>x</script><!-- c --></body>",
                 "<p>&amp;&#x41;&notit;<textarea><a href=x></textarea><svg><a href=y>",
             ]),
             words: &[
@@ -315,7 +319,8 @@ fn targets() -> Vec<Target> {
         Target {
             name: "sitemap",
             seeds: owned(&[
-                "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>http://a.example/1</loc><lastmod>2026-11-16</lastmod></url></urlset>",
+                "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url>\
+                 <loc>http://a.example/1</loc><lastmod>2026-11-16</lastmod></url></urlset>",
                 "<sitemapindex><sitemap><loc>http://a.example/s.xml.gz</loc></sitemap></sitemapindex>",
                 "http://a.example/1\nhttp://a.example/2\n",
             ]),
@@ -347,9 +352,12 @@ fn targets() -> Vec<Target> {
         Target {
             name: "feed",
             seeds: owned(&[
-                "<rss version=\"2.0\"><channel><title>T</title><item><link>http://a.example/1</link><pubDate>Mon, 16 Nov 2026 01:00:00 GMT</pubDate><guid>x</guid></item></channel></rss>",
-                "<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry><link href=\"/1\"/><updated>2026-11-16T01:00:00Z</updated><title type=\"html\">&lt;b&gt;</title></entry></feed>",
-                "{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [{\"url\": \"/1\", \"date_published\": \"2026-11-16T01:00:00Z\"}]}",
+                "<rss version=\"2.0\"><channel><title>T</title><item><link>http://a.example/1</link><pubDate>\
+                 Mon, 16 Nov 2026 01:00:00 GMT</pubDate><guid>x</guid></item></channel></rss>",
+                "<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry><link href=\"/1\"/><updated>\
+                 2026-11-16T01:00:00Z</updated><title type=\"html\">&lt;b&gt;</title></entry></feed>",
+                "{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [{\"url\": \"/1\", \
+                 \"date_published\": \"2026-11-16T01:00:00Z\"}]}",
             ]),
             words: &[
                 "<item>",
@@ -402,7 +410,8 @@ fn targets() -> Vec<Target> {
         Target {
             name: "message",
             seeds: owned(&[
-                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\
+                 Content-Encoding: gzip\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n",
                 "HTTP/1.0 404 Not Found\n\nx",
             ]),
             words: &[
@@ -435,9 +444,9 @@ fn targets() -> Vec<Target> {
         },
         Target {
             name: "warc",
-            seeds: owned(&[
-                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a.example/>\r\nWARC-Date: 2026-11-16T01:00:00Z\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\nWARC/1.1\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
-            ]),
+            seeds: owned(&["WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a.example/>\r\n\
+                 WARC-Date: 2026-11-16T01:00:00Z\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n\
+                 WARC/1.1\r\nContent-Length: 0\r\n\r\n\r\n\r\n"]),
             words: &[
                 "WARC/1.1\r\n",
                 "Content-Length: ",
@@ -469,8 +478,10 @@ fn targets() -> Vec<Target> {
         Target {
             name: "cdx",
             seeds: owned(&[
-                " CDX N b a m s k r M S V g\nexample,a)/ 20261116010000 http://a.example/ text/html 200 ABC - - 5 6 f\n",
-                "example,a)/ 20261116010000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"X\"}\n",
+                " CDX N b a m s k r M S V g\nexample,a)/ 20261116010000 http://a.example/ text/html 200 ABC \
+                 - - 5 6 f\n",
+                "example,a)/ 20261116010000 {\"url\": \"http://a.example/\", \"status\": \"200\", \
+                 \"digest\": \"X\"}\n",
             ]),
             words: &[" CDX ", "{\"url\": \"", "}", "99999999999999", "\\u0000", " - ", "{\"a\":{\"a\":"],
             call: |bytes| {

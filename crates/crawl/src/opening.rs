@@ -105,7 +105,8 @@ pub enum CrawlError {
     NoSeeds,
     /// A seed is on a public host, and no contact address is set for its owner.
     #[error(
-        "{host} is not a private host: say whom its owner may write to, with --contact or in the configuration"
+        "{host} is not a private host: say whom its owner may write to, with --contact or in the \
+         configuration"
     )]
     NoContact {
         /// The host.
@@ -113,7 +114,8 @@ pub enum CrawlError {
     },
     /// A defect of this program.
     #[error(
-        "internal error while {doing}: {said}; what was committed is kept, and the same command goes on from there: please report this"
+        "internal error while {doing}: {said}; what was committed is kept, and the same command goes on from \
+         there: please report this"
     )]
     Defect {
         /// What was being done.

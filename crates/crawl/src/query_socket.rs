@@ -349,8 +349,9 @@ impl Reply {
                 100.0 * part
             ))),
             Self::Frozen(process) => Some(Answer::Unknown(format!(
-                "process {process}, which crawls, was stopped by a signal and did not answer: nothing was asked of it, \
-                 or it does what was asked when it goes on; continue it with `kill -CONT {process}`"
+                "process {process}, which crawls, was stopped by a signal and did not answer: nothing was \
+                 asked of it, or it does what was asked when it goes on; continue it with `kill -CONT \
+                 {process}`"
             ))),
             Self::Forbidden => return Err(io::ErrorKind::PermissionDenied.into()),
         })

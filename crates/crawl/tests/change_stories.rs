@@ -95,7 +95,8 @@ fn serve(
     let length = body.len();
     write!(
         stream,
-        "HTTP/1.1 {status} {words}\r\nContent-Type: text/html\r\n{validator}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status} {words}\r\nContent-Type: text/html\r\n{validator}Content-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
     )
     .ok()
 }
@@ -258,7 +259,8 @@ fn another_definition_invents_no_change() {
 fn what_is_no_page_is_not_kept_and_what_is_there_twice_is_kept_once() {
     let place = tempfile::tempdir().expect("a place");
     let article = prose(3, 200);
-    let root = "<title>Home</title><a href=/article>a</a> <a href=/article?print=1>b</a> <a href=/lost>c</a> <a href=/wall>d</a>";
+    let root = "<title>Home</title><a href=/article>a</a> <a href=/article?print=1>b</a> <a href=/lost>c</a> \
+                <a href=/wall>d</a>";
     let site = Site::new(&[
         ("/", root),
         ("/article", &format!("<nav>menu</nav><main><h1>T</h1><p>{article}</p></main>")),

@@ -115,7 +115,12 @@ fn serve(mut stream: &TcpStream, site: u64, origins: &[String], asked: &Mutex<Ve
         None => ("404 Not Found", String::new()),
     };
     let length = body.len();
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").ok()
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
+    )
+    .ok()
 }
 
 fn html(page: u64, origins: &[String]) -> String {

@@ -175,7 +175,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_no_panic(line in ".{0,200}", header in "( CDX )?[A-Za-z ]{0,30}", digits in "[0-9]{0,20}") {
+        fn any_line_is_no_panic(
+            line in ".{0,200}",
+            header in "( CDX )?[A-Za-z ]{0,30}",
+            digits in "[0-9]{0,20}",
+        ) {
             let columns = CdxColumns::of_header(&header).unwrap_or_default();
             let _ = columns.entry(&line);
             let _ = columns.entry(&format!("a {digits} http://a.example/ b c d e f g h i"));

@@ -108,7 +108,8 @@ mod tests {
     fn bodies_come_out_of_their_chunks_and_codings() {
         check(b"HTTP/1.1 200 OK\r\n\r\nhello", Some((200, b"hello")));
         check(b"HTTP/1.0 404 Not Found\nA: b\n\ngone", Some((404, b"gone")));
-        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
+        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\n\
+                        hello\r\n6\r\n world\r\n0\r\n\r\n";
         check(chunked, Some((200, b"hello world")));
         check(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello", Some((200, b"hello")));
         check(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello", Some((200, b"hello")));
@@ -120,7 +121,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_no_panic(body in prop::collection::vec(any::<u8>(), 0..200), sizes in "([0-9a-f]{0,20}\r?\n.{0,5}){0,4}") {
+        fn any_bytes_are_no_panic(
+            body in prop::collection::vec(any::<u8>(), 0..200),
+            sizes in "([0-9a-f]{0,20}\r?\n.{0,5}){0,4}",
+        ) {
             let _ = response(&body);
             let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: br\r\n\r\n";
             let _ = response(&[head.as_slice(), &body].concat());

@@ -251,7 +251,8 @@ mod tests {
 
     fn record(kind: &str, block: &str) -> String {
         format!(
-            "WARC/1.0\r\nWARC-Type: {kind}\r\nwarc-target-uri: <http://a.example/>\r\nWARC-Date: 2020-01-02T03:04:05Z\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nwarc-target-uri: <http://a.example/>\r\n\
+             WARC-Date: 2020-01-02T03:04:05Z\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
             block.len()
         )
     }

@@ -87,7 +87,10 @@ mod tests {
         // The tables are large: few cases, since each creates new ones.
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn what_is_near_is_found_and_what_is_far_is_not(simhash in 1u64.., flips in prop::collection::vec(0u32..64, 0..8)) {
+        fn what_is_near_is_found_and_what_is_far_is_not(
+            simhash in 1u64..,
+            flips in prop::collection::vec(0u32..64, 0..8),
+        ) {
             let mut duplicates = Duplicates::default();
             duplicates.insert(PageNumber(7), simhash);
             let other = flips.iter().fold(simhash, |other, bit| other ^ 1 << bit);

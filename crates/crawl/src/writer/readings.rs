@@ -240,7 +240,10 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..60), known in any::<bool>()) {
+        fn any_bytes_are_no_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..60),
+            known in any::<bool>(),
+        ) {
             if let Some(first) = bytes.first_mut().filter(|_| known) {
                 *first = VERSION;
             }

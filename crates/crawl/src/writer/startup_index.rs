@@ -311,19 +311,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_comes_back(urls in prop::collection::vec(url(), 0..20), paths in prop::collection::vec("/.{0,5}|", 0..5), cut: usize) {
+        fn what_is_written_comes_back(
+            urls in prop::collection::vec(url(), 0..20),
+            paths in prop::collection::vec("/.{0,5}|", 0..5),
+            cut: usize,
+        ) {
             let content = written(&urls, &paths);
             let leaf = read(&content, urls.len(), paths.len()).expect("it is whole");
-            prop_assert_eq!(leaf.last_url().map(|(id, url)| (id.0, url.clone())), urls.last().map(|url| (9 + urls.len() as u32, url.clone())));
-            prop_assert_eq!(leaf.last_page().map(|(page, path)| (page.0, path.to_owned())), paths.last().map(|path| (19 + paths.len() as u32, path.clone())));
-            prop_assert_eq!((0..paths.len()).map(|at| leaf.paths.get(at).expect("there").to_owned()).collect::<Vec<_>>(), paths.clone());
+            prop_assert_eq!(
+                leaf.last_url().map(|(id, url)| (id.0, url.clone())),
+                urls.last().map(|url| (9 + urls.len() as u32, url.clone()))
+            );
+            prop_assert_eq!(
+                leaf.last_page().map(|(page, path)| (page.0, path.to_owned())),
+                paths.last().map(|path| (19 + paths.len() as u32, path.clone()))
+            );
+            prop_assert_eq!(
+                (0..paths.len()).map(|at| leaf.paths.get(at).expect("there").to_owned()).collect::<Vec<_>>(),
+                paths.clone()
+            );
             prop_assert_eq!(&leaf.urls, &urls);
             prop_assert_eq!(read(&content[..cut % content.len()], urls.len(), paths.len()), None);
             prop_assert_eq!(read(&content, urls.len() + 1, paths.len()), None);
         }
 
         #[test]
-        fn any_bytes_are_no_panic(content in prop::collection::vec(any::<u8>(), 0..200), urls in 0usize..9, pages in 0usize..9) {
+        fn any_bytes_are_no_panic(
+            content in prop::collection::vec(any::<u8>(), 0..200),
+            urls in 0usize..9,
+            pages in 0usize..9,
+        ) {
             let _ = read(&content, urls, pages);
         }
     }

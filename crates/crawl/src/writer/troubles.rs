@@ -219,7 +219,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_come_back(counts in prop::collection::btree_map(0..Trouble::ALL.len(), any::<u64>(), 0..9)) {
+        fn counts_come_back(
+            counts in prop::collection::btree_map(0..Trouble::ALL.len(), any::<u64>(), 0..9),
+        ) {
             let met = Met(counts.into_iter().map(|(number, count)| (Trouble::ALL[number], count)).collect());
             prop_assert_eq!(Met::decode(&met.encode()), met);
         }
