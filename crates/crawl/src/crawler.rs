@@ -85,6 +85,7 @@ const STOP_WITHIN: Duration = Duration::from_millis(1200);
 pub struct Crawler {
     update_module: Mutex<UpdateModule>,
     crawl_module: CrawlModule,
+    /// Builds the WARC records of visits.
     folding: Arc<Folding>,
     writer: mpsc::Sender<Message>,
     clock: Arc<Clock>,
@@ -675,6 +676,7 @@ impl Crawler {
         record.is_some_and(|record| matches!(record.standing, Standing::Kept(_)))
     }
 
+    /// Locks the status that the writer fills.
     pub(crate) fn board(&self) -> MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -48,6 +48,7 @@ const PROVED: u32 = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Trust(Mutex<Words>);
 
+/// The records of all sites: how far their word ("not modified") was true.
 #[derive(Debug, Default)]
 struct Words {
     sites: HashMap<SiteNumber, Word>,

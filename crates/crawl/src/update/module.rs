@@ -115,10 +115,11 @@ pub struct UpdateModule {
     own_turns: HashMap<Arc<str>, Timestamp>,
     /// Sites with work whose hosts have no address yet.
     unresolved: VecDeque<SiteNumber>,
-    /// Pages in a queue, in progress, or not committed yet.
+    /// Leased pages: in a queue, in progress, or not committed yet.
     out: HashSet<PageNumber>,
     /// Pages that have changed according to lists.
     signals: VecDeque<(PageNumber, SiteNumber)>,
+    /// What users set for single pages, over the policy.
     page_wishes: PageOverrides,
     kinds: KindWeights,
     worth: Worth,

@@ -93,7 +93,8 @@ impl Writer {
                 self.keep_move(visit, &mut record, to, *for_good, had_copy)?;
             }
             Finding::Failed(_) => self.keep_failure(visit, &mut record, had_copy)?,
-            // A copy is kept even if its host has a private address now that the user has not allowed.
+            // A copy is kept even if its host's address is refused: the host has moved, or the user forgot to
+            // allow the address.
             Finding::Refused(_) if had_copy && visit.fetch.is_some() => {
                 self.keep_failure(visit, &mut record, had_copy)?;
             }
