@@ -1,8 +1,9 @@
-//! Fills the directory of a crawl with as many URLs and pages as are asked for, to see how a crawl does at scale:
-//! `cargo run --release -p freshet-crawl --example fill_store -- DIR --urls 10000000 --pages 1000000 --links 20`.
+//! Fills a crawl directory with a given number of URLs and pages, to test a crawl at scale:
+//! `cargo run --release -p freshet-crawl --example fill_store -- DIR --urls 10000000 --pages 1000000 --links
+//! 20`.
 //!
-//! The sites are of a thousand URLs each and do not exist. Of them `pages` are kept, each with one visit and links to URLs of its own site and a few
-//! others; the other URLs are known and not kept, for good.
+//! The sites have a thousand URLs each and do not exist. `pages` of the URLs are kept as pages, each with one
+//! visit and with links to URLs of its own site and a few others. The other URLs are known and never kept.
 #![allow(clippy::print_stdout, reason = "it says what it has done")]
 
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ fn main() {
     );
 }
 
-/// One more URL, which is a page if it is one of the first.
+/// Adds a URL, and its page if it has one.
 fn add(store: &mut Store, changes: &mut Changes, url: u32, [urls, pages, links]: [u32; 3], time: Timestamp) {
     let name = format!("http://site-{}.example", url / URLS_PER_SITE);
     if url.is_multiple_of(URLS_PER_SITE) {
@@ -55,7 +56,7 @@ fn add(store: &mut Store, changes: &mut Changes, url: u32, [urls, pages, links]:
     let site = SiteNumber(url / URLS_PER_SITE);
     let text = format!("{name}/articles/2026/{:02}/the-name-of-page-{url}.html", url % 12);
     let id = store.url_number(&text).expect("a number").number();
-    // Pages stand at even distances, so that every site has some.
+    // Pages are spread evenly, so that every site has some.
     let is_page = u64::from(url) * u64::from(pages) % u64::from(urls) < u64::from(pages);
     let standing = if is_page {
         let page = store.page_number().expect("a number");
@@ -104,7 +105,7 @@ fn keep(changes: &mut Changes, page: PageNumber, id: UrlId, site: SiteNumber, ti
     changes.pages.push((page, record));
 }
 
-/// Where a link of a page leads: one in five leaves the site.
+/// Returns the target of a link: one link in five leaves the site.
 fn target(url: u32, link: u32, urls: u32) -> u32 {
     let scattered = url.wrapping_mul(2_654_435_761).wrapping_add(link.wrapping_mul(40_503)) >> 3;
     if link.is_multiple_of(5) {

@@ -1,12 +1,14 @@
-//! Throws mutated inputs at every parser of foreign bytes, and prints any that makes one panic or take too long.
+//! Fuzzer: runs mutated inputs through every parser of foreign bytes, and prints each input that causes a
+//! panic or takes too long.
 //!
 //!     cargo run --release -p freshet-crawl --example fuzz_parsers -- --seconds 600 [--seed 1] [--only html]
 //!
-//! Each parser has a few seeds made here, valid or nearly so, and a list of words that mean something to it. An input is a seed with one
-//! to eight mutations: bits flipped, bytes replaced, pieces removed, doubled, exchanged with those of another seed, words put in. An input that
-//! was read in a way not seen before (by a rough fingerprint of the outcome) becomes a seed.
+//! Each parser has a few seeds defined here, valid or nearly so, and a dictionary of words. An input is a
+//! seed with one to eight mutations: bits flipped, bytes replaced, pieces removed, duplicated or swapped with
+//! those of another seed, words inserted. An input with an outcome not seen before (by a rough fingerprint)
+//! becomes a seed.
 //!
-//! What would worry us: any panic, and any input of a few kilobytes that takes longer than a second.
+//! These would be alarming: any panic, and any input of a few kilobytes that takes longer than a second.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -35,20 +37,20 @@ use freshet_store::sites::SiteRecord;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-/// The longest that one input may take.
+/// Maximum time for one input.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The longest input, in bytes.
+/// Maximum length of an input, in bytes.
 const INPUT_BYTES_MAX: usize = 16 << 10;
 
-/// Seeds that a parser may gather.
+/// Maximum number of seeds of a parser.
 const SEEDS_MAX: usize = 2000;
 
-/// Inputs that a parser is given at a turn.
+/// Number of inputs for a parser per turn.
 const TURN: usize = 200;
 
-/// A parser: its name, what it begins with, words that mean something to it, and how it is called. The call gives a rough
-/// fingerprint of the outcome.
+/// A parser: its name, its seeds, its dictionary, and the function that calls it. The function returns a
+/// rough fingerprint of the outcome.
 struct Target {
     name: &'static str,
     seeds: Vec<Vec<u8>>,
@@ -56,7 +58,7 @@ struct Target {
     call: fn(&[u8]) -> u64,
 }
 
-/// How a parser fared.
+/// The results of a parser.
 #[derive(Default)]
 struct Score {
     inputs: u64,
@@ -180,7 +182,7 @@ fn fingerprint(parts: impl std::hash::Hash) -> u64 {
     hasher.finish()
 }
 
-/// A length as its order of magnitude, so that not every input is news.
+/// The order of magnitude of a length. Used in fingerprints, so that not every input counts as a new outcome.
 fn size(length: usize) -> u32 {
     length.checked_ilog2().map_or(0, |log| log + 1)
 }
@@ -254,7 +256,8 @@ fn targets() -> Vec<Target> {
         Target {
             name: "robots",
             seeds: owned(&[
-                "User-agent: *\nDisallow: /a*b$\nAllow: /a\nCrawl-delay: 2\nSitemap: http://a.example/s.xml\n",
+                "User-agent: *\nDisallow: /a*b$\nAllow: /a\nCrawl-delay: 2\n\
+                 Sitemap: http://a.example/s.xml\n",
                 "user-agent: freshet\nuser-agent: x\ndisallow:\n\u{feff}# c\r",
             ]),
             words: &[
@@ -280,7 +283,10 @@ fn targets() -> Vec<Target> {
         Target {
             name: "html",
             seeds: owned(&[
-                "<!DOCTYPE html><html><head><title>T</title><base href=/x/><meta name=robots content=nofollow><link rel=canonical href=/c><meta http-equiv=refresh content='0;url=/r'></head><body><p>Hello <b>world</b><a href=/a>A</a><area href=b><iframe src=c></iframe><script>x</script><!-- c --></body>",
+                "<!DOCTYPE html><html><head><title>T</title><base href=/x/><meta name=robots \
+                 content=nofollow><link rel=canonical href=/c><meta http-equiv=refresh content='0;url=/r'>\
+                 </head><body><p>Hello <b>world</b><a href=/a>A</a><area href=b><iframe src=c></iframe>\
+                 <script>x</script><!-- c --></body>",
                 "<p>&amp;&#x41;&notit;<textarea><a href=x></textarea><svg><a href=y>",
             ]),
             words: &[
@@ -313,7 +319,8 @@ fn targets() -> Vec<Target> {
         Target {
             name: "sitemap",
             seeds: owned(&[
-                "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>http://a.example/1</loc><lastmod>2026-11-16</lastmod></url></urlset>",
+                "<?xml version=\"1.0\"?><urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url>\
+                 <loc>http://a.example/1</loc><lastmod>2026-11-16</lastmod></url></urlset>",
                 "<sitemapindex><sitemap><loc>http://a.example/s.xml.gz</loc></sitemap></sitemapindex>",
                 "http://a.example/1\nhttp://a.example/2\n",
             ]),
@@ -345,9 +352,12 @@ fn targets() -> Vec<Target> {
         Target {
             name: "feed",
             seeds: owned(&[
-                "<rss version=\"2.0\"><channel><title>T</title><item><link>http://a.example/1</link><pubDate>Mon, 16 Nov 2026 01:00:00 GMT</pubDate><guid>x</guid></item></channel></rss>",
-                "<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry><link href=\"/1\"/><updated>2026-11-16T01:00:00Z</updated><title type=\"html\">&lt;b&gt;</title></entry></feed>",
-                "{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [{\"url\": \"/1\", \"date_published\": \"2026-11-16T01:00:00Z\"}]}",
+                "<rss version=\"2.0\"><channel><title>T</title><item><link>http://a.example/1</link><pubDate>\
+                 Mon, 16 Nov 2026 01:00:00 GMT</pubDate><guid>x</guid></item></channel></rss>",
+                "<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry><link href=\"/1\"/><updated>\
+                 2026-11-16T01:00:00Z</updated><title type=\"html\">&lt;b&gt;</title></entry></feed>",
+                "{\"version\": \"https://jsonfeed.org/version/1.1\", \"items\": [{\"url\": \"/1\", \
+                 \"date_published\": \"2026-11-16T01:00:00Z\"}]}",
             ]),
             words: &[
                 "<item>",
@@ -400,7 +410,8 @@ fn targets() -> Vec<Target> {
         Target {
             name: "message",
             seeds: owned(&[
-                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\nContent-Encoding: gzip\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\
+                 Content-Encoding: gzip\r\n\r\n5;a=b\r\nhello\r\n0\r\n\r\n",
                 "HTTP/1.0 404 Not Found\n\nx",
             ]),
             words: &[
@@ -433,9 +444,9 @@ fn targets() -> Vec<Target> {
         },
         Target {
             name: "warc",
-            seeds: owned(&[
-                "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a.example/>\r\nWARC-Date: 2026-11-16T01:00:00Z\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\nWARC/1.1\r\nContent-Length: 0\r\n\r\n\r\n\r\n",
-            ]),
+            seeds: owned(&["WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: <http://a.example/>\r\n\
+                 WARC-Date: 2026-11-16T01:00:00Z\r\nContent-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n\
+                 WARC/1.1\r\nContent-Length: 0\r\n\r\n\r\n\r\n"]),
             words: &[
                 "WARC/1.1\r\n",
                 "Content-Length: ",
@@ -467,8 +478,10 @@ fn targets() -> Vec<Target> {
         Target {
             name: "cdx",
             seeds: owned(&[
-                " CDX N b a m s k r M S V g\nexample,a)/ 20261116010000 http://a.example/ text/html 200 ABC - - 5 6 f\n",
-                "example,a)/ 20261116010000 {\"url\": \"http://a.example/\", \"status\": \"200\", \"digest\": \"X\"}\n",
+                " CDX N b a m s k r M S V g\nexample,a)/ 20261116010000 http://a.example/ text/html 200 ABC \
+                 - - 5 6 f\n",
+                "example,a)/ 20261116010000 {\"url\": \"http://a.example/\", \"status\": \"200\", \
+                 \"digest\": \"X\"}\n",
             ]),
             words: &[" CDX ", "{\"url\": \"", "}", "99999999999999", "\\u0000", " - ", "{\"a\":{\"a\":"],
             call: |bytes| {
@@ -506,7 +519,7 @@ fn targets() -> Vec<Target> {
     ]
 }
 
-/// A text in every content encoding that we can make.
+/// A text in every content encoding that we can produce.
 fn packed_seeds() -> Vec<Vec<u8>> {
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};

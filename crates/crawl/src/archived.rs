@@ -1,7 +1,7 @@
-//! A visit as the Collection keeps it: a request, its response, and what became of them.
+//! Conversion of a visit to its WARC records in the Collection: the request, the response and its outcome.
 //!
-//! Its records are made by whoever has fetched the page, when it is likely that the response will be kept whole: the writer, which alone decides
-//! that, then has only to append them.
+//! The fetch task builds the records when the response will probably be kept whole. Only the writer decides
+//! that; it then just has to append them.
 
 use freshet_fetch::web::{self, Answer, Fetch, Response};
 use freshet_protocol::ids::PageNumber;
@@ -9,7 +9,7 @@ use freshet_store::collection::{Exchange, ExchangeKind, Folding, Truncation};
 
 use crate::visit::{Finding, PageVisit, Visit};
 
-/// Makes the records of a visit that the writer will want.
+/// Builds the records of a visit in advance, if the writer will probably need them.
 pub(crate) fn fold(visit: &mut Visit, folding: &Folding) {
     let Visit::Page(visit) = visit else { return };
     let is_kept_whole = match &visit.finding {
@@ -25,7 +25,8 @@ pub(crate) fn fold(visit: &mut Visit, folding: &Folding) {
     }
 }
 
-/// What the records hold is asked for nowhere else: it is let go by the thread that made it, which has it at hand and will need as much for the next page.
+/// Drops the bytes that nothing reads once the records are built. The thread that allocated them frees them,
+/// because it needs as much memory for the next page.
 fn let_go_of_bytes(visit: &mut PageVisit) {
     let fetches = visit.fetch.iter_mut().chain(&mut visit.second);
     for fetch in fetches {
@@ -38,7 +39,7 @@ fn let_go_of_bytes(visit: &mut PageVisit) {
     }
 }
 
-/// A visit as the Collection keeps it; none if no response came.
+/// Builds the exchange that the Collection stores for a visit. None if there was no response.
 pub(crate) fn exchange(visit: &PageVisit, kind: ExchangeKind, page: Option<PageNumber>) -> Option<Exchange> {
     let fetch = visit.fetch.as_ref()?;
     let response = response(Some(fetch))?;
@@ -64,7 +65,7 @@ pub(crate) fn exchange(visit: &PageVisit, kind: ExchangeKind, page: Option<PageN
     })
 }
 
-/// As WARC calls it.
+/// Maps a truncation to its WARC name.
 fn truncation(cut: web::Truncation) -> Truncation {
     match cut {
         web::Truncation::Size | web::Truncation::DecodedSize | web::Truncation::Bomb => Truncation::Length,
@@ -74,7 +75,7 @@ fn truncation(cut: web::Truncation) -> Truncation {
     }
 }
 
-/// The response that came, if one did.
+/// The response of a fetch, if there was one.
 pub(crate) fn response(fetch: Option<&Fetch>) -> Option<&Response> {
     match &fetch?.answer {
         Answer::Response(response) => Some(response),

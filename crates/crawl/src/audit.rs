@@ -1,20 +1,28 @@
-//! Audits: how fresh the copies really are, measured by visiting a random sample of them.
+//! Audits: the freshness of our copies, measured by visiting a random sample of them.
 //!
-//! What a crawl reports of its freshness is an estimate. An audit draws pages at random from all that are kept, visits each in its turn and as politely as ever, asks for the
-//! whole page whatever validators say, and counts those that are as our copy has them. The visits are visits like any other: what they find is kept, and
-//! they count in the budget.
+//! The freshness that a crawl reports is an estimate. An audit draws pages at random from all kept pages and
+//! visits each in turn, as politely as any other visit. It requests the whole page, whatever the validators
+//! say, and counts the pages that are the same as our copies. These visits are like any others: their
+//! findings are kept, and they count in the budget.
 //!
-//! Past audits calibrate the estimate: on the scale of log odds it is moved by the distance between what audits found and what had been believed of the
-//! very pages that they visited, as far as there were enough of them. So it does not matter which pages chance drew: what is known of them is taken
-//! off. A page may have to wait for its visit, on a busy machine for longer than it takes some to change: so what a visit finds is held against what was believed
-//! for its moment, while the freshness that is reported is that of the moment when the pages were drawn, as far as their dates tell. The newer ones count more, and the more so the younger the crawl is: while it learns what it estimates changes fast, and how wrong it is too.
-//! A policy that learns from all visits knows more than the few that are drawn in a week: what these find moves the estimate as far as the policy's error is beside theirs,
-//! which is little, unless it contradicts the policy beyond chance; then it moves it nearly all the way.
+//! Past audits calibrate the estimate. On the log-odds scale the estimate is shifted by the distance between
+//! what the audits found and what was believed of the same pages, weighted by how many pages there were. So
+//! it does not matter which pages the random draw picked: what is known of them is subtracted. A page may
+//! have to wait for its visit, on a busy machine for longer than some pages take to change. So a finding is
+//! compared with the belief for the time of the visit, while the reported freshness is for the time of the
+//! draw, as far as the pages' dates show it.
+//!
+//! Newer audits count more, and the younger the crawl the faster old ones fade: while a crawl learns, both
+//! its estimate and the error of its estimate change fast. A policy that learns from all visits knows more
+//! than the few visits that are drawn in a week. So the findings shift the estimate by the ratio of the
+//! policy's error to theirs. That is little, unless they contradict the policy beyond chance; then they shift
+//! it nearly all the way.
 //!
 //! # Promises
 //! - The measured freshness comes with Wilson's 95% interval.
-//! - Without audits the estimate is as the policy makes it, and a few visits move it little.
-//! - The error of a calibrated estimate contains what audits leave open, and what no audit can follow.
+//! - Without audits the estimate is that of the policy. A few audit visits shift it little.
+//! - The error of a calibrated estimate includes the uncertainty that audits leave, and the drift that is too
+//!   fast for them to measure.
 //! - A page that could not be visited is not judged.
 
 use std::collections::HashMap;
@@ -34,31 +42,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::status::Status;
 
-/// The notes of audits begin with this; the moment in milliseconds follows, with 20 digits.
+/// Prefix of the keys of audit notes. The start time in milliseconds follows, with 20 digits.
 pub const NOTES: &str = "audit ";
-/// The most pages of an audit.
+/// Maximum number of pages of an audit.
 pub const SAMPLE_MAX: usize = 100_000;
-/// Visits of audits that count half, however sure they are of what they found.
+/// Number of audit visits that count half, whatever their standard error.
 const FEW: f64 = 50.0;
-/// By how much the policy alone is off for weeks, as a standard deviation, unless audits show that it is by more.
+/// Standard deviation of the policy's lasting error (over weeks), unless audits show a larger one.
 const LASTING_ERROR: f64 = 0.005;
-/// They show it where what they find is off by so many times their own error.
+/// Audits show a larger error if their findings are off by more than this many times their own standard
+/// error.
 const SHOWN: f64 = 4.0;
-/// By how much it is off from one week to the next, as a standard deviation: audits that are made in so short a time cannot tell.
+/// Standard deviation of the policy's error from one week to the next, which is too short for audits to
+/// measure.
 const PASSING_ERROR: f64 = 0.008;
-/// The part of the time since the first audit after which an audit counts half.
+/// Half-life of an audit's weight, as a fraction of the time since the first audit.
 const HALF_LIFE: f64 = 0.15;
-/// Days after which an audit counts half at least, and at most.
+/// Minimum and maximum of that half-life, in days.
 const HALF_LIFE_DAYS: (f64, f64) = (4.0, 8.0);
 
-/// An audit that is under way.
+/// An audit in progress.
 #[derive(Clone, Debug)]
 pub struct Audit {
-    /// When it began.
+    /// Start of the audit.
     pub started: Timestamp,
-    /// The pages that are visited.
+    /// The drawn pages.
     pub pages: Vec<Drawn>,
-    /// What the crawl believed when it began.
+    /// What the crawl believed at the start.
     pub believed: Belief,
 }
 
@@ -69,81 +79,83 @@ pub struct Drawn {
     pub page: PageNumber,
     /// Its site.
     pub site: SiteNumber,
-    /// When it was visited last before.
+    /// Time of the last visit before the draw.
     pub visited: Timestamp,
-    /// When its visit was ordered, and it was asked what is believed of its copy. Pages are drawn from all, which takes a while, and a visit within it is known to who is asked.
+    /// When its visit was ordered and the belief about its copy was read. Drawing from all pages takes a
+    /// while; the belief includes any visit made during that time.
     pub asked: Timestamp,
-    /// What was believed of its copy, by a policy that says so.
+    /// The belief about its copy, if the policy has one.
     pub believed: Option<CopyBelief>,
 }
 
-/// How probable it is held that a copy is fresh, and how that fades.
+/// The probability that a copy is fresh, and how it decays.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyBelief {
     /// The probability now.
     fresh: f64,
-    /// Changes to expect of its page in a day from now on.
+    /// Expected changes of its page per day from now on.
     changes_per_day: f64,
 }
 
 impl CopyBelief {
-    /// Of a copy that is fresh now with the one probability and a day later with the other.
+    /// Creates it from the probability that the copy is fresh now and the probability in a day.
     pub fn new(fresh: f64, fresh_in_a_day: f64) -> Self {
         let exposure = |fresh: f64| -fresh.clamp(1e-9, 1.0).ln();
         Self { fresh, changes_per_day: (exposure(fresh_in_a_day) - exposure(fresh)).max(0.0) }
     }
 
-    /// The probability that the copy is fresh so many days later.
+    /// The probability that the copy is fresh after this many days.
     fn fresh_in(self, days: f64) -> f64 {
         self.fresh * (-self.changes_per_day * days).exp()
     }
 }
 
-/// What a crawl believes of its copies.
+/// What a crawl believes of all its copies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Belief {
-    /// The part that is fresh, calibrated by audits.
+    /// Fraction of fresh copies, calibrated by audits.
     pub freshness: Option<f64>,
     /// Mean days since copies went out of date.
     pub age_days: Option<f64>,
 }
 
-/// What an audit found.
+/// The result of an audit.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct AuditReport {
-    /// When it began, in milliseconds since 1970.
+    /// Start of the audit, in milliseconds since 1970.
     pub started_ms: i64,
-    /// Pages that were drawn.
+    /// Number of drawn pages.
     pub sample: usize,
-    /// Of them, pages that were visited and could be judged.
+    /// Number of drawn pages that were visited and could be judged.
     pub judged: usize,
-    /// Of those, pages that were as our copy has them.
+    /// Number of judged pages that were the same as our copies.
     pub fresh: usize,
-    /// Pages that were visited and could not be judged.
+    /// Number of pages that were visited and could not be judged.
     pub failed: usize,
-    /// The part of the judged copies that is fresh, and its 95% interval.
+    /// Fraction of the judged copies that is fresh, and its 95% interval.
     pub freshness: Option<(f64, f64, f64)>,
-    /// What the crawl believed when the audit began, calibrated by the audits before.
+    /// The believed freshness at the start of the audit, calibrated by earlier audits.
     pub believed_freshness: Option<f64>,
-    /// Of the judged pages, those that were as our copy has them when they were visited; in audits that did not tell it, those that were when they were drawn.
+    /// Number of judged pages that were the same as our copies at the time of their visit. None in audits
+    /// that did not record it: then `fresh` stands for it.
     #[serde(default)]
     pub same: Option<usize>,
-    /// The part of the judged pages that the policy alone expected to be as our copy has them when they were visited.
+    /// Fraction of the judged pages that the policy alone expected to be the same as our copies when visited.
     pub estimated_freshness: Option<f64>,
-    /// The mean square of what was found of a judged page, the same or not, less what the policy expected of it.
+    /// Mean square of the finding for a judged page (1 if the same, else 0) minus the policy's expectation.
     #[serde(default)]
     pub surprise: Option<f64>,
-    /// Mean days since the judged copies went out of date, and its 95% interval. When a page changed is taken from its Last-Modified, or
-    /// else to be in the middle between the last visit and this one.
+    /// Mean days since the judged copies went out of date, and its 95% interval. The time of a change is the
+    /// page's Last-Modified, or else the middle between the last visit and this one.
     pub age_days: Option<(f64, f64, f64)>,
-    /// What the crawl believed of it when the audit began.
+    /// The age that the crawl believed at the start of the audit.
     pub believed_age_days: Option<f64>,
     /// Whether all pages were visited.
     pub done: bool,
 }
 
 impl Audit {
-    /// Draws pages of which there is a copy.
+    /// Draws pages that we have a copy of.
     pub fn draw(reader: &Reader, sample: usize, now: Timestamp) -> Result<Self, StoreError> {
         let mut copies = Vec::new();
         for entry in reader.pages() {
@@ -192,7 +204,7 @@ impl Audit {
     }
 }
 
-/// The first visit to each page since it was asked what is believed of it.
+/// The first visit to each page since the belief about it was read.
 fn first_visits(
     rows: impl Iterator<Item = VisitRow>,
     drawn: &HashMap<PageNumber, &Drawn>,
@@ -208,12 +220,12 @@ fn first_visits(
     first
 }
 
-/// What the visit to a drawn page found, beside what was expected of it.
+/// The finding of the visit to a drawn page, and its expectation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
-    /// Whether the page was as our copy has it.
+    /// Whether the page was the same as our copy.
     is_same: bool,
-    /// How probable that was held, for the moment of the visit.
+    /// The probability that was expected for the time of the visit.
     expected: Option<f64>,
 }
 
@@ -227,7 +239,8 @@ impl Found {
     }
 }
 
-/// The mean of what was expected of judged pages, and the mean square of what was found less that; none unless something was expected of each.
+/// The mean expectation for the judged pages, and the mean square of finding minus expectation. None unless
+/// every page has an expectation.
 fn beliefs(judged: &[Found]) -> Option<(f64, f64)> {
     let (mut believed, mut surprise) = (0.0, 0.0);
     for found in judged {
@@ -238,14 +251,14 @@ fn beliefs(judged: &[Found]) -> Option<(f64, f64)> {
     (count > 0.0).then(|| (believed / count, surprise / count))
 }
 
-/// Days since the copy went out of date, zero if it was fresh when it was drawn; none if the visit did not tell.
+/// Days since the copy went out of date; zero if it was fresh at the draw. None if the visit did not show it.
 fn age(row: &VisitRow, visited: Timestamp, drawn: Timestamp) -> Option<f64> {
     match row.kind {
         VisitKind::Unchanged | VisitKind::NotModified => Some(0.0),
         VisitKind::Changed | VisitKind::Gone | VisitKind::Moved => {
             let modified = row.last_modified.filter(|modified| visited < *modified && *modified < row.time);
             let days = match modified {
-                // It has waited for its visit, and changed while it did.
+                // The page changed while it waited for its visit.
                 Some(modified) if drawn <= modified && YOUNG <= row.time.millis_since(modified) => {
                     return Some(0.0);
                 }
@@ -276,19 +289,19 @@ fn mean_age(ages: &[f64]) -> Option<(f64, f64, f64)> {
     (!ages.is_empty()).then(|| (mean, (mean - error).max(0.0), mean + error))
 }
 
-/// The audits that the stores keep, the oldest first. What cannot be read is left out.
+/// The stored audits, oldest first. Those that cannot be decoded are left out.
 pub fn past(reader: &Reader) -> Result<Vec<AuditReport>, StoreError> {
     let notes = reader.notes(NOTES)?;
     Ok(notes.iter().filter_map(|(_, note)| serde_json::from_slice(note).ok()).collect())
 }
 
-/// The note of an audit: its name and its bytes.
+/// The note of an audit: its key and its bytes.
 pub fn note(report: &AuditReport) -> (String, Vec<u8>) {
     let bytes = serde_json::to_vec(report).unwrap_or_default();
     (format!("{NOTES}{:020}", report.started_ms), bytes)
 }
 
-/// Moves the freshness that a status tells by what audits found, and says how many there were.
+/// Calibrates the freshness of a status by the audits, and sets their number.
 pub(crate) fn calibrate(status: &mut Status, reader: &Reader, now: Timestamp) {
     let audits = past(reader).unwrap_or_default();
     status.audits = audits.len() as u64;
@@ -296,7 +309,7 @@ pub(crate) fn calibrate(status: &mut Status, reader: &Reader, now: Timestamp) {
     status.freshness = status.freshness.map(|estimate| calibrated(estimate, &audits, now));
 }
 
-/// The estimate of freshness and its standard error, moved by what audits found.
+/// Calibrates an estimate of freshness and its standard error by the audits.
 pub fn calibrated((estimate, error): (f64, f64), audits: &[AuditReport], now: Timestamp) -> (f64, f64) {
     let found = Findings::of(audits, now);
     if found.weight == 0.0 {
@@ -311,19 +324,19 @@ pub fn calibrated((estimate, error): (f64, f64), audits: &[AuditReport], now: Ti
     (moved, error.hypot(lasting).hypot(PASSING_ERROR))
 }
 
-/// The standard error of what audits say of the estimate; infinite without audits.
+/// The standard error of the audits' findings about the estimate. Infinite without audits.
 pub fn error_of(audits: &[AuditReport], now: Timestamp) -> f64 {
     Findings::of(audits, now).error()
 }
 
-/// What audits found together, the newer ones counting more.
+/// The findings of all audits together, newer ones weighted more.
 #[derive(Default)]
 struct Findings {
-    /// Pages that were judged.
+    /// Judged pages.
     weight: f64,
-    /// Of them, pages that were expected to be the same as our copies.
+    /// Judged pages that were expected to be the same as our copies.
     estimated: f64,
-    /// Pages that were.
+    /// Judged pages that were the same.
     same: f64,
     /// The variance of the difference of both.
     variance: f64,
@@ -348,7 +361,8 @@ impl Findings {
         found
     }
 
-    /// How far the estimate follows what was found, from 0 to 1: the error of the policy beside that of the audits.
+    /// How far the estimate follows the findings, from 0 to 1: the variance of the policy's error relative to
+    /// that of the policy and the audits together.
     fn belief(&self) -> f64 {
         let (error, off) = (self.error().powi(2), (self.same - self.estimated) / self.weight);
         let of_policy = LASTING_ERROR.powi(2).max(off.powi(2) - SHOWN.powi(2) * error);
@@ -416,8 +430,9 @@ mod tests {
         assert!(error(Some(0.04)) < 0.6 * error(None));
     }
 
-    /// To draw from all pages takes a while, the longer the busier the machine is, and the crawl visits some of those that are drawn within it. What it believed then was what these
-    /// visits had found, and it was held against what they found.
+    /// Drawing from all pages takes a while, the longer the busier the machine, and the crawl visits some of
+    /// the drawn pages meanwhile. The belief already included the findings of these visits, and was wrongly
+    /// compared with them.
     #[test]
     fn a_visit_that_was_known_when_it_was_asked_what_is_believed_judges_nothing() {
         let page = drawn(Timestamp::from_millis(20), None);
@@ -429,7 +444,7 @@ mod tests {
         assert_eq!(first[&page.page].time, page.asked);
     }
 
-    /// Where pages had to wait to be audited, a change while they did counted against the estimate.
+    /// When pages had to wait for their audit, a change during the wait counted against the estimate.
     #[test]
     fn what_a_page_that_had_to_wait_may_have_become_meanwhile_is_expected() {
         let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
@@ -443,7 +458,8 @@ mod tests {
             let found = expected(fades, visit, VisitKind::Unchanged);
             assert!(found.is_same && (found.expected.unwrap() - fresh).abs() < 1e-9, "{visit} {found:?}");
         }
-        // Of a page that something has told to have changed nothing worse can be expected, and from one that is fresher later nothing better.
+        // A page that is believed to have changed cannot be expected to get worse. A probability that grows
+        // with time is treated as constant.
         for steady in [CopyBelief::new(0.1, 0.1), CopyBelief::new(0.1, 0.2)] {
             assert_eq!(expected(Some(steady), 20, VisitKind::Changed).expected, Some(0.1));
         }
@@ -460,7 +476,8 @@ mod tests {
     fn the_more_audits_the_less_they_err() {
         let error = |audits: &[AuditReport]| error_of(audits, Timestamp::from_millis(0));
         assert_eq!(error(&[]), f64::INFINITY);
-        // Of 400 visits whose findings are as good as a coin's with 0.8: 2 points, and half of them with four times as many.
+        // 400 visits with findings as random as a biased coin with 0.8: an error of 2 points, and of half
+        // that with four times as many visits.
         let one = audit(400, 320, 0.8);
         assert!((error(std::slice::from_ref(&one)) - 0.02).abs() < 1e-9);
         assert!((error(&vec![one; 4]) - 0.01).abs() < 1e-9);
@@ -474,7 +491,7 @@ mod tests {
         let moved = |now: i64, audits| calibrated((0.7, 0.0), audits, Timestamp::from_millis(day(now)));
         let ((soon, _), (late, error)) = (moved(1, &audits[..1]), moved(30, &audits[..]));
         assert!(soon > 0.77 && late < 0.73, "{soon} {late}");
-        // What lasts, of which 200 visits say little, and what passes.
+        // The lasting error, about which 200 visits say little, and the passing error.
         assert!((0.009..0.01).contains(&error), "{error}");
     }
 

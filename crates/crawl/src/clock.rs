@@ -1,28 +1,29 @@
-//! The crawl's own time: the wall's, or a faster one that a living web of the lab shares.
+//! The crawl's clock: the system time, or a faster time that the lab's simulated web shares.
 //!
-//! Everything that is stored or decided is in the crawl's time. Time-outs of connections are in the wall's.
+//! Everything that is stored or decided uses the crawl's time. Timeouts of connections use the system time.
 //!
 //! # Promises
-//! - Time never runs backwards and never stands still, whatever is done to the clock on the wall: when that is set ahead it is followed at
-//!   once, and when it is set back the crawl's time runs at half its speed until the wall has caught up.
-//! - A crawl that goes on never begins before the moment at which it ended.
+//! - Time never runs backwards and never stands still, whatever happens to the system clock. If the system
+//!   clock is set ahead, the crawl's time follows at once. If it is set back, the crawl's time runs at half
+//!   speed until the system clock has caught up.
+//! - A restarted crawl never starts before the moment at which it ended.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use freshet_protocol::time::Timestamp;
 
-/// The part of its speed at which the crawl's time runs while it is ahead of the wall.
+/// Speed of the crawl's time, as a fraction of normal, while it is ahead of the system clock.
 const SPEED_AHEAD: f64 = 0.5;
 
-/// Where a crawl reads the time.
+/// The clock of a crawl.
 #[derive(Debug)]
 pub struct Clock {
     pace: Pace,
     hand: Mutex<Hand>,
 }
 
-/// The latest moment told, and when it was.
+/// The hand of the clock: the latest time that it returned, and when.
 #[derive(Clone, Copy, Debug)]
 struct Hand {
     /// In milliseconds of the crawl's time.
@@ -31,7 +32,7 @@ struct Hand {
 }
 
 impl Hand {
-    /// The hand a while later, when the wall says that it is `wall`, in milliseconds of the crawl's time.
+    /// Moves the hand. `wall` is the system time converted to milliseconds of the crawl's time.
     fn moved(self, wall: f64, elapsed_millis: f64, told: Instant) -> Self {
         let millis =
             if wall >= self.millis { wall } else { self.millis + SPEED_AHEAD * elapsed_millis.max(0.0) };
@@ -39,32 +40,32 @@ impl Hand {
     }
 }
 
-/// How the crawl's time follows the wall's.
+/// How the crawl's time follows the system time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// The moment in the crawl's time at which the wall showed `wall_start`.
+    /// The crawl's time when the system clock showed `wall_start`.
     pub start: Timestamp,
     /// See `start`.
     pub wall_start: Timestamp,
-    /// Seconds of the crawl's time in one second of the wall's; above zero.
+    /// Seconds of the crawl's time in one second of system time. Above zero.
     pub speed: f64,
 }
 
 impl Pace {
-    /// The wall's own time.
+    /// The system time itself.
     pub const WALL: Self =
         Self { start: Timestamp::from_millis(0), wall_start: Timestamp::from_millis(0), speed: 1.0 };
 }
 
 impl Clock {
-    /// A clock of this pace. Panics unless the speed is finite and above zero.
+    /// Creates a clock. Panics unless the speed is finite and above zero.
     pub fn new(pace: Pace) -> Self {
         assert!(pace.speed.is_finite());
         assert!(pace.speed > 0.0);
         Self { pace, hand: Mutex::new(Hand { millis: f64::NEG_INFINITY, told: Instant::now() }) }
     }
 
-    /// The moment it is now.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         let elapsed = wall_now().millis_since(self.pace.wall_start) as f64 * self.pace.speed;
         let wall = self.pace.start.plus_millis(elapsed as i64).millis() as f64;
@@ -75,7 +76,7 @@ impl Clock {
         Timestamp::from_millis(hand.millis as i64)
     }
 
-    /// Lets time go on from this moment at the earliest: the crawl has been there already.
+    /// Moves the time forward to at least this moment, which the crawl has already reached.
     pub fn not_before(&self, moment: Timestamp) {
         let mut hand = self.hand.lock().unwrap_or_else(PoisonError::into_inner);
         if hand.millis < moment.millis() as f64 {
@@ -83,24 +84,24 @@ impl Clock {
         }
     }
 
-    /// Seconds of the crawl's time in one second of the wall's.
+    /// Seconds of the crawl's time in one second of system time.
     pub fn speed(&self) -> f64 {
         self.pace.speed
     }
 
-    /// How long the wall takes until `moment`; nothing if it has passed.
+    /// System time left until `moment`; zero if it has passed.
     pub fn wall_time_until(&self, moment: Timestamp) -> Duration {
         let millis = moment.millis_since(self.now()).max(0) as f64 / self.pace.speed;
         Duration::try_from_secs_f64(millis / 1000.0).unwrap_or(Duration::MAX)
     }
 
-    /// Milliseconds of the crawl's time that pass while the wall counts `duration`.
+    /// Milliseconds of the crawl's time that pass in `duration` of system time.
     pub fn millis_in(&self, duration: Duration) -> i64 {
         (duration.as_secs_f64() * 1000.0 * self.pace.speed) as i64
     }
 }
 
-/// What the wall shows.
+/// The system time.
 pub fn wall_now() -> Timestamp {
     let millis = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis());
     Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX))
@@ -128,7 +129,7 @@ mod tests {
         let hand = Hand { millis: 1000.0, told };
         assert_eq!(hand.moved(1010.0, 10.0, told).millis, 1010.0);
         assert_eq!(hand.moved(9_000_000.0, 10.0, told).millis, 9_000_000.0);
-        // Set back by an hour: time goes on, at half its speed, until the wall has caught up.
+        // Set back by an hour: time goes on at half speed until the system clock has caught up.
         let mut ahead = hand;
         for step in 1..=100 {
             ahead = ahead.moved(1000.0 - 3_600_000.0 + 10.0 * f64::from(step), 10.0, told);

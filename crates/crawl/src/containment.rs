@@ -1,11 +1,13 @@
-//! What becomes of a defect of this program: it is held where it happened, and told.
+//! Panic containment: catches panics (defects of this program) where they happen, and reports them.
 //!
-//! A panic in a visit, in a ranking or in an answer costs that visit, ranking or answer, and the crawl goes on. A panic in what decides or
-//! writes ends the crawl with an error: what it knows may be half changed, and the next start makes it again from what was committed.
+//! A panic in a visit, a ranking or an answer costs that visit, ranking or answer, and the crawl goes on. A
+//! panic in the code that decides or writes ends the crawl with an error: its state may be half changed. The
+//! next start rebuilds it from what was committed.
 //!
 //! # Promises
 //! - What was lent to work that panicked is given back.
-//! - No defect is silent: the status names those that the crawl survived, the error the one that ended it.
+//! - No defect is silent: the status lists those that the crawl survived, the error names the one that ended
+//!   it.
 
 use std::any::Any;
 use std::future::{Future, poll_fn};
@@ -13,19 +15,20 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
-/// Different defects that are remembered; more are only counted with the last.
+/// Maximum number of different defects that are recorded. Further ones only increase the count of the last.
 const DEFECTS_MAX: usize = 20;
-/// What is said where a panic elsewhere is noticed first.
+/// The message when a panic elsewhere is noticed first, as a poisoned lock.
 pub(crate) const HALF_DONE: &str = "a panic has left it half done";
-/// Characters of a message that are told.
+/// Maximum length of a message, in characters.
 const MESSAGE_MAX: usize = 300;
 
-/// Does a piece of work; if it panics, what it said. Whoever calls must not use what the work may have left half changed.
+/// Runs a piece of work and catches a panic as its message. The caller must not use what the work may have
+/// left half changed.
 pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| words_of(panic.as_ref()))
 }
 
-/// The same for a task.
+/// Like [`contained`], for a future.
 pub(crate) async fn contained_task<T>(work: impl Future<Output = T>) -> Result<T, String> {
     let mut work = pin!(work);
     poll_fn(|context| match contained(|| work.as_mut().poll(context)) {
@@ -36,7 +39,7 @@ pub(crate) async fn contained_task<T>(work: impl Future<Output = T>) -> Result<T
     .await
 }
 
-/// What a panic said, in one line.
+/// The message of a panic, in one line.
 pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
     let said = panic.downcast_ref::<&str>().copied();
     let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -52,16 +55,16 @@ struct Defect {
     times: u64,
 }
 
-/// What was met of defects in this run.
+/// The defects of this run.
 #[derive(Debug, Default)]
 pub(crate) struct Defects {
     survived: Vec<Defect>,
-    /// What was being done when the crawl could not go on, and what was said.
+    /// The defect that ended the crawl: what was being done, and the message.
     fatal: Option<(String, String)>,
 }
 
 impl Defects {
-    /// One that the crawl survives.
+    /// Records a defect that the crawl survives.
     pub(crate) fn survive(&mut self, doing: &str, said: String) {
         let is_full = self.survived.len() == DEFECTS_MAX;
         let known = self.survived.iter().position(|known| known.said == said);
@@ -71,7 +74,8 @@ impl Defects {
         }
     }
 
-    /// One that ends the crawl; the first counts, but what followed from a panic gives way to what the panic said.
+    /// Records a defect that ends the crawl. The first one counts, but the consequence of a panic is replaced
+    /// by the panic's own message.
     pub(crate) fn end(&mut self, doing: &str, said: &str) {
         let is_cause = self.fatal.as_ref().is_none_or(|(_, known)| known == HALF_DONE && said != HALF_DONE);
         if is_cause {
@@ -79,12 +83,12 @@ impl Defects {
         }
     }
 
-    /// The one that ended the crawl: what was being done, and what was said.
+    /// The defect that ended the crawl: what was being done, and the message.
     pub(crate) fn fatal(&self) -> Option<(String, String)> {
         self.fatal.clone()
     }
 
-    /// Those that were survived, as a status names troubles.
+    /// The survived defects, in the form of a status's troubles.
     pub(crate) fn troubles(&self) -> impl Iterator<Item = (String, String)> + '_ {
         self.survived.iter().map(|Defect { doing, said, times }| {
             let times = if *times == 1 { String::new() } else { format!(", {times} times") };

@@ -1,17 +1,21 @@
-//! CrawlModule: visits a page, and says what it found beside our copy (**thesis** 7.3).
+//! CrawlModule: visits a page and compares it with our copy (**thesis** 7.3).
 //!
-//! It asks the stores what we hold, the Web what there is, and compares. It decides nothing and keeps nothing.
+//! It reads our copy from the stores, fetches the page from the Web, and compares them. It decides nothing
+//! and stores nothing.
 //!
-//! A redirect is a fact about the page that was asked for. Where it leads is another page, visited in its own turn under
-//! the politeness of its own site; so no visit follows a chain, and a loop is a handful of pages that point at each other.
+//! A redirect is a fact about the requested page. Its target is another page, visited in its own turn under
+//! the politeness of its own site. So no visit follows a redirect chain, and a loop is only a handful of
+//! pages that point at each other.
 //!
-//! A difference that may be ephemeral is not believed at once: the page is held, and looked at a second time in a turn of its own a few moments later
-//! ([`freshet_fetch::change::look`]).
+//! A difference that may be ephemeral is not believed at once. The visit is held, and a second look is made
+//! in a turn of its own a few moments later ([`freshet_fetch::change::look`]).
 //!
 //! # Promises
-//! - A response that is not whole is never taken for a change.
-//! - What is compared is our copy and the response, both under the definition of change that holds now: another definition invents no changes.
-//! - An answer that says nothing about the page (a busy server, a broken connection) is a failure, not a change.
+//! - An incomplete response is never taken for a change.
+//! - Our copy and the response are compared under the current definition of change: changing the definition
+//!   creates no changes.
+//! - An answer that says nothing about the page (a busy server, a broken connection) is a failure, not a
+//!   change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,43 +40,44 @@ use crate::trust::Trust;
 use crate::update::Assignment;
 use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
 
-/// Visits in a row that were told in words that the page is not there, until it is believed.
+/// Number of consecutive visits whose text says that the page does not exist, after which it is believed.
 const NOT_FOUND_BELIEVED: u16 = 3;
-/// Second looks in a row that may fail or come too late; then what was found is believed without one.
+/// Number of consecutive second looks that may fail or come too late. Then the finding is believed without
+/// one.
 const TOO_LATE_MAX: u8 = 3;
-/// How long a second look may take in the wall's time, for a crawl whose time runs faster.
+/// Maximum delay of a second look in system time, for a crawl whose time runs faster.
 const LOOK_WALL: Duration = Duration::from_secs(15);
 
 /// Visits pages.
 pub struct CrawlModule {
-    /// Where the pages are.
+    /// The HTTP client.
     pub web: Web,
-    /// What we hold of them.
+    /// The stores.
     pub reader: Reader,
-    /// How URLs are written.
+    /// Canonicalization of URLs.
     pub canonical: Canonical,
-    /// The crawl's time.
+    /// The crawl's clock.
     pub clock: Arc<Clock>,
     /// How much of a response is read.
     pub limits: Limits,
-    /// What is a change.
+    /// Definitions of change.
     pub definitions: Definitions,
     /// Visits that wait for a second look.
     held: SecondLooks,
-    /// How far sites are taken at their word.
+    /// How far the sites' validators are trusted.
     trust: Trust,
 }
 
-/// What a visit found, and what it taught.
+/// The finding of a visit, and what it taught about ephemeral parts.
 struct Judgement {
     finding: Finding,
     lesson: Lesson,
-    /// When to look again before it is believed, in milliseconds from now.
+    /// When to look again before the finding is believed, in milliseconds from now.
     look_after: Option<i64>,
 }
 
 impl CrawlModule {
-    /// A module that holds no visit.
+    /// Creates a module that holds no visit.
     pub fn new(
         web: Web,
         reader: Reader,
@@ -93,7 +98,7 @@ impl CrawlModule {
         }
     }
 
-    /// Carries out one order.
+    /// Carries out an order.
     pub async fn visit(&self, assignment: &Assignment) -> Result<Visit, StoreError> {
         match &assignment.order {
             Order::Page { page, site, reason } => {
@@ -104,7 +109,8 @@ impl CrawlModule {
         }
     }
 
-    /// What becomes of an order that a defect of this program kept from being carried out: a visit that failed. How far it came is not known.
+    /// The result of an order that failed because of a defect of this program: a failed visit. How far the
+    /// order came is not known.
     pub fn visit_failed(&self, order: &Order, time: Timestamp, said: &str) -> Result<Visit, StoreError> {
         let fetch = || Fetch::defect(time, said.to_owned());
         Ok(match order {
@@ -177,7 +183,7 @@ impl CrawlModule {
         let (experience, bytes) = (Experience::of(&fetch), fetch.bytes_received);
         if let Some(mut first) = first {
             let lesson = if validators.is_some() && is_not_modified(&fetch) {
-                // Whoever says that nothing has changed since the first look would have sent the same once more.
+                // A server that says "not modified" since the first look would have sent the same page again.
                 Some(Lesson::of_looks(&first.reading, &first.reading))
             } else {
                 self.learn(&record, &url, &mut first, reading, time)?
@@ -202,7 +208,7 @@ impl CrawlModule {
         }
     }
 
-    /// What another look at a page teaches; none if one more is needed to believe it.
+    /// Learns from another look at a page. None if one more look is needed.
     fn learn(
         &self,
         record: &PageRecord,
@@ -211,7 +217,7 @@ impl CrawlModule {
         reading: Option<Reading>,
         time: Timestamp,
     ) -> Result<Option<Lesson>, StoreError> {
-        // What came in place of the page teaches nothing of it: it is asked for again.
+        // A stand-in for the page teaches nothing about it: it is requested again.
         let Some(reading) = reading.filter(|reading| StandIn::of(reading).is_none()) else {
             first.too_late += 1;
             return Ok((first.too_late >= TOO_LATE_MAX).then(Lesson::default));
@@ -228,12 +234,12 @@ impl CrawlModule {
         Ok(None)
     }
 
-    /// Milliseconds within which two looks tell what is ephemeral.
+    /// Maximum time between two looks that show what is ephemeral, in milliseconds.
     fn look_within(&self) -> i64 {
         look::WITHIN.max(self.clock.millis_in(LOOK_WALL))
     }
 
-    /// What a response that somebody else fetched says beside our copy.
+    /// Compares a response that another program fetched with our copy.
     pub fn judge(
         &self,
         record: &PageRecord,
@@ -244,7 +250,8 @@ impl CrawlModule {
         Ok((self.compare(record, url, false, fetch, reading.as_ref())?.finding, reading))
     }
 
-    /// The rules of a site, which may be kept elsewhere (RFC 9309, 2.3.1.2): then there is a way onward.
+    /// Requests the robots.txt of a site. It may redirect elsewhere (RFC 9309, 2.3.1.2); then the result says
+    /// how to go on.
     async fn ask_for_rules(&self, site: SiteNumber) -> Result<Visit, StoreError> {
         let time = self.clock.now();
         let name = self.reader.site(site)?.map(|record| record.site).unwrap_or_default();
@@ -256,7 +263,7 @@ impl CrawlModule {
         Ok(Visit::Robots { site, time, fetches, onward })
     }
 
-    /// One exchange on the way to a site's rules; what is left of the way, if anything is.
+    /// Makes one exchange of a robots.txt request. Returns the rest of the redirect chain, if there is one.
     pub async fn follow(&self, mut chase: Chase, fetches: &mut Vec<Fetch>) -> Option<Chase> {
         let fetch = self.web.fetch(&chase.request(self.clock.now())).await;
         let step = chase.take(&fetch);
@@ -292,7 +299,7 @@ impl CrawlModule {
         read_selecting(url, content_type, &robots, &links, body, canonical, limits, selectors)
     }
 
-    /// What was found, beside the copy that `record` tells of.
+    /// Compares a fetch with the copy that `record` describes.
     fn compare(
         &self,
         record: &PageRecord,
@@ -326,7 +333,7 @@ impl CrawlModule {
         Ok(finding.into())
     }
 
-    /// What a reading is beside our copy, after two looks have taught a lesson, or none.
+    /// Compares a reading with our copy. `lesson` is what two looks taught, empty if there was only one.
     fn compare_text(
         &self,
         record: &PageRecord,
@@ -364,7 +371,7 @@ impl CrawlModule {
         Ok(Judgement { finding: Finding::Changed(found.change), lesson, look_after })
     }
 
-    /// What was learned of a page and of its template.
+    /// The ephemeral parts that were learned of a page and of its template.
     fn learned(
         &self,
         record: &PageRecord,
@@ -376,7 +383,7 @@ impl CrawlModule {
         Ok((PageEphemera::decode(&record.evidence.0), template))
     }
 
-    /// Our copy of a page, read as the definition asks; none if it cannot be read.
+    /// Reads our copy of a page with the selectors of the definition. None if it cannot be read.
     fn copy(&self, record: &PageRecord, url: &PageUrl, definition: &Definition) -> Option<Reading> {
         let stored = record.place.and_then(|place| self.reader.read_version(place).ok())?;
         let content_type = Some(record.content_type.as_str());
@@ -392,7 +399,8 @@ impl From<Finding> for Judgement {
     }
 }
 
-/// What came in place of the page: a page that says so again and again is gone.
+/// The finding when a stand-in came in place of the page. A page that repeatedly says that it does not exist
+/// is gone.
 fn no_page(record: &PageRecord, stand_in: StandIn) -> Finding {
     if stand_in == StandIn::NotFound && record.failures + 1 >= NOT_FOUND_BELIEVED {
         return Finding::Gone;
@@ -400,7 +408,7 @@ fn no_page(record: &PageRecord, stand_in: StandIn) -> Finding {
     Finding::Failed(stand_in.to_string())
 }
 
-/// The rule that forbids a URL, if one does.
+/// The rule that forbids a URL, if there is one.
 fn forbids(rules: &RobotsPolicy, url: &PageUrl) -> Option<String> {
     match rules {
         RobotsPolicy::Rules(robots) => {
@@ -412,7 +420,7 @@ fn forbids(rules: &RobotsPolicy, url: &PageUrl) -> Option<String> {
     }
 }
 
-/// The body of a good answer, if there is one.
+/// The response of a fetch, if its status is a success.
 fn whole_response(fetch: &Fetch) -> Option<&Response> {
     match &fetch.answer {
         Answer::Response(response) if (200..300).contains(&response.status) => Some(response),
@@ -420,12 +428,12 @@ fn whole_response(fetch: &Fetch) -> Option<&Response> {
     }
 }
 
-/// Whether the server says that the page is as it was.
+/// Whether the server answered "not modified".
 fn is_not_modified(fetch: &Fetch) -> bool {
     matches!(&fetch.answer, Answer::Response(response) if response.status == 304)
 }
 
-/// Where a response sends us.
+/// The target of a redirect.
 fn redirect(canonical: &Canonical, url: &PageUrl, fetch: &Fetch) -> Option<PageUrl> {
     let Answer::Response(response) = &fetch.answer else { return None };
     if !matches!(response.status, 301 | 302 | 303 | 307 | 308) {

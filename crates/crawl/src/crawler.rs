@@ -1,9 +1,9 @@
-//! The incremental crawler: the loop that joins the modules (**thesis**, Figure 7.4).
+//! The incremental crawler: the main loop that connects the modules (**thesis**, Figure 7.4).
 //!
 //! > while true: url ← the page that is due; page ← crawl(url); save or update it; add its links to AllUrls
 //!
-//! Many turns run at once, each written as if alone. The modules meet through the stores: what a turn found is committed by the
-//! writer, and only then does the UpdateModule hear of it.
+//! Many turns of the loop run at once, each written as if it were alone. The modules communicate through the
+//! stores: the writer commits what a turn found, and only then does the UpdateModule learn of it.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -42,70 +42,73 @@ use crate::update::{Assignment, Next, UpdateModule};
 use crate::visit::{Order, Visit};
 use crate::writer::{Message, Writer};
 
-/// Visits that may wait for the writer; then fetching waits too.
+/// Maximum number of visits that wait for the writer. Beyond it fetching waits too.
 const VISITS_MAX: usize = 256;
-/// Visits that are committed in one step at most.
+/// Maximum number of messages in one commit.
 const COMMIT_MAX: usize = 512;
-/// Visits that are worth a commit at once.
+/// Number of waiting messages that are committed without waiting for more.
 const COMMIT_SOON: usize = 64;
-/// How long others are waited for where fewer have come: a commit costs much the same for one visit as for many, and so does waking who commits.
+/// Maximum wait for a fuller commit batch. A commit, and waking the committing thread, cost about the same
+/// for one visit as for many.
 const GATHER_FOR: Duration = Duration::from_millis(4);
-/// Event that the UpdateModule hears in one go.
+/// Number of events that the UpdateModule handles per lock.
 const HEARD_AT_ONCE: usize = 1_000;
-/// How often what was committed is made to survive a loss of power.
+/// Interval of syncs, which make commits survive a loss of power.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
-/// How often it is looked whether the directory of the crawl is still there.
+/// Interval of checks that the directory of the crawl still exists.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How soon it is looked again whether a full disk has room.
+/// Interval of checks whether a full disk has room again.
 const ROOM_AGAIN: Duration = Duration::from_secs(1);
-/// How often in a row the key-value store is opened again for one commit, before that is an error: it is no lack of room then.
+/// Maximum number of consecutive attempts to reopen the key-value store for one commit. Beyond it the error
+/// is returned: the cause is not a lack of room.
 const REOPENED_MAX: u32 = 8;
-/// How often it is said how the copy will stand: it is looked at many pages for that.
+/// Interval of forecasts of freshness. A forecast reads many pages.
 const FORECAST_EVERY: Duration = Duration::from_secs(60);
-/// For how many hours from now that is said.
+/// Hours from now that a forecast covers.
 const FORECAST_HOURS: [i64; 8] = [0, 1, 6, 24, 3 * 24, 7 * 24, 30 * 24, 180 * 24];
 /// Milliseconds of one hour.
 const HOUR: i64 = 3_600_000;
 /// Milliseconds of one day.
 const DAY: i64 = 86_400_000;
-/// The shortest that a fetch task sleeps.
+/// Minimum sleep of a fetch task.
 const NAP: Duration = Duration::from_millis(1);
-/// The longest that a fetch task sleeps before it looks again.
+/// Maximum sleep of a fetch task before it asks for an order again.
 const SLEEP_MAX: Duration = Duration::from_millis(500);
-/// The longest that somebody who waits for a turn sleeps before asking again.
+/// Maximum sleep of a task that waits for a turn at a host.
 const TURN_NAP: Duration = Duration::from_millis(100);
-/// Over how long rates are measured.
+/// Window over which rates are measured.
 const RATE_OVER: Duration = Duration::from_secs(10);
-/// How long visits under way may take to end after a stop is asked for.
+/// Maximum time for visits in progress to end after a stop was requested.
 const STOP_WITHIN: Duration = Duration::from_millis(1200);
 
 /// The modules, shared by all turns.
 pub struct Crawler {
     update_module: Mutex<UpdateModule>,
     crawl_module: CrawlModule,
+    /// Builds the WARC records of visits.
     folding: Arc<Folding>,
     writer: mpsc::Sender<Message>,
     clock: Arc<Clock>,
     status: Mutex<Status>,
-    /// Visits and changes at recent moments.
+    /// Time, visits and changes of recent samples, for rates.
     samples: Mutex<VecDeque<(Instant, u64, u64)>>,
-    /// Rung when something may have become due.
+    /// Notified when something may have become due.
     event: Notify,
     stopping: AtomicBool,
     stop: Notify,
     once: bool,
-    /// The audit that is under way.
+    /// The audit in progress.
     audit: Mutex<Option<Audit>>,
-    /// Defects of this program that were met.
+    /// Defects of this program in this run.
     defects: Mutex<Defects>,
-    /// What was made durable last.
+    /// What the last sync made durable.
     synced: Mutex<Option<Synced>>,
     forecast: Mutex<Forecasts>,
     /// Whether the status is being published.
     publishing: AtomicBool,
 }
 
-/// How the copy will stand, and when that was said.
+/// The last forecast of freshness, and when it was made.
 #[derive(Default)]
 struct Forecasts {
     made: Option<Instant>,
@@ -113,7 +116,7 @@ struct Forecasts {
 }
 
 impl Crawler {
-    /// Joins the modules; the writer's messages come out at the other end.
+    /// Connects the modules. Returns the receiving end of the writer's messages too.
     pub fn new(
         update_module: UpdateModule,
         crawl_module: CrawlModule,
@@ -144,7 +147,7 @@ impl Crawler {
         (Arc::new(crawler), messages)
     }
 
-    /// Runs so many turns at a time until the crawl is stopped.
+    /// Runs this many fetch tasks until the crawl is stopped.
     pub async fn run(self: &Arc<Self>, connections: usize) -> Result<(), StoreError> {
         let mut tasks = JoinSet::new();
         for _ in 0..connections {
@@ -167,7 +170,7 @@ impl Crawler {
                         result = result.and(Err(error));
                         self.ask_to_stop();
                     }
-                    // Those that are stopped in the end are cancelled.
+                    // Tasks that are aborted at the end are cancelled, not panicked.
                     Some(Err(ended)) => {
                         if let Ok(panic) = ended.try_into_panic() {
                             self.fail("deciding what to visit next", &words_of(panic.as_ref()));
@@ -175,20 +178,21 @@ impl Crawler {
                     }
                 },
                 _ = pulse.tick() => {
-                    // A writer that has much to do needs no reminder.
+                    // A full queue is fine: a busy writer needs no reminder.
                     let _ = self.writer.try_send(Message::Pulse);
                     self.sample_rates();
                     self.publish_aside();
                 }
                 () = self.stop.notified() => {
-                    // Nobody is left to take in what is under way when nothing is kept any more, or a defect has ended the crawl.
+                    // Do not wait for visits in progress if the writer has ended or a defect has ended the
+                    // crawl: nobody would record them.
                     let is_over = self.writer.is_closed() || self.fatal_defect().is_some();
                     let within = if is_over { Duration::ZERO } else { STOP_WITHIN };
                     until = Some(tokio::time::Instant::now() + within);
                 }
                 () = tokio::time::sleep_until(deadline) => {
                     if until.is_some() {
-                        // What is under way is simply due again at the next start.
+                        // Orders in progress are simply due again at the next start.
                         tasks.abort_all();
                     }
                 }
@@ -197,7 +201,8 @@ impl Crawler {
         result
     }
 
-    /// One turn: the page that is due is visited, and what was found is kept. Whether there may be another.
+    /// One turn: visits the page that is due and hands the result to the writer. Returns whether there may be
+    /// another turn.
     async fn turn(self: &Arc<Self>) -> Result<bool, StoreError> {
         let Some(assignment) = self.next_assignment().await else { return Ok(false) };
         let (order, time) = (assignment.order.clone(), self.clock.now());
@@ -223,7 +228,7 @@ impl Crawler {
         Ok(kept.is_ok() && !self.is_stopping())
     }
 
-    /// A defect kept an order from being carried out: it is told, and the order comes back as a visit that failed.
+    /// Handles a defect in the execution of an order: reports it, and returns a failed visit for the order.
     fn visit_failed(&self, order: &Order, time: Timestamp, said: &str) -> Result<Visit, StoreError> {
         let said = format!("internal error: {said}");
         let visit = self.crawl_module.visit_failed(order, time, &said)?;
@@ -236,7 +241,7 @@ impl Crawler {
         Ok(visit)
     }
 
-    /// Waits for the next order; none when the crawl ends.
+    /// Waits for the next order. None when the crawl ends.
     async fn next_assignment(&self) -> Option<Assignment> {
         loop {
             if self.is_stopping() {
@@ -267,7 +272,7 @@ impl Crawler {
         }
     }
 
-    /// The site is free again, at the time that its answer allows.
+    /// Ends the turn of an order at its site. When the site may be visited next depends on how it answered.
     fn let_go(&self, assignment: Assignment, visit: &Visit) -> PolitenessState {
         let (experience, bytes) = visit.ending();
         let now = self.clock.now();
@@ -276,8 +281,8 @@ impl Crawler {
         politeness
     }
 
-    /// Goes after the rules of a site that are kept elsewhere. Each host on the way is asked in a turn of its own, which may be long in
-    /// coming; the visits of other sites do not wait for it.
+    /// Follows the redirects of a site's robots.txt. Each host on the way is visited in a turn of its own,
+    /// which may take long to come; visits to other sites do not wait for it.
     async fn chase_rules(
         self: Arc<Self>,
         site: SiteNumber,
@@ -309,7 +314,7 @@ impl Crawler {
         self.tell_writer(Message::Visit(Box::new(visit), site, politeness)).await;
     }
 
-    /// Waits for a turn at any host; none if it does not come until then, or the crawl ends.
+    /// Waits for a turn at any host. None if it does not come before `until`, or if the crawl ends.
     pub(crate) async fn borrow_turn(
         &self,
         host: &str,
@@ -330,24 +335,24 @@ impl Crawler {
         }
     }
 
-    /// A turn at a host that was lent has ended.
+    /// Ends a turn that was lent.
     pub(crate) fn take_back(&self, host: &str, turn: Turn, experience: Experience, bytes: u64) {
         self.update_module().take_back(host, turn, experience, bytes, self.clock.now());
         self.event.notify_one();
     }
 
-    /// Tells of a defect that the crawl survives.
+    /// Reports a defect that the crawl survives.
     pub(crate) fn survive(&self, doing: &str, said: String) {
         self.defects().survive(doing, said);
     }
 
-    /// A defect that the crawl does not survive: it stops, with an error.
+    /// Reports a defect that the crawl does not survive, and stops it with an error.
     pub(crate) fn fail(&self, doing: &str, said: &str) {
         self.defects().end(doing, said);
         self.ask_to_stop();
     }
 
-    /// What was being done when a defect ended the crawl, and what was said.
+    /// The defect that ended the crawl: what was being done, and the message.
     pub(crate) fn fatal_defect(&self) -> Option<(String, String)> {
         self.defects().fatal()
     }
@@ -356,7 +361,7 @@ impl Crawler {
         self.defects.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The thread of the writer: takes in what came, commits it in one step, and tells what became of it.
+    /// The writer's thread: applies messages, commits them in batches, and passes on the resulting events.
     pub fn keep(
         &self,
         mut writer: Writer,
@@ -400,10 +405,10 @@ impl Crawler {
         Ok(writer)
     }
 
-    /// Puts what was committed on the disk, and only then tells it: what is said was recorded stays so whatever happens.
+    /// Syncs what was committed, and only then shows it in the status: what the status counts is on the disk.
     fn make_durable(&self, writer: &mut Writer) -> Result<(), StoreError> {
         match writer.sync(self.clock.now()) {
-            // It is tried again; what is committed meanwhile says whether there is room for that.
+            // It is tried again. The next commit reports if there is still no room.
             Err(StoreError::DiskFull { .. } | StoreError::Poisoned { .. }) => return Ok(()),
             done => done?,
         }
@@ -416,7 +421,7 @@ impl Crawler {
         Ok(())
     }
 
-    /// Publishes how the crawl stands, on a thread where that may take its time.
+    /// Publishes the status on a blocking thread.
     fn publish_aside(self: &Arc<Self>) {
         if self.publishing.swap(true, Ordering::Relaxed) {
             return;
@@ -431,7 +436,7 @@ impl Crawler {
         });
     }
 
-    /// Publishes how the crawl stands, with a forecast that is not older than this.
+    /// Publishes the status, with a forecast that is not older than this.
     fn publish(&self, forecast_age: Duration) {
         let synced = self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let Some(synced) = synced else { return };
@@ -442,17 +447,17 @@ impl Crawler {
         let forecasts = forecast.forecasts.clone();
         drop(forecast);
         let published = Published::new(&synced, self.clock.speed(), self.status_now(), forecasts);
-        // Where it cannot be written, as on a full disk, the one before stays: it says when it was published.
+        // If it cannot be written, as on a full disk, the last one stays. It says when it was published.
         let _ = published.write(self.reader().directory());
     }
 
-    /// Publishes how the crawl stood when it was closed.
+    /// Publishes the status of the closed crawl.
     pub(crate) fn publish_end(&self, synced: &Synced) {
         *self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(synced.clone());
         self.publish(Duration::ZERO);
     }
 
-    /// How the copy will stand if nothing is visited.
+    /// Forecasts the freshness and age of the copies if nothing is visited.
     fn forecast_now(&self) -> Vec<Forecast> {
         let now = self.clock.now();
         let audits = audit::past(self.reader()).unwrap_or_default();
@@ -466,8 +471,9 @@ impl Crawler {
         FORECAST_HOURS.iter().filter_map(forecast).collect()
     }
 
-    /// Commits. While the disk is full it waits for room, and so do the visits behind it. A key-value store that takes no writes, as after a
-    /// write of its own found no room, is opened again by the next try.
+    /// Commits. While the disk is full it waits for room, and so do the visits behind it. A key-value store
+    /// that takes no more writes, as after one of its own writes found no room, is reopened by the next
+    /// attempt.
     fn commit(&self, writer: &mut Writer) -> Result<Vec<Event>, StoreError> {
         let mut reopened = 0;
         loop {
@@ -490,7 +496,7 @@ impl Crawler {
         let now = self.clock.now();
         let mut event = event.into_iter().peekable();
         while event.peek().is_some() {
-            // Those who ask for work meanwhile are not kept waiting for all of it.
+            // The lock is released between batches, so that fetch tasks do not have to wait for all of them.
             let mut update_module = self.update_module();
             event.by_ref().take(HEARD_AT_ONCE).for_each(|event| update_module.hear(event, now));
         }
@@ -501,7 +507,7 @@ impl Crawler {
         }
     }
 
-    /// Asks the crawl to end: no new visit begins, and those under way have a moment to end.
+    /// Asks the crawl to stop: no new visit begins, and those in progress have a moment to end.
     pub fn ask_to_stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
         self.stop.notify_waiters();
@@ -509,22 +515,22 @@ impl Crawler {
         self.event.notify_waiters();
     }
 
-    /// Whether the crawl is ending.
+    /// Whether the crawl is stopping.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
 
-    /// Tells the writer something, from a thread that may wait.
+    /// Sends a message to the writer from a thread that may block.
     pub fn tell_writer_blocking(&self, message: Message) -> bool {
         self.writer.blocking_send(message).is_ok()
     }
 
-    /// Tells the writer something; it is carried out with the next commit.
+    /// Sends a message to the writer. It is applied with the next commit.
     pub async fn tell_writer(&self, message: Message) -> bool {
         self.writer.send(message).await.is_ok()
     }
 
-    /// How the crawl stands now.
+    /// The current status of the crawl.
     pub fn status_now(&self) -> Status {
         let now = self.clock.now();
         let mut status = self.board().clone();
@@ -537,7 +543,7 @@ impl Crawler {
         status
     }
 
-    /// Begins an audit of so many pages, drawn at random; one that is under way is given up.
+    /// Starts an audit of this many pages, drawn at random. An audit in progress is abandoned.
     pub fn begin_audit(&self, sample: usize) -> Result<AuditReport, StoreError> {
         let audit = self.draw_audit(sample)?;
         let report = audit.report(self.reader())?;
@@ -545,7 +551,7 @@ impl Crawler {
         Ok(report)
     }
 
-    /// An audit of so many pages, drawn at random, whose visits are ordered.
+    /// Draws an audit of this many pages at random, and orders their visits.
     pub(crate) fn draw_audit(&self, sample: usize) -> Result<Audit, StoreError> {
         let now = self.clock.now();
         let mut audit = Audit::draw(self.reader(), sample, now)?;
@@ -555,7 +561,7 @@ impl Crawler {
             age_days: status.age_days.map(|(age, _)| age),
         };
         for some in std::mem::take(&mut audit.pages).chunks(HEARD_AT_ONCE) {
-            // Those who ask for work meanwhile are not kept waiting for all of it.
+            // The lock is released between batches, so that fetch tasks do not have to wait for all of them.
             let mut update_module = self.update_module();
             let asked = self.clock.now();
             for drawn in some {
@@ -575,7 +581,8 @@ impl Crawler {
         Ok(audit)
     }
 
-    /// What the audit has found so far; none if none is under way. When all is visited, or it is enough, it ends and is kept.
+    /// The result of the audit so far. None if none is in progress. When all pages are visited, or
+    /// `is_enough`, the audit ends and its result is stored.
     pub async fn audit_so_far(&self, is_enough: bool) -> Result<Option<AuditReport>, StoreError> {
         let audit = self.audit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
         let Some(report) = audit.map(|audit| audit.report(self.reader())).transpose()? else {
@@ -589,7 +596,7 @@ impl Crawler {
         Ok(Some(report))
     }
 
-    /// Visits and changes per second of the wall, lately.
+    /// Sets the recent visits and changes per second of system time.
     fn measure_rates(&self, status: &mut Status) {
         let samples = self.samples.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let now = Instant::now();
@@ -600,10 +607,10 @@ impl Crawler {
         }
     }
 
-    /// Notes how many visits and changes there are now.
+    /// Samples the number of visits and changes.
     fn sample_rates(&self) {
         if self.synced.lock().unwrap_or_else(std::sync::PoisonError::into_inner).is_none() {
-            // It is not known yet how many there were before this run.
+            // The number before this run is not known yet.
             return;
         }
         let (visits, changes) = {
@@ -618,17 +625,18 @@ impl Crawler {
         samples.push_back((now, visits, changes));
     }
 
-    /// What the stores hold.
+    /// The stores, for reading.
     pub fn reader(&self) -> &Reader {
         &self.crawl_module.reader
     }
 
-    /// The crawl's time.
+    /// The crawl's clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The module that decides what is visited next. If a panic has left it half changed the crawl stops.
+    /// Locks the module that decides what is visited next. If a panic has left it half changed, the crawl
+    /// stops.
     pub fn update_module(&self) -> MutexGuard<'_, UpdateModule> {
         self.update_module.lock().unwrap_or_else(|poisoned| {
             self.fail("deciding what to visit next", HALF_DONE);
@@ -636,20 +644,21 @@ impl Crawler {
         })
     }
 
-    /// Looks at that module without changing it; none if it is half changed, or if what is asked cannot be said because of a defect.
+    /// Reads that module without changing it. None if it is half changed, or if reading it panics.
     fn look<T>(&self, look: impl FnOnce(&UpdateModule) -> T) -> Option<T> {
         let update_module = self.update_module.lock().ok()?;
         let seen = contained(|| look(&update_module));
         seen.map_err(|said| self.survive("explaining", format!("internal error: {said}"))).ok()
     }
 
-    /// Whether a URL is one of a page that is kept.
+    /// Whether a URL belongs to a kept page.
     pub fn is_kept(&self, url: &PageUrl) -> bool {
         let id = self.reader().url_id(url.as_str()).ok().flatten();
         let record = id.and_then(|id| self.reader().url(id).ok().flatten());
         record.is_some_and(|record| matches!(record.standing, Standing::Kept(_)))
     }
 
+    /// Locks the status that the writer fills.
     pub(crate) fn board(&self) -> MutexGuard<'_, Status> {
         self.status.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }

@@ -1,7 +1,9 @@
-//! A crawl with a defect in it: where a panic is contained, what goes on, what is told, and what ends the crawl.
+//! Tests of panic containment: where a panic is caught, what goes on, what is reported, and what ends the
+//! crawl.
 //!
-//! Once a panic in the policy left the crawl standing still for ever, another ended it after a second as if all were well. The sites are
-//! real ones on loopback; panics are put where these tests say by the names of pages and directories.
+//! Once a panic in the policy left the crawl hanging for ever, and another ended it after a second as if
+//! nothing had happened. The sites are real servers on loopback. The names of pages and directories tell the
+//! code under test where to panic.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -84,7 +86,7 @@ fn settings(directory: &Path, seed: &str) -> Settings {
     }
 }
 
-/// What came of a crawl that is stopped when `is_enough`, or after half a minute.
+/// The outcome of a crawl that is stopped when `is_enough`, or after half a minute.
 struct Story {
     result: Result<(), CrawlError>,
     status: Status,

@@ -1,4 +1,4 @@
-//! What the stores have taken in, as the UpdateModule hears it.
+//! Events: what was committed, as reported to the UpdateModule.
 
 use freshet_fetch::change::Kinds;
 use freshet_fetch::page::PageUrl;
@@ -10,11 +10,11 @@ use freshet_store::sites::SiteRecord;
 /// One fact that has been committed.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A site is known.
+    /// A site is known, or its record has changed.
     Site {
         /// Its number.
         site: SiteNumber,
-        /// What is known of it.
+        /// Its record.
         record: Box<SiteRecord>,
     },
     /// A page was admitted, and waits for its first visit.
@@ -23,16 +23,16 @@ pub enum Event {
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// How soon it should be visited: higher is sooner.
+        /// Priority of the visit: higher is sooner.
         priority: f32,
     },
-    /// A page that waits for its first visit should be visited sooner.
+    /// The priority of a page that waits for its first visit was raised.
     Raised {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// How soon: higher is sooner.
+        /// The new priority: higher is sooner.
         priority: f32,
     },
     /// A page was copied for the first time.
@@ -43,29 +43,29 @@ pub enum Event {
         site: SiteNumber,
         /// Its path and query.
         path: String,
-        /// How important it is; one on average.
+        /// Its importance; 1 on average.
         importance: f32,
-        /// When.
+        /// Time of the visit.
         time: Timestamp,
     },
     /// A page was visited again.
     Visited {
         /// The page.
         page: PageNumber,
-        /// When.
+        /// Time of the visit.
         time: Timestamp,
-        /// What was found.
+        /// The outcome of the visit.
         outcome: Outcome,
-        /// Whether it was visited because something said that it had changed.
+        /// Whether it was visited because something announced a change.
         prompted: bool,
-        /// When the page says that it last changed.
+        /// The page's date of its last change.
         date: Option<Timestamp>,
-        /// Bytes that the next visit is expected to cost.
+        /// Expected bytes of the next visit.
         bytes_expected: f32,
-        /// The kinds of the change that was found, if one was and they are known.
+        /// The kinds of the change, if one was found and they are known.
         kinds: Option<Kinds>,
     },
-    /// The visit to a page taught nothing; it is tried again.
+    /// A visit to a page taught nothing; it will be retried.
     Unsettled {
         /// The page.
         page: PageNumber,
@@ -73,78 +73,78 @@ pub enum Event {
         site: SiteNumber,
         /// Whether we have no copy of it.
         is_first: bool,
-        /// When to try again.
+        /// Time of the retry.
         again: Timestamp,
     },
-    /// What a visit found is decided by a second look.
+    /// A second look will decide what a visit found.
     SecondLooks {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// When to look again.
+        /// Time of the second look.
         again: Timestamp,
     },
     /// A page has left the collection.
     Left {
         /// The page.
         page: PageNumber,
-        /// When.
+        /// Time at which it left.
         time: Timestamp,
     },
-    /// A page has another importance.
+    /// The importance of a page has changed.
     Weighed {
         /// The page.
         page: PageNumber,
         /// The new importance.
         importance: f32,
     },
-    /// A list says that a page has changed since our copy, or names it no longer.
+    /// A list says that a page has changed since our copy, or no longer names it.
     Signal {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
     },
-    /// A page is expected to change at its hour.
+    /// A page is expected to change at a certain hour.
     Expected {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// The change.
+        /// The expected change.
         change: Expected,
     },
-    /// A list that can be believed says that pages have not changed since our copies.
+    /// A trusted list says that pages have not changed since our copies.
     Unaltered {
         /// The pages.
         pages: Vec<PageNumber>,
-        /// When it was read.
+        /// Time of the reading.
         time: Timestamp,
     },
-    /// A list that can be believed says that pages have changed since our copies, lately or long ago.
+    /// A trusted list says that pages have changed since our copies, recently or long ago.
     Altered {
         /// The pages.
         pages: Vec<PageNumber>,
     },
-    /// A site has a list of pages, to be read from time to time.
+    /// A site has a list of pages that is read from time to time.
     List {
         /// The site.
         site: SiteNumber,
-        /// Where the list is.
+        /// URL of the list.
         url: PageUrl,
-        /// When to read it.
+        /// Time of the next reading.
         due: Timestamp,
     },
-    /// A page is visited this often, in milliseconds, whatever the policy says; no longer, if zero.
+    /// A page was pinned: it is visited at this interval, whatever the policy says. Zero: it was unpinned.
     Pinned {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// How often.
+        /// The interval, in milliseconds.
         every: u64,
-        /// When next.
+        /// Time of the next visit.
         due: Timestamp,
     },
 }

@@ -1,7 +1,7 @@
 //! Hours of the day in which a site may be visited (**thesis** 5.3: visits only at night), in UTC.
 //!
-//! Written as `22:00-06:00`, several with commas: `22:00-06:00, 12:00-13:00`. The end is not part of a span; a span may
-//! pass midnight.
+//! Written as `22:00-06:00`, several separated by commas: `22:00-06:00, 12:00-13:00`. The end is exclusive. A
+//! span may pass midnight.
 
 use std::str::FromStr;
 
@@ -15,17 +15,17 @@ const DAY: i64 = 24 * 60;
 /// Hours of the day.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hours {
-    /// First minute of the day and length in minutes of each span.
+    /// First minute of the day and length in minutes, of each span.
     spans: Vec<(i64, i64)>,
 }
 
-/// Why a text names no hours.
+/// The error for a text that is not a list of hours.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("`{0}` are no hours: write for example 22:00-06:00, in UTC")]
 pub struct BadHours(String);
 
 impl Hours {
-    /// When the hours begin next: `now`, if they have.
+    /// The next moment within the hours; `now` if it is within them.
     pub fn open_from(&self, now: Timestamp) -> Timestamp {
         let wait = self.spans.iter().map(|(start, length)| {
             let into = (now.millis() - start * MINUTE).rem_euclid(DAY * MINUTE);
@@ -50,7 +50,7 @@ impl FromStr for Hours {
     }
 }
 
-/// The minute of the day that `hh:mm` names; 24:00 is its end.
+/// Parses `hh:mm` as the minute of the day. 24:00 is its end.
 fn minute_of(text: &str) -> Option<i64> {
     let (hours, minutes) = text.split_once(':')?;
     let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);

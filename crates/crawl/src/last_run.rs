@@ -1,4 +1,5 @@
-//! What a crawl notes about itself in its stores: how it ran last, and what its readers may see.
+//! Notes that a crawl stores about itself: the settings of its last run, and up to when its readers may see
+//! results.
 
 use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
@@ -8,32 +9,32 @@ use serde::{Deserialize, Serialize};
 use crate::clock::{Clock, Pace, wall_now};
 use crate::settings::Settings;
 
-/// A note, and the name under which it is kept.
+/// The key of a note and its bytes; none to delete it.
 pub type Note = (String, Option<Vec<u8>>);
 
 const LAST_RUN: &str = "crawl.last_run";
 const VISIBLE: &str = "crawl.visible";
 
-/// How a crawl ran last, so that questions asked later are answered as it would have answered them.
+/// Settings of the last run, so that later queries are answered as that run would have answered them.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(default)]
 pub struct LastRun {
-    /// Which page next.
+    /// The policy.
     pub policy: String,
-    /// Visits per day; none for as many as sites can take.
+    /// Visits per day. None: no limit.
     pub visits_per_day: Option<f64>,
-    /// Bytes per day; none for as many as come.
+    /// Bytes per day. None: no limit.
     pub bytes_per_day: Option<f64>,
-    /// Pages to keep at most.
+    /// Maximum number of pages to keep.
     pub pages_max: usize,
-    /// Seconds of the crawl's time in one second of the wall's.
+    /// Seconds of the crawl's time in one second of system time.
     pub speed: f64,
-    /// The crawl's time when the run began, in milliseconds.
+    /// Start of the run in the crawl's time, in milliseconds.
     pub began_ms: i64,
 }
 
 impl LastRun {
-    /// A run that begins now.
+    /// The settings of a run that starts now.
     pub fn of(settings: &Settings, clock: &Clock) -> Self {
         Self {
             policy: settings.policy.to_string(),
@@ -45,17 +46,17 @@ impl LastRun {
         }
     }
 
-    /// The run before, if it left a note that can be read.
+    /// Reads the note of the last run, if there is a valid one.
     pub fn read(reader: &Reader) -> Result<Option<Self>, StoreError> {
         Ok(reader.note(LAST_RUN)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    /// The note.
+    /// The note to store.
     pub fn note(&self) -> Note {
         (LAST_RUN.to_owned(), serde_json::to_vec(self).ok())
     }
 
-    /// What was set then holds again.
+    /// Restores the settings of that run.
     pub fn restore(&self, settings: &mut Settings) {
         if let Ok(policy) = self.policy.parse() {
             settings.policy = policy;
@@ -65,7 +66,8 @@ impl LastRun {
         settings.pages_max = self.pages_max;
     }
 
-    /// The time for questions: the wall's, or, for a crawl whose time ran faster, that of its last visit.
+    /// The clock for queries: the system time, or, for a crawl whose time ran faster, one that starts at its
+    /// last visit.
     pub fn pace(&self, last_visit: Option<Timestamp>) -> Pace {
         if self.speed == 1.0 {
             return Pace::WALL;
@@ -75,13 +77,13 @@ impl LastRun {
     }
 }
 
-/// Up to when readers see what was found; none if they see all of it.
+/// Up to when readers see results. None if they see all.
 pub fn visible_until(reader: &Reader) -> Result<Option<Timestamp>, StoreError> {
     let bytes = reader.note(VISIBLE)?.and_then(|bytes| bytes.try_into().ok());
     Ok(bytes.map(|bytes| Timestamp::from_millis(i64::from_be_bytes(bytes))))
 }
 
-/// Readers see what was found up to a moment; all of it, if none is given.
+/// The note that lets readers see results up to a moment, or all if none is given.
 pub fn see_until(moment: Option<Timestamp>) -> Note {
     (VISIBLE.to_owned(), moment.map(|moment| moment.millis().to_be_bytes().to_vec()))
 }

@@ -1,4 +1,4 @@
-//! The incremental crawler: what to keep, what to visit next, and visiting it.
+//! The incremental crawler: decides what to keep and what to visit next, and visits it.
 //!
 //! In reading order. What the modules hand each other:
 //! - [`visit`]: an order, and the visit that came of it;

@@ -1,7 +1,7 @@
-//! A crawl from its directory: opened, run, closed.
+//! Opening, running and closing the crawl of a directory.
 //!
-//! What the UpdateModule knows is a fold over the stores: sites, pages that wait, and the visits of the History in their
-//! order, told to the policy as they were told when they were made.
+//! The state of the UpdateModule is a fold over the stores: the sites, the waiting pages, and the visits of
+//! the History, replayed in order as the policy learned of them when they were made.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,52 +45,52 @@ use crate::writer::readings::ListReading;
 use crate::writer::rhythm::Rhythms;
 use crate::writer::{Admission, Memory, Message, Writer};
 
-/// Downloads per page that the cycle of the policy is made for.
+/// Downloads per page in one policy cycle: sets the default length of a cycle.
 const SHARE: f64 = 0.1;
-/// The shortest cycle of the policy, in days: an hour.
+/// Minimum length of a policy cycle, in days: an hour.
 const CYCLE_MIN: f64 = 1.0 / 24.0;
-/// The longest cycle of the policy, in days.
+/// Maximum length of a policy cycle, in days.
 const CYCLE_MAX: f64 = 14.0;
-/// Short cycles in a cycle, for policies that visit steadily.
+/// Number of ticks in a cycle, for policies that visit steadily.
 const STEADY_STEPS: i64 = 28;
-/// Days in which the budget of a crawl that begins is expected to visit every page once.
+/// Days in which the budget of a new crawl is expected to visit every page once.
 const DAYS_EXPECTED: f64 = 7.0;
-/// Visits per page from which on the pages that are known are taken for all.
+/// Visits per page from which on the known pages are assumed to be all there are.
 const VISITS_TO_KNOW: u64 = 2;
-/// Visits per day that stand for a budget without limit.
+/// Visits per day that stand for an unlimited budget.
 const UNLIMITED_PER_DAY: f64 = 10_000_000.0;
-/// Orders that are kept ready for each connection.
+/// Orders that are kept ready per connection.
 const READY_PER_CONNECTION: usize = 4;
-/// Milliseconds of the budget that may gather unspent.
+/// Maximum amount of budget that may accumulate unspent, in milliseconds.
 const BURST: f64 = 60_000.0;
-/// The same in the wall's time, for a crawl whose time runs faster: what a visit under way may take.
+/// The same in system time, for a crawl whose time runs faster: about the duration of a visit.
 const BURST_WALL: f64 = 2_000.0;
-/// How long the RankingModule rests, at least.
+/// Minimum pause of the RankingModule between two rankings.
 const RANK_EVERY: Duration = if cfg!(test) { Duration::from_secs(1) } else { Duration::from_secs(20) };
-/// It rests this many times as long as it worked.
+/// The pause is at least this many times as long as the last ranking took.
 const RANK_REST: u32 = 20;
-/// Pages whose new importance the writer takes in between two visits: a few milliseconds of work.
+/// Number of pages with new importance per message to the writer: a few milliseconds of work.
 const RANKED_AT_ONCE: usize = 1_000;
-/// How long the writer has for visits before the next piece of a ranking.
+/// Pause between two such messages, in which the writer can apply visits.
 const BETWEEN_PIECES: Duration = Duration::from_millis(5);
 
-/// Part of an opening that is done when the store is open.
+/// Progress of the opening, from 0 to 1, when the store is open.
 const STORE_OPEN: f64 = 0.1;
-/// The same when all URLs and pages were read.
+/// Progress when the writer is ready: all URLs and pages were read.
 const KEEPER_READY: f64 = 0.5;
-/// Visits that are replayed between two words on how far it is.
+/// Number of replayed visits between two updates of the progress.
 const VISITS_BETWEEN: usize = 4096;
 
 /// Why a crawl cannot run.
 #[derive(Debug, thiserror::Error)]
 pub enum CrawlError {
-    /// The stores refused.
+    /// The stores refused an operation.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The Web cannot be reached with these settings.
+    /// The HTTP client cannot be created with these settings.
     #[error(transparent)]
     Web(#[from] WebError),
-    /// A rule of a site is no pattern.
+    /// A rule of a site is not a valid pattern.
     #[error(transparent)]
     Pattern(#[from] BadPattern),
     /// A seed cannot be crawled.
@@ -98,28 +98,30 @@ pub enum CrawlError {
     Seed {
         /// The seed.
         url: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
     /// There is nothing to crawl.
     #[error("there is nothing to crawl: name at least one URL")]
     NoSeeds,
-    /// Sites must be able to complain.
+    /// A seed is on a public host, and no contact address is set for its owner.
     #[error(
-        "{host} is not a private host: say whom its owner may write to, with --contact or in the configuration"
+        "{host} is not a private host: say whom its owner may write to, with --contact or in the \
+         configuration"
     )]
     NoContact {
-        /// A host that needs to know.
+        /// The host.
         host: String,
     },
     /// A defect of this program.
     #[error(
-        "internal error while {doing}: {said}; what was committed is kept, and the same command goes on from there: please report this"
+        "internal error while {doing}: {said}; what was committed is kept, and the same command goes on from \
+         there: please report this"
     )]
     Defect {
         /// What was being done.
         doing: String,
-        /// What was said.
+        /// The message of the panic.
         said: String,
     },
 }
@@ -134,9 +136,9 @@ pub struct Crawl {
 }
 
 impl Crawl {
-    /// Opens the directory of a crawl, or begins one.
+    /// Opens the directory of a crawl, or creates one.
     pub fn open(settings: Settings, clock: Arc<Clock>) -> Result<Self, CrawlError> {
-        // What a user got wrong is said before anything is written.
+        // Report mistakes in the settings before anything is written.
         let web = Web::new(settings.web.clone())?;
         let admission = Admission::new(&settings)?;
         Intervals::new(&settings.intervals)?;
@@ -178,13 +180,13 @@ impl Crawl {
                 bound.opened();
                 crawl.bound = Some(bound);
             }
-            // It can be crawled all the same.
+            // The crawl can run without its socket.
             Err(error) => crawl.crawler.survive("binding the socket for questions", error.to_string()),
         }
         Ok(crawl)
     }
 
-    /// Joins the modules.
+    /// Connects the modules.
     fn join(
         settings: Settings,
         clock: Arc<Clock>,
@@ -207,12 +209,12 @@ impl Crawl {
         Ok(Self { crawler, writer, messages, settings, bound: None })
     }
 
-    /// The modules, to be watched and asked to stop.
+    /// The running modules, to watch them and to ask them to stop.
     pub fn crawler(&self) -> Arc<Crawler> {
         Arc::clone(&self.crawler)
     }
 
-    /// The socket at which it can be asked: for [`crate::query_socket::serve`].
+    /// Takes the query socket, for [`crate::query_socket::serve`].
     pub fn take_socket(&mut self) -> Option<QuerySocket> {
         self.bound.take()
     }
@@ -230,13 +232,13 @@ impl Crawl {
         Ok(())
     }
 
-    /// Runs until the crawl is asked to stop; then closes its files.
+    /// Runs until the crawl is asked to stop, then closes its files.
     pub async fn run(self) -> Result<(), CrawlError> {
         let Self { crawler, writer, messages, settings, bound: _bound } = self;
         let keeping = {
             let crawler = Arc::clone(&crawler);
             std::thread::spawn(move || {
-                // After a panic nothing more is written: the next start makes whole what was committed.
+                // After a panic nothing more is written. The next start recovers what was committed.
                 let kept = contained(|| crawler.keep(writer, messages));
                 crawler.ask_to_stop();
                 kept.map_err(|said| crawler.fail("taking in what visits found", &said))
@@ -277,7 +279,7 @@ impl Crawl {
     }
 }
 
-/// Carries out what a user tells a crawl that does not run.
+/// Carries out a command of a user in a crawl that does not run.
 pub fn change(settings: &Settings, question: &Question) -> Result<Answer, CrawlError> {
     let admission = Admission::new(settings)?;
     let store = Store::open(&settings.directory, settings.store())?;
@@ -305,7 +307,7 @@ pub fn change(settings: &Settings, question: &Question) -> Result<Answer, CrawlE
     Ok(done)
 }
 
-/// The RankingModule's own thread: it ranks, rests, and ranks again, until the crawl stops.
+/// The RankingModule's thread: ranks and rests in turn, until the crawl stops.
 fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
     let mut rest = RANK_EVERY;
     let mut ranked = None;
@@ -330,7 +332,7 @@ fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
                 rank(crawler.reader(), pages_max, topic)?.pieces(RANKED_AT_ONCE).collect::<Vec<_>>(),
             )
         });
-        // Without a new ranking the last one holds, until the next.
+        // If a ranking fails, the last one applies until the next.
         let pieces = match pieces {
             Ok(Ok(pieces)) => pieces,
             Ok(Err(error)) => {
@@ -346,14 +348,14 @@ fn refine(crawler: &Crawler, pages_max: usize, topic: Option<&Topic>) {
             if crawler.is_stopping() || !crawler.tell_writer_blocking(Message::Ranking(piece)) {
                 return;
             }
-            // Visits come first: there is a piece among them now and then.
+            // Visits have priority: a piece of the ranking is applied between them now and then.
             std::thread::sleep(BETWEEN_PIECES);
         }
         rest = RANK_EVERY.max(begun.elapsed() * RANK_REST);
     }
 }
 
-/// The canonical form of a seed, if it can be crawled.
+/// Returns the canonical form of a seed, if it can be crawled.
 fn checked_seed(web: &Web, canonical: &Canonical, seed: &str) -> Result<PageUrl, CrawlError> {
     let bad = |why: String| CrawlError::Seed { url: seed.to_owned(), why };
     let url = canonical.of(seed).map_err(|refused| bad(refused.to_string()))?;
@@ -431,15 +433,15 @@ pub(crate) fn update_module(
     ))
 }
 
-/// Pages for which the cycle of the policy is made. A crawl that begins knows its seeds alone, and a cycle made for these would be over within the hour, and all that was
-/// learned forgotten within days.
-/// Without a budget nothing is to be expected.
+/// Number of pages that the policy's cycle is made for. A new crawl knows only its seeds. A cycle made for
+/// these would end within the hour, and all that was learned would be forgotten within days. Without a budget
+/// only the kept pages count.
 fn pages_expected(kept: u64, visits: u64, per_day: Option<f64>, pages_max: usize) -> f64 {
     let per_day = per_day.filter(|_| visits < VISITS_TO_KNOW * kept).unwrap_or(0.0);
     (DAYS_EXPECTED * per_day).min(pages_max as f64).max(kept as f64).max(1.0)
 }
 
-/// Tells the module all that the stores hold, as it was told when it happened.
+/// Replays all that the stores hold to the module, as it learned it when it happened.
 pub(crate) fn replay(
     module: &mut UpdateModule,
     reader: &Reader,
@@ -477,8 +479,9 @@ pub(crate) fn replay(
         if !matches!(kind, VisitKind::Failed | VisitKind::Refused) {
             memory.recall_judgement(page);
         }
-        // Of what sitemaps said the last word is kept. Without those before it a page seems to have waited for far longer than it had, which
-        // would teach the policy something false of all the pages of which nothing is told.
+        // Only the last reading of each sitemap is stored. Without the earlier ones a page seems to have
+        // waited for far longer than it had, which would mislead the policy about all pages that no sitemap
+        // dates. So visits before the last reading count as prompted.
         let prompted = prompted || copies.was_told(page, time);
         module.hear(Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds }, now);
     }
@@ -494,7 +497,7 @@ pub(crate) fn replay(
     Ok(())
 }
 
-/// Tells the module what a list said when it was last read.
+/// Replays the last reading of a list to the module.
 fn replay_reading(
     module: &mut UpdateModule,
     memory: &mut Memory,
@@ -505,7 +508,7 @@ fn replay_reading(
     memory.recall_reading(list, reading).into_iter().for_each(|event| module.hear(event, now));
 }
 
-/// What the policy is told of a visit of the past: of millions, all of them at once are held to be put in order.
+/// What the policy learns of a past visit. Millions of them are held at once, to be sorted.
 struct PastVisit {
     time: Timestamp,
     number: u64,
@@ -532,9 +535,9 @@ impl PastVisit {
     }
 }
 
-/// Whether a directory holds a crawl.
+/// Whether a directory contains a crawl.
 pub fn is_crawl(directory: &Path) -> bool {
-    // One that is damaged is one as well.
+    // A damaged crawl counts too.
     ["state", "SYNCED", "log"].iter().any(|part| directory.join(part).exists())
 }
 
@@ -549,7 +552,7 @@ mod tests {
         assert_eq!(pages_expected(200, 0, budget, 500), 500.0);
         assert_eq!(pages_expected(1, 0, Some(0.0), unlimited), 1.0);
         assert_eq!(pages_expected(200, 0, None, unlimited), 200.0);
-        // Still growing, and grown.
+        // Still growing, and fully grown.
         assert_eq!(pages_expected(5_000, 6_000, budget, unlimited), 7_000.0);
         assert_eq!(pages_expected(9_000, 6_000, budget, unlimited), 9_000.0);
         assert_eq!(pages_expected(5_000, 10_000, budget, unlimited), 5_000.0);

@@ -1,14 +1,14 @@
-//! The past of a crawl: between which two visits each page appeared, changed, went and came back.
+//! The past of a crawl: between which two visits each page appeared, changed, disappeared and came back.
 //!
-//! A visit says how a page is, not when it became so: what a visit finds happened after the visit before it. The past keeps both
-//! moments of every finding and leaves it to the reader to choose one between them. A server's own date of the last modification
-//! stands beside it where it can be believed: where it lies between the two visits, and where the dates of the page never moved
-//! while its content stayed.
+//! A visit shows how a page is, not since when: what it finds happened after the visit before it. The past
+//! records both times of every finding, and leaves it to the reader to choose one between them. It adds the
+//! server's own date of the last modification if it can be believed: if it lies between the two visits, and
+//! the page's dates never moved while its content stayed the same.
 //!
 //! # Promises
-//! - The findings of a page are in the order of time, and their spans do not overlap.
-//! - A visit that failed or was refused says nothing of the page.
-//! - A page whose dates lied once has no dates.
+//! - The findings of a page are in order of time, and their spans do not overlap.
+//! - A visit that failed or was refused says nothing about the page.
+//! - A page whose dates were wrong once has no dates.
 
 use std::collections::HashMap;
 
@@ -21,49 +21,50 @@ use serde::{Deserialize, Serialize};
 
 use crate::last_run;
 
-/// Visits that are put in order at most: each takes 24 bytes of memory, perhaps of a crawl that runs.
+/// Maximum number of visits that are sorted. Each takes 24 bytes of memory, perhaps that of a running crawl.
 const VISITS_MAX: u64 = 40_000_000;
 
-/// What the visits of a crawl say of its pages.
+/// What the visits of a crawl say about its pages.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Past {
-    /// The pages that were seen at least twice.
+    /// Pages that were seen at least twice.
     pub pages: Vec<PastPage>,
-    /// Pages that were seen only once: nothing is known of their changes.
+    /// Number of pages that were seen only once: nothing is known of their changes.
     pub seen_once: usize,
-    /// Visits that saw how a page is.
+    /// Number of visits that showed how a page is.
     pub visits: usize,
-    /// The median time from one such visit of a page to the next, in milliseconds.
+    /// Median time between two such visits to a page, in milliseconds.
     pub gap_ms_median: i64,
 }
 
-/// What the visits of a crawl say of a page.
+/// What the visits of a crawl say about a page.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct PastPage {
     /// Its URL.
     pub url: String,
-    /// When it was first and last seen, in milliseconds since 1970.
+    /// First time it was seen, in milliseconds since 1970.
     pub first_ms: i64,
-    /// See above.
+    /// Last time it was seen, in milliseconds since 1970.
     pub last_ms: i64,
-    /// Bytes of our copy; none if it was gone at the last visit.
+    /// Size of our copy in bytes. None if the page was gone at the last visit.
     pub bytes: Option<u64>,
-    /// What visits found, in the order of time.
+    /// What visits found, in order of time.
     pub findings: Vec<Finding>,
-    /// The pages that it links to, as indices into [`Past::pages`].
+    /// Pages that it links to, as indices into [`Past::pages`].
     pub links: Vec<u32>,
 }
 
-/// What a visit found that the visit before it had not.
+/// Something that a visit found and the visit before it had not.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Finding {
-    /// What.
+    /// What was found.
     pub what: Found,
-    /// When it was not yet so, in milliseconds since 1970: the visit before.
+    /// Time of the visit before, when it was not yet so, in milliseconds since 1970.
     pub after_ms: i64,
-    /// When it was so: the visit that found it.
+    /// Time of the visit that found it, in milliseconds since 1970.
     pub by_ms: i64,
-    /// When the server says that it happened, if that can be believed.
+    /// Time at which it happened according to the server, if that can be believed, in milliseconds since
+    /// 1970.
     pub dated_ms: Option<i64>,
 }
 
@@ -73,24 +74,24 @@ pub struct Finding {
 pub enum Found {
     /// Its content had changed.
     Changed,
-    /// It was no longer there.
+    /// It was gone.
     Gone,
     /// It redirected to another URL.
     Moved,
-    /// It was there again.
+    /// It was back.
     Back,
 }
 
-/// A visit that saw how a page is.
+/// A visit that showed how a page is.
 #[derive(Clone, Copy, Debug)]
 struct Sighting {
     time_ms: i64,
-    /// The Last-Modified of the answer; `i64::MIN` if there was none.
+    /// The Last-Modified of the response; `i64::MIN` if there was none.
     dated_ms: i64,
     kind: VisitKind,
 }
 
-/// The past of a crawl, or why it cannot be told.
+/// Computes the past of a crawl, or says why it cannot.
 pub fn past(reader: &Reader) -> Result<Result<Past, String>, StoreError> {
     let visits = reader.counters()?.visits;
     if visits > VISITS_MAX {
@@ -131,7 +132,8 @@ pub fn past(reader: &Reader) -> Result<Result<Past, String>, StoreError> {
     Ok(Ok(past))
 }
 
-/// Every visit that saw how its page is, by page, from the first on that saw it there.
+/// All visits that showed how their page is, by page. Those before the first that saw the page there are left
+/// out.
 fn sightings(reader: &Reader) -> Result<HashMap<PageNumber, Vec<Sighting>>, StoreError> {
     let mut query = VisitQuery::all();
     if let Some(visible) = last_run::visible_until(reader)? {
@@ -157,7 +159,7 @@ fn sightings(reader: &Reader) -> Result<HashMap<PageNumber, Vec<Sighting>>, Stor
     Ok(sightings)
 }
 
-/// Whether a visit saw the page there; none if it saw nothing.
+/// Whether a visit saw the page there. None if it showed nothing.
 fn is_there(kind: VisitKind) -> Option<bool> {
     match kind {
         VisitKind::New
@@ -170,7 +172,7 @@ fn is_there(kind: VisitKind) -> Option<bool> {
     }
 }
 
-/// What each sighting found that the one before had not. The first saw the page there.
+/// What each sighting found that the one before had not. The first sighting saw the page there.
 fn findings(seen: &[Sighting]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let dates_are_believed = !dates_lied(seen);
@@ -198,7 +200,7 @@ fn findings(seen: &[Sighting]) -> Vec<Finding> {
     findings
 }
 
-/// Whether a page that had not changed once said that it was modified since the visit before.
+/// Whether an unchanged page ever claimed to have been modified since the visit before.
 fn dates_lied(seen: &[Sighting]) -> bool {
     seen.windows(2).any(|pair| {
         matches!(pair[1].kind, VisitKind::Unchanged | VisitKind::NotModified)

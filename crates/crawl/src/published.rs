@@ -1,10 +1,13 @@
-//! How a crawl stands, as a file that it publishes after every sync: for those who ask when its process does not run, or does not answer.
+//! The status file: the status of a crawl, published after every sync for those who ask when its process does
+//! not run or does not answer.
 //!
-//! `status.json` is two lines: the record [`Published`] as JSON, and the xxh3-64 of that line as sixteen hexadecimal digits. It is replaced in one step.
+//! `status.json` has two lines: the record [`Published`] as JSON, and the xxh3-64 of that line as sixteen
+//! hexadecimal digits. It is replaced atomically.
 //!
 //! # Promises
-//! - What it says was durable when it was published, and no answer counts fewer visits than were durable when it was asked for.
-//! - One that is damaged, of another crawl, or more than a few syncs old is not believed.
+//! - What it states was durable when it was published. No answer counts fewer visits than were durable when
+//!   it was requested.
+//! - A file that is damaged, of another crawl, or more than a few syncs old is not used.
 
 use std::fs;
 use std::io;
@@ -19,33 +22,34 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::clock::wall_now;
 use crate::status::{Process, Status};
 
-/// The largest file that is read.
+/// Maximum size of a file that is read, in bytes.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// Syncs that the file may lie behind: a crawl may be killed between a sync and its publication, and one that opens syncs before it publishes.
+/// Maximum number of syncs that the file may lag behind. A crawl may be killed between a sync and its
+/// publication, and a crawl that opens syncs before it publishes.
 const BEHIND_MAX: u64 = 3;
 
-/// A status, and of what it is the status.
+/// A published status, and which store and sync it belongs to.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Published {
-    /// The identity of the store, in hexadecimal.
+    /// Identity of the store, in hexadecimal.
     store: String,
-    /// The number of the sync that came before it.
+    /// Number of the last sync before it.
     synced: u64,
-    /// The wall's time, in milliseconds since 1970.
+    /// System time of the publication, in milliseconds since 1970.
     wall_ms: i64,
-    /// Seconds of the crawl's time in one second of the wall's.
+    /// Seconds of the crawl's time in one second of system time.
     speed: f64,
-    /// How the crawl stood.
+    /// The status of the crawl.
     status: Status,
-    /// How its copy will stand if nothing is visited, the nearest moment first.
+    /// Forecasts of freshness if nothing is visited, nearest first.
     forecast: Vec<Forecast>,
 }
 
-/// How the copy is believed to stand at a moment.
+/// The expected freshness and age of the copies at a moment.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub(crate) struct Forecast {
-    /// The crawl's time, in milliseconds since 1970.
+    /// The moment in the crawl's time, in milliseconds since 1970.
     pub at_ms: i64,
     /// See [`Status::freshness`].
     pub freshness: (f64, f64),
@@ -54,14 +58,14 @@ pub(crate) struct Forecast {
 }
 
 impl Published {
-    /// A status as of now.
+    /// Creates a record of the current status.
     pub(crate) fn new(synced: &Synced, speed: f64, status: Status, forecast: Vec<Forecast>) -> Self {
         let store = hexadecimal(synced.store());
         let wall_ms = wall_now().millis();
         Self { store, synced: synced.number(), wall_ms, speed, status, forecast }
     }
 
-    /// Puts it in the directory of its crawl, in place of the one before.
+    /// Writes the file into the directory of its crawl, in place of the last one.
     pub(crate) fn write(&self, directory: &Path) -> io::Result<()> {
         let line = serde_json::to_string(self)?;
         let text = format!("{line}\n{:016x}\n", xxh3_64(line.as_bytes()));
@@ -70,7 +74,7 @@ impl Published {
         fs::rename(&unfinished, directory.join(STATUS_FILE))
     }
 
-    /// What was published last of the store that is in this directory; none if there is nothing to be believed.
+    /// Reads the file in the directory of a store. None if there is no valid one.
     pub(crate) fn read(directory: &Path, synced: &Synced) -> Option<Self> {
         let path = directory.join(STATUS_FILE);
         if fs::metadata(&path).ok()?.len() > BYTES_MAX {
@@ -81,8 +85,8 @@ impl Published {
         (published.store == hexadecimal(synced.store()) && is_recent).then_some(published)
     }
 
-    /// The status now, as far as it can be known: copies have grown older since it was published.
-    /// `synced` is newer than the file, or as old.
+    /// The status as of now, as far as it can be known: the copies have aged since it was published. `synced`
+    /// must be as new as the file or newer.
     pub(crate) fn status_now(mut self, process: Process, synced: &Synced) -> Status {
         let passed = (wall_now().millis() - self.wall_ms).max(0);
         let mut status = std::mem::take(&mut self.status);
@@ -93,11 +97,11 @@ impl Published {
         status.published_ms = Some(self.wall_ms);
         let is_over = matches!(process, Process::Ended | Process::Killed);
         if is_over {
-            // Nobody visits any more.
+            // Nothing is visited any more.
             (status.visits_per_second, status.changes_per_second) = (0.0, 0.0);
             (status.under_way, status.limit) = (0, String::new());
         }
-        // The time of a living web passes while its crawl runs.
+        // The time of a simulated web passes only while its crawl runs.
         if is_over && self.speed == 1.0 {
             status.now_ms += passed;
             if let Some(now) = self.at(Timestamp::from_millis(status.now_ms)) {
@@ -108,7 +112,7 @@ impl Published {
         status
     }
 
-    /// The forecast for a moment: between two that were made, or the last.
+    /// The forecast for a moment: interpolated between two forecasts, or the last one.
     fn at(&self, moment: Timestamp) -> Option<Forecast> {
         let moment = moment.millis();
         let after = self.forecast.iter().position(|forecast| moment < forecast.at_ms);
@@ -172,7 +176,7 @@ mod tests {
         assert!((freshness - 0.7).abs() < 0.001, "{freshness}");
         assert!((status.now_ms - hour_ago - 3_600_000).abs() < 10_000);
         assert_eq!((status.visits, status.visits_per_second), (40, 0.0));
-        // Of a process that stands still nobody knows what it will do next.
+        // It is unknown what a frozen process will do next.
         assert_eq!(published(hour_ago).status_now(Process::Frozen, &Synced::default()).now_ms, hour_ago);
     }
 

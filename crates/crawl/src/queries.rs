@@ -1,7 +1,8 @@
-//! Answers questions about a crawl, whether it runs or not.
+//! Queries about a crawl, and their answers, whether it runs or not.
 //!
-//! While a crawl runs its process holds the stores; questions reach it through a socket in the crawl's directory (see
-//! [`crate::query_socket`]), and the answers are those it would give itself. When none runs, whoever asks opens the stores.
+//! While a crawl runs, its process holds the stores. Queries reach it through a socket in the crawl's
+//! directory (see [`crate::query_socket`]), and are answered from its own state. When it does not run, the
+//! process that asks reads the stores itself ([`crate::stopped`]).
 
 use std::net::IpAddr;
 
@@ -27,105 +28,106 @@ use crate::last_run;
 use crate::past::{Past, past};
 use crate::status::{ChangeLine, Status};
 
-/// Lines of an answer at most, unless more are asked for.
+/// Maximum number of lines of an answer, unless more are requested.
 const LINES_MAX: usize = 1_000_000;
-/// Ephemeral parts of a page that are shown at most.
+/// Maximum number of ephemeral parts of a page that are shown.
 const PARTS_SHOWN: usize = 20;
-/// Bytes of the text of a part that are shown.
+/// Maximum length of the text of a part that is shown, in bytes.
 const PART_TEXT: usize = 60;
 
-/// A question about a crawl.
+/// A query about a crawl, or a command to it.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Question {
-    /// How does the crawl stand?
+    /// What is the status of the crawl?
     Status,
     /// Which pages are there?
     Pages {
-        /// Only of this site.
+        /// Only pages of this site.
         site: Option<String>,
-        /// In which order.
+        /// The sort order.
         sort: PageOrder,
-        /// How many at most.
+        /// Maximum number of pages.
         limit: usize,
     },
-    /// What is known of a URL, and why is it visited when it is visited?
+    /// What is known of a URL, and why is it visited when it is?
     Explain {
         /// The URL.
         url: String,
     },
-    /// What changed?
+    /// Which changes were found?
     Changes {
-        /// Since when, in milliseconds since 1970.
+        /// Since this time, in milliseconds since 1970.
         since_ms: i64,
-        /// Only on this site.
+        /// Only changes on this site.
         site: Option<String>,
-        /// How many at most, the newest.
+        /// Maximum number of changes. The newest are returned.
         limit: usize,
     },
-    /// What did a page say?
+    /// What was the content of a page?
     Cat {
         /// The URL.
         url: String,
-        /// When, in milliseconds since 1970; now if nothing is said.
+        /// At this time, in milliseconds since 1970. None: now.
         at_ms: Option<i64>,
-        /// Its visible text alone.
+        /// Only its visible text.
         text: bool,
     },
-    /// What did a page say at two moments?
+    /// What was the content of a page at two times?
     Diff {
         /// The URL.
         url: String,
-        /// The earlier moment, in milliseconds since 1970; that of the version before the later one if nothing is said.
+        /// The earlier time, in milliseconds since 1970. None: that of the version before the later one.
         from_ms: Option<i64>,
-        /// The later moment; now if nothing is said.
+        /// The later time, in milliseconds since 1970. None: now.
         to_ms: Option<i64>,
     },
-    /// When did pages change, as far as visits can say?
+    /// When did pages change, according to the visits?
     Past,
-    /// Visit a page this often from now on, in milliseconds; as the policy says, if zero.
+    /// Pin: visit a page at this interval. Zero: unpin, the policy decides.
     Pin {
         /// The URL.
         url: String,
-        /// How often.
+        /// The interval, in milliseconds.
         every_ms: u64,
     },
-    /// Visit pages drawn at random, to see how fresh the copies are.
+    /// Start an audit: visit pages drawn at random, to measure how fresh the copies are.
     Audit {
-        /// How many.
+        /// Number of pages.
         sample: usize,
     },
-    /// What has the audit found so far?
+    /// What is the result of the audit so far?
     Audited {
-        /// Whether it is enough, and the audit ends.
+        /// Whether to end the audit now.
         enough: bool,
     },
-    /// Visit a site no longer, or again.
+    /// Pause a site, or resume it.
     Pause {
         /// The site, or its host.
         site: String,
         /// Whether to pause it.
         paused: bool,
     },
-    /// May another program of this machine ask a host once, in the crawl's turn and on its budget?
+    /// Lend a turn: may another program on this machine visit a host once, in the crawl's turn and on its
+    /// budget?
     Turn {
         /// The host.
         host: String,
-        /// The address that will be connected to, if it is known.
+        /// The address of the connection, if it is known.
         address: Option<IpAddr>,
     },
 }
 
-/// In which order pages are listed.
+/// The sort order of pages.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PageOrder {
-    /// The one that is visited next first.
+    /// The page that is visited next first.
     #[default]
     Due,
-    /// The one that changes most often first.
+    /// The page that changes most often first.
     Rate,
-    /// The most important first.
+    /// The most important page first.
     Importance,
 }
 
@@ -133,60 +135,61 @@ pub enum PageOrder {
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// How the crawl stands.
+    /// The status of the crawl.
     Status(Box<Status>),
     /// Pages.
     Pages(Vec<PageLine>),
     /// All that is known of a URL.
     Explain(Box<Account>),
-    /// What changed, the oldest first.
+    /// Changes, oldest first.
     Changes(Vec<ChangeLine>),
-    /// What a page said.
+    /// The content of a page.
     Cat(Copy),
-    /// What a page said at two moments: its visible text.
+    /// The visible text of a page at two times.
     Diff(Copy, Copy),
-    /// What the visits say of when pages changed.
+    /// When pages changed, according to the visits.
     Past(Past),
-    /// What an audit found.
+    /// The result of an audit.
     Audit(AuditReport),
-    /// The crawl is being opened; so much of it is done, from 0 to 1.
+    /// The crawl is still being opened. Its progress, from 0 to 1.
     Opening(f64),
-    /// The host may be asked once. The turn lasts until the connection ends, or says how the host behaved.
+    /// The host may be visited once. The turn lasts until the connection ends, or reports how the host
+    /// behaved.
     Turn,
-    /// The host may not be asked yet: it is worth asking for a turn again.
+    /// The host may not be visited yet: ask for a turn again.
     NoTurn,
-    /// It was done.
+    /// The command was carried out.
     Done(String),
-    /// It cannot be answered, and why.
+    /// There is no answer, and why.
     Unknown(String),
 }
 
-/// A page, in a line.
+/// A line in a list of pages.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct PageLine {
     /// Its URL.
     pub url: String,
     /// Its title.
     pub title: String,
-    /// Visits made.
+    /// Number of visits.
     pub visits: u32,
-    /// Changes found.
+    /// Number of changes found.
     pub changes: u32,
-    /// When it was visited last, in milliseconds since 1970.
+    /// Time of the last visit, in milliseconds since 1970.
     pub last_visit_ms: Option<i64>,
-    /// How often it changes, per day.
+    /// Estimated rate of change, per day.
     pub rate: Option<f64>,
     /// The probability that our copy is out of date.
     pub changed_probability: Option<f64>,
-    /// How important it is; one on average.
+    /// Its importance; 1 on average.
     pub importance: f32,
-    /// In how many days it is expected to be visited next.
+    /// Expected time until the next visit, in days.
     pub next_visit_days: Option<f64>,
-    /// What stands out: gone, failing, waiting, pinned.
+    /// Special state: gone, failing, waiting, pinned.
     pub note: String,
 }
 
-/// All that is known of a URL.
+/// Everything that is known of a URL.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Account {
     /// The URL in canonical form.
@@ -197,114 +200,115 @@ pub struct Account {
     pub source: String,
     /// When it was found, in milliseconds since 1970.
     pub discovered_ms: Option<i64>,
-    /// The page it was found on.
+    /// The page that it was found on.
     pub found_on: Option<String>,
-    /// Links from a seed.
+    /// Number of links from a seed.
     pub depth: u16,
-    /// What the first link to it is called.
+    /// Anchor text of the first link to it.
     pub anchor: String,
     /// The rule of robots.txt that applies.
     pub robots: String,
-    /// Visits made.
+    /// Number of visits.
     pub visits: u32,
-    /// Changes found.
+    /// Number of changes found.
     pub changes: u32,
-    /// Visits that failed, in a row, up to now.
+    /// Number of consecutive failed visits, up to the last.
     pub failures: u16,
-    /// The first and the last visit and the last change, in milliseconds since 1970.
+    /// Time of the first visit, in milliseconds since 1970.
     pub first_visit_ms: Option<i64>,
-    /// See above.
+    /// Time of the last visit, in milliseconds since 1970.
     pub last_visit_ms: Option<i64>,
-    /// See above.
+    /// Time of the last change, in milliseconds since 1970.
     pub last_change_ms: Option<i64>,
-    /// The status of the last answer.
+    /// Status of the last response.
     pub status: u16,
-    /// How important it is, one on average, and from what.
+    /// Its importance; 1 on average.
     pub importance: f32,
-    /// How much its copy is about the topic of the crawl, from 0 to 1, if that has one.
+    /// How much its copy is about the topic of the crawl, from 0 to 1, if the crawl has a topic.
     #[serde(default)]
     pub likeness: Option<f32>,
-    /// Pages we hold that link to it.
+    /// Number of our pages that link to it.
     pub linked_from: usize,
-    /// How often it changes per day, with a 95% interval.
+    /// Estimated rate of change per day, with a 95% interval.
     pub rate: Option<(f64, f64, f64)>,
     /// The probability that our copy is out of date.
     pub changed_probability: Option<f64>,
-    /// What a visit is worth now, and what it must be worth to be made.
+    /// The index: what a visit is worth now, and the threshold for a visit.
     pub index: Option<(f64, f64)>,
-    /// How fast its directory and its site change beside what is usual.
+    /// Rates of change of its directory and of its site, relative to what is usual.
     pub clocks: Option<(f64, f64)>,
-    /// Whether its site has proved to tell truly when its pages change.
+    /// Whether the change dates of its site have proved true.
     pub dates_are_believed: bool,
-    /// In how many days it is expected to be visited next.
+    /// Expected time until the next visit, in days.
     pub next_visit_days: Option<f64>,
-    /// What the server says of our copy.
+    /// The ETag of our copy.
     pub etag: Option<String>,
-    /// See above.
+    /// The Last-Modified of our copy.
     pub last_modified: Option<String>,
-    /// Answers that nothing changed, and whether the validators were found to lie.
+    /// Number of "not modified" responses.
     pub not_modified: u32,
-    /// See above.
+    /// How often its validators turned out to be wrong.
     pub validators_lied: u16,
-    /// How often it is visited whatever the policy says, in milliseconds.
+    /// Interval of its pin, in milliseconds, if it is pinned.
     pub pinned_every_ms: Option<u64>,
     /// Whether its site is paused.
     #[serde(default)]
     pub paused: bool,
-    /// Versions that are kept, by time in milliseconds.
+    /// Times of the stored versions, in milliseconds.
     pub versions_ms: Vec<i64>,
-    /// What is a change of it.
+    /// Its definition of change.
     #[serde(default)]
     pub definition: String,
-    /// The parts of our copy that never last, and do not count.
+    /// The ephemeral parts of our copy, which do not count as changes.
     #[serde(default)]
     pub ephemeral: Vec<EphemeralPart>,
-    /// Visits in a row that found it changed, up to now.
+    /// Number of consecutive visits, up to the last, that found a change.
     #[serde(default)]
     pub changes_in_a_row: u8,
 }
 
-/// A part of a page that never lasts.
+/// An ephemeral part of a page.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct EphemeralPart {
     /// Its element.
     pub element: String,
-    /// Which of the parts of such elements it is, from 1.
+    /// Its number among the parts of such elements, from 1.
     pub number: u32,
-    /// What it says in our copy, shortened.
+    /// Its text in our copy, shortened.
     pub text: String,
-    /// Whether it was learned on this page; else on others of its template.
+    /// Whether it was learned on this page. If not, it was learned on other pages of its template.
     pub learned_here: bool,
-    /// Second looks at pages of its template that have such an element.
+    /// Number of second looks at pages of its template that have such an element.
     pub looks: u16,
 }
 
-/// What a page said.
+/// The content of a page at a time.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Copy {
     /// Its URL.
     pub url: String,
-    /// When it said so, in milliseconds since 1970.
+    /// Time of the version, in milliseconds since 1970.
     pub time_ms: i64,
-    /// Its type.
+    /// Its content type.
     pub content_type: String,
-    /// The body, or the text; bytes that are no UTF-8 are marked.
+    /// The body, or the text. Bytes that are not UTF-8 are replaced.
     pub content: String,
 }
 
-/// What is asked of the crawl that runs, or of one that was opened for the purpose.
+/// Questions that the stores alone cannot answer: answered by the running crawl, or by one that was opened
+/// read-only.
 pub trait Insight {
-    /// How the crawl stands.
+    /// The status of the crawl.
     fn status(&self) -> Status;
-    /// Why the page is visited when it is visited.
+    /// Why the page is visited when it is.
     fn explain(&self, page: PageNumber) -> Option<Explanation>;
     /// The rule of robots.txt that applies to a URL.
     fn robots(&self, url: &PageUrl) -> String;
-    /// What is a change of a page.
+    /// The definition of change for a page.
     fn definition(&self, url: &PageUrl) -> Definition;
 }
 
-/// What the rules of a site, as far as they are known, say of a URL.
+/// What the rules of a site say about a URL, as far as they are known.
 pub(crate) fn verdict(rules: Option<&RobotsPolicy>, url: &PageUrl) -> String {
     match rules {
         None => "robots.txt was not read yet".to_owned(),
@@ -320,7 +324,7 @@ pub(crate) fn verdict(rules: Option<&RobotsPolicy>, url: &PageUrl) -> String {
     }
 }
 
-/// Answers what can be answered by reading.
+/// Answers queries that need only reading.
 pub fn answer(reader: &Reader, insight: &dyn Insight, question: &Question) -> Answer {
     let canonical = Canonical::default();
     let answered = match question {
@@ -412,7 +416,7 @@ fn page_line(insight: &dyn Insight, page: PageNumber, record: &PageRecord, url: 
     }
 }
 
-/// The site that a user means by `scheme://host`, `host:port` or `host`.
+/// The site that a user names as `scheme://host`, `host:port` or `host`.
 pub fn site_named(reader: &Reader, name: &str) -> Result<Option<(SiteNumber, String)>, StoreError> {
     for entry in reader.sites() {
         let (site, record) = entry?;
@@ -423,7 +427,7 @@ pub fn site_named(reader: &Reader, name: &str) -> Result<Option<(SiteNumber, Str
     Ok(None)
 }
 
-/// The sites that a user means: of a host those of all its schemes and ports.
+/// All sites that a user names. A host means all its schemes and ports.
 pub fn sites_named(reader: &Reader, name: &str) -> Result<Vec<(SiteNumber, String)>, StoreError> {
     let mut named = Vec::new();
     for entry in reader.sites() {
@@ -435,7 +439,7 @@ pub fn sites_named(reader: &Reader, name: &str) -> Result<Vec<(SiteNumber, Strin
     Ok(named)
 }
 
-/// Whether a URL is of a site, given as `scheme://host`, `host:port` or `host`.
+/// Whether a URL belongs to a site, given as `scheme://host`, `host:port` or `host`.
 fn is_of_site(url: &str, site: &str) -> bool {
     let site = site.trim_end_matches('/');
     PageUrl::stored(url).is_some_and(|url| {
@@ -481,7 +485,7 @@ fn standing(known: &UrlRecord) -> String {
     }
 }
 
-/// The page of a URL; for one that is no longer kept, that which it was.
+/// The page of a URL. For a URL that is no longer kept, its former page.
 fn page_of(reader: &Reader, known: &UrlRecord) -> Result<Option<PageNumber>, StoreError> {
     if let Standing::Kept(page) = known.standing {
         return Ok(Some(page));
@@ -533,7 +537,7 @@ fn describe(
     Ok(())
 }
 
-/// What is a change of the page, and which parts of our copy do not count.
+/// Adds the definition of change of the page, and the ephemeral parts of our copy.
 fn describe_parts(
     account: &mut Account,
     reader: &Reader,
@@ -603,7 +607,7 @@ fn cat(reader: &Reader, url: &PageUrl, at_ms: Option<i64>, text: bool) -> Result
     Ok(copied.map_or_else(Answer::Unknown, Answer::Cat))
 }
 
-/// Two versions of a page: unless moments are given, the newest and the one before it.
+/// Two versions of a page. By default the newest and the one before it.
 fn diff(
     reader: &Reader,
     url: &PageUrl,
@@ -622,7 +626,7 @@ fn diff(
     })
 }
 
-/// What a page said at a moment, or why that is not known.
+/// The content of a page at a time, or why it is not known.
 fn copy_at(
     reader: &Reader,
     url: &PageUrl,

@@ -1,9 +1,12 @@
-//! The counter: where others ask a crawl that runs. A Unix socket in the crawl's directory, one question and one answer a line,
-//! as JSON. Only who may write the directory can reach it; others read the files. It is bound before the crawl is opened, and says meanwhile how far
-//! that is.
+//! The query socket: a Unix socket in the crawl's directory on which a running crawl answers queries.
 //!
-//! A program that asks hosts of its own while the crawl runs borrows the crawl's turns at them: so a host is asked by one at a time, with the
-//! pause that the crawl keeps, and what is asked is paid from the crawl's budget. The connection is the loan: who is killed has given it back.
+//! A query and its answer are one line of JSON each. Only users who may write the directory can connect;
+//! others read the files. The socket is bound before the crawl is opened, and answers meanwhile with the
+//! progress of the opening.
+//!
+//! Another program that visits hosts while the crawl runs borrows the crawl's turns at them. So a host is
+//! visited by one program at a time, with the crawl's delays, and the visits are paid from the crawl's
+//! budget. A loan lasts as long as its connection: a process that is killed has given its turn back.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -28,23 +31,24 @@ use crate::crawler::Crawler;
 use crate::queries::{Answer, Question, answer, site_named};
 use crate::writer::Message;
 
-/// The longest question, in bytes.
+/// Maximum length of a query, in bytes.
 const QUESTION_MAX: u64 = 64 * 1024;
-/// How long an answer may take.
+/// Maximum time for an answer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(120);
-/// How often who waits for an answer looks whether the process that crawls was stopped by a signal.
+/// Interval at which a waiting client checks whether the crawling process was stopped by a signal.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How often a crawl that is being opened looks whether somebody asks.
+/// Interval at which a crawl that is being opened checks for connections.
 const OPENING_EVERY: Duration = Duration::from_millis(20);
-/// The longest path of a socket that is used as it is, in bytes.
+/// Maximum length of a socket path that is used directly, in bytes.
 const PATH_MAX: usize = 100;
 
-/// How long a turn is waited for before whoever wants it is told to ask again.
+/// Maximum wait for a turn. Then the client is told to ask again.
 const TURN_WITHIN: Duration = Duration::from_secs(30);
-/// How long a turn may last: longer than any visit.
+/// Maximum duration of a turn: longer than any visit.
 const TURN_MAX: Duration = Duration::from_secs(300);
 
-/// The socket of a crawl, bound. While the crawl is opened a thread answers that it is; it goes with this.
+/// The bound query socket of a crawl. While the crawl is being opened, a thread answers on it; that thread
+/// ends with this value.
 #[derive(Debug)]
 pub struct QuerySocket {
     listener: UnixListener,
@@ -52,7 +56,7 @@ pub struct QuerySocket {
     opening: Option<Opening>,
 }
 
-/// The thread that answers while a crawl is opened.
+/// The thread that answers while a crawl is being opened.
 #[derive(Debug)]
 struct Opening {
     is_over: Arc<AtomicBool>,
@@ -60,10 +64,11 @@ struct Opening {
 }
 
 impl QuerySocket {
-    /// Binds the socket of a directory that this process has locked. `progress` is the part of the opening that is done.
+    /// Binds the socket of a directory that this process has locked. `progress` is the progress of the
+    /// opening.
     pub(crate) fn new(directory: &Path, progress: Arc<Progress>) -> io::Result<Self> {
         let path = socket(directory);
-        // What a killed crawl left behind; the lock says that none runs.
+        // Left behind by a killed crawl: the lock proves that none runs.
         let _ = std::fs::remove_file(&path);
         let near = Near::of(&path)?;
         let listener = UnixListener::bind(near.path())?;
@@ -76,7 +81,7 @@ impl QuerySocket {
         Ok(Self { listener, path, opening: Some(Opening { is_over, thread }) })
     }
 
-    /// The crawl is open: questions wait from now on until they are answered by [`serve`].
+    /// Marks the crawl as open: from now on queries wait until [`serve`] answers them.
     pub(crate) fn opened(&mut self) {
         if let Some(opening) = self.opening.take() {
             opening.is_over.store(true, Ordering::Relaxed);
@@ -92,12 +97,12 @@ impl Drop for QuerySocket {
     }
 }
 
-/// The part of an opening that is done, in thousandths.
+/// Progress of the opening, in thousandths.
 #[derive(Debug, Default)]
 pub(crate) struct Progress(AtomicU32);
 
 impl Progress {
-    /// So much of it is done, from 0 to 1.
+    /// Sets the progress, from 0 to 1.
     pub(crate) fn reach(&self, part: f64) {
         self.0.store((1000.0 * part) as u32, Ordering::Relaxed);
     }
@@ -107,14 +112,14 @@ impl Progress {
     }
 }
 
-/// Says how far the opening of the crawl is, whatever is asked, until it is over.
+/// Answers every query with the progress of the opening, until it is over.
 fn answer_until(listener: &UnixListener, is_over: &AtomicBool, progress: &Progress) {
     while !is_over.load(Ordering::Relaxed) {
         match listener.accept() {
             Ok((stream, _)) => {
                 let mut text = serde_json::to_vec(&Answer::Opening(progress.part())).unwrap_or_default();
                 text.push(b'\n');
-                // Who asked may have gone away.
+                // The client may have disconnected.
                 let _ = stream.set_write_timeout(Some(LOOK_EVERY)).and_then(|()| (&stream).write_all(&text));
             }
             Err(_) => std::thread::sleep(OPENING_EVERY),
@@ -122,7 +127,7 @@ fn answer_until(listener: &UnixListener, is_over: &AtomicBool, progress: &Progre
     }
 }
 
-/// Answers questions until the crawl ends.
+/// Answers queries until the crawl ends.
 pub async fn serve(bound: QuerySocket, crawler: Arc<Crawler>) -> io::Result<()> {
     let listener = tokio::net::UnixListener::from_std(bound.listener.try_clone()?)?;
     loop {
@@ -140,7 +145,7 @@ pub async fn serve(bound: QuerySocket, crawler: Arc<Crawler>) -> io::Result<()> 
                     Ok(question) => respond(crawler, question).await,
                     Err(error) => Answer::Unknown(format!("the question cannot be read: {error}")),
                 };
-                // Who asked may have gone away.
+                // The client may have disconnected.
                 let _ = tell(&mut writer, &answer).await;
             }
         };
@@ -177,12 +182,12 @@ async fn lend(
             let said =
                 tokio::time::timeout(TURN_MAX, lines.next_line()).await.ok().and_then(Result::ok).flatten();
             let said = said.and_then(|line| serde_json::from_str::<Behaviour>(&line).ok());
-            // Who was killed may have asked the host a moment ago.
+            // A client that was killed may have visited the host a moment ago.
             said.map_or(Experience::Served, Behaviour::experience)
         }
         Err(_) => Experience::NotAsked,
     };
-    // Another program counts its own bytes.
+    // The other program counts its own bytes.
     crawler.take_back(host, turn, experience, 0);
 }
 
@@ -192,7 +197,7 @@ pub struct Borrowed {
     stream: UnixStream,
 }
 
-/// How a host behaved in a turn that was borrowed, as it is told to the crawl.
+/// How a host behaved in a borrowed turn, as reported to the crawl.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Behaviour {
@@ -225,28 +230,28 @@ impl Behaviour {
 }
 
 impl Borrowed {
-    /// Gives the turn back and says how the host behaved.
+    /// Returns the turn and reports how the host behaved.
     pub fn give_back(self, experience: Experience) {
         if let Ok(mut text) = serde_json::to_vec(&Behaviour::of(experience)) {
             text.push(b'\n');
-            // A crawl that has ended wants nothing back.
+            // A crawl that has ended does not need it back.
             let _ = (&self.stream).write_all(&text);
         }
     }
 }
 
-/// What came of asking for a turn.
+/// The result of asking for a turn.
 #[derive(Debug)]
 pub enum Loan {
-    /// The host may be asked once.
+    /// The host may be visited once.
     Turn(Borrowed),
-    /// It may not be asked yet: ask again.
+    /// It may not be visited yet: ask again.
     NotYet,
-    /// No crawl runs: nobody's turns are in the way.
+    /// No crawl runs: no turn is needed.
     NoCrawl,
 }
 
-/// Borrows a turn at a host from the crawl that runs in a directory. Waits for it for up to half a minute.
+/// Borrows a turn at a host from the crawl that runs in a directory. Waits up to half a minute for it.
 pub fn borrow_turn(directory: &Path, host: &str, address: Option<IpAddr>) -> io::Result<Loan> {
     let question = Question::Turn { host: host.to_owned(), address };
     Ok(match ask_over(directory, &question)? {
@@ -298,12 +303,12 @@ async fn respond(crawler: Arc<Crawler>, question: Question) -> Answer {
     }
 }
 
-/// What is said when a site was paused, or is visited again.
+/// The message when a site was paused or resumed.
 pub(crate) fn paused_or_not(site: &str, paused: bool) -> String {
     if paused { format!("{site} is paused") } else { format!("{site} is visited again") }
 }
 
-/// What is said when a page was pinned.
+/// The message when a page was pinned or unpinned.
 pub(crate) fn pinned(url: &str, every_ms: u64) -> String {
     match every_ms {
         0 => format!("{url} is visited as the policy says"),
@@ -318,23 +323,24 @@ pub(crate) fn pinned(url: &str, every_ms: u64) -> String {
     }
 }
 
-/// What came of asking the process of a crawl.
+/// The reply of the process of a crawl.
 #[derive(Debug)]
 pub enum Reply {
     /// Its answer.
     Answer(Answer),
-    /// No process has the crawl open, or the one that had has ended.
+    /// No process has the crawl open, or the one that had it has ended.
     Nobody,
-    /// It is opening the crawl; so much of it is done, from 0 to 1.
+    /// It is opening the crawl. Its progress, from 0 to 1.
     Opening(f64),
-    /// It was stopped by a signal: the number of the process.
+    /// It was stopped by a signal: its process ID.
     Frozen(u32),
-    /// This user may not ask it.
+    /// This user may not connect.
     Forbidden,
 }
 
 impl Reply {
-    /// The answer; for a change, which needs one, why there is none.
+    /// The answer, for a command that needs one: states why there is none. None if no process has the crawl
+    /// open.
     pub fn required(self) -> io::Result<Option<Answer>> {
         Ok(match self {
             Self::Answer(answer) => Some(answer),
@@ -344,8 +350,9 @@ impl Reply {
                 100.0 * part
             ))),
             Self::Frozen(process) => Some(Answer::Unknown(format!(
-                "process {process}, which crawls, was stopped by a signal and did not answer: nothing was asked of it, \
-                 or it does what was asked when it goes on; continue it with `kill -CONT {process}`"
+                "process {process}, which crawls, was stopped by a signal and did not answer: nothing was \
+                 asked of it, or it does what was asked when it goes on; continue it with `kill -CONT \
+                 {process}`"
             ))),
             Self::Forbidden => return Err(io::ErrorKind::PermissionDenied.into()),
         })
@@ -357,7 +364,7 @@ pub fn ask(directory: &Path, question: &Question) -> io::Result<Reply> {
     Ok(ask_over(directory, question)?.0)
 }
 
-/// The same, with the connection over which it was answered.
+/// Like [`ask`], but also returns the connection.
 fn ask_over(directory: &Path, question: &Question) -> io::Result<(Reply, Option<UnixStream>)> {
     let path = socket(directory);
     let near = match Near::of(&path) {
@@ -369,7 +376,7 @@ fn ask_over(directory: &Path, question: &Question) -> io::Result<(Reply, Option<
         Err(error) => match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => return Ok((Reply::Nobody, None)),
             io::ErrorKind::PermissionDenied => return Ok((Reply::Forbidden, None)),
-            // More have asked than wait in its line: it does not look.
+            // The backlog of the socket is full: the process does not accept connections.
             io::ErrorKind::WouldBlock => {
                 let reply = frozen_holder(directory).map_or(Reply::Nobody, Reply::Frozen);
                 return Ok((reply, None));
@@ -381,7 +388,7 @@ fn ask_over(directory: &Path, question: &Question) -> io::Result<(Reply, Option<
     let mut text = serde_json::to_vec(question)?;
     text.push(b'\n');
     match (&stream).write_all(&text) {
-        // While a crawl is opened it answers and hears nothing.
+        // A crawl that is being opened answers without reading the query.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         _ => {}
     }
@@ -395,7 +402,7 @@ fn ask_over(directory: &Path, question: &Question) -> io::Result<(Reply, Option<
     })
 }
 
-/// The line that is answered; none if the process ends or stands still.
+/// Reads the line of the answer. None if the process ends or is stopped.
 fn read_line(stream: &UnixStream, directory: &Path) -> io::Result<Option<String>> {
     let mut reader = BufReader::new(stream);
     let (mut line, begun) = (Vec::new(), Instant::now());
@@ -422,7 +429,7 @@ fn is_timeout(error: &io::Error) -> bool {
 pub(crate) fn frozen_holder(directory: &Path) -> Option<u32> {
     let process = Lock::holder(directory)?.parse().ok()?;
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program stands in parentheses, and may hold any.
+    // The program name is in parentheses, and may contain parentheses itself.
     let state = stat.rsplit_once(')')?.1.trim_start().chars().next()?;
     matches!(state, 'T' | 't').then_some(process)
 }
@@ -431,7 +438,7 @@ fn socket(directory: &Path) -> PathBuf {
     directory.join("socket")
 }
 
-/// A socket under a path that is short enough for the system, which takes 107 bytes.
+/// A path to a socket that is short enough for the system, which allows 107 bytes.
 struct Near {
     path: PathBuf,
     /// The folder of the socket, open as long as the path leads through it.

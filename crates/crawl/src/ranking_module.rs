@@ -1,16 +1,19 @@
-//! RankingModule: what belongs in the collection (**thesis** 7.3, the refinement decision).
+//! RankingModule: decides what belongs in the collection (**thesis** 7.3, the refinement decision).
 //!
-//! In the background it computes the importance of every known URL from the links of the pages we hold and from where the URL
-//! stands, admits better URLs and discards the least important pages when the collection is full. It reads the stores
-//! and tells the writer; the fetch loop never waits for it.
+//! In the background it computes the importance of every known URL, from the links of the pages we hold and
+//! from the URL's depth. It admits better URLs, and discards the least important pages when the collection is
+//! full. It reads the stores and sends its decisions to the writer; the fetch loop never waits for it.
 //!
-//! > importance = PageRank (mean 1) × 0.85^depth^½, so that a page that nobody links to yet is judged by its place
+//! > importance = PageRank (mean 1) × 0.85^depth^½, so that a page without known links to it is judged by its
+//! > depth
 //!
-//! In a crawl about a topic it is how much a page is about it ([`freshet_partition::topic`]), and the above decides between pages that are alike.
+//! In a crawl about a topic the importance is how much a page is about it ([`freshet_partition::topic`]), and
+//! the formula above decides between pages that are alike.
 //!
 //! # Promises
-//! - Importance is one on average over the pages kept.
-//! - A page is discarded only for a URL that is more important by a margin, so that pages do not come and go by noise.
+//! - Mean importance over the kept pages is 1.
+//! - A page is discarded only for a URL that is more important by a margin, so that noise does not move pages
+//!   in and out.
 
 use freshet_partition::topic::{Sign, Topic, worth};
 use freshet_protocol::ids::{PageNumber, UrlId};
@@ -22,28 +25,29 @@ use freshet_theory::rank::pagerank::{Damping, Dangling, approximate};
 
 /// Probability that a reader follows a link instead of jumping (**thesis** 2.3).
 const DAMPING: f64 = 0.85;
-/// Relative error of PageRank that is accepted.
+/// Accepted relative error of PageRank.
 const RANK_ERROR: f64 = 1e-3;
-/// What one more level of depth leaves of a page's importance, at the first level.
+/// Factor of a page's importance for the first level of depth.
 const DEPTH_FACTOR: f64 = 0.85;
-/// A URL must be this much more important than the page it replaces.
+/// A URL must be this many times as important as the page it replaces.
 const MARGIN: f64 = 1.25;
-/// Part of the collection that one refinement may replace.
+/// Maximum fraction of the collection that one refinement may replace.
 const REPLACED_MAX: f64 = 0.05;
 
-/// What the module decided.
+/// The decisions of the module.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ranking {
-    /// The importance of pages, one on average.
+    /// The importance of pages; 1 on average.
     pub importance: Vec<(PageNumber, f32)>,
-    /// URLs to keep from now on.
+    /// URLs to admit.
     pub admit: Vec<UrlId>,
-    /// Pages to keep no longer.
+    /// Pages to discard.
     pub discard: Vec<PageNumber>,
 }
 
 impl Ranking {
-    /// The same decisions in pieces of at most `size`, to be carried out one after the other: what leaves before what comes.
+    /// The same decisions in pieces of at most `size`, to be applied one after the other: pages are discarded
+    /// before URLs are admitted.
     pub fn pieces(&self, size: usize) -> impl Iterator<Item = Self> {
         let importance =
             self.importance.chunks(size).map(|some| Self { importance: some.to_vec(), ..Self::default() });
@@ -54,17 +58,17 @@ impl Ranking {
     }
 }
 
-/// A known URL, as far as ranking goes.
+/// What the ranking needs to know of a URL.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     depth: u16,
     /// The page, if it is kept.
     page: Option<PageNumber>,
-    /// Whether it waits to be kept.
+    /// Whether it waits to be admitted.
     waits: bool,
 }
 
-/// Ranks all that is known; `pages_max` pages are to be kept, and those about a topic if there is one.
+/// Ranks all known URLs. At most `pages_max` pages are kept, by topic if there is one.
 pub fn rank(reader: &Reader, pages_max: usize, topic: Option<&Topic>) -> Result<Ranking, StoreError> {
     let (urls, url_of_page) = read_urls(reader)?;
     let graph = read_links(reader, urls.len(), &url_of_page)?;
@@ -113,7 +117,8 @@ fn read_urls(reader: &Reader) -> Result<(Vec<Known>, Vec<Option<UrlId>>), StoreE
     Ok((urls, url_of_page))
 }
 
-/// The links between URLs. They are read twice, so that they are never held in another form beside the rows of the graph.
+/// The links between URLs. They are read in two passes, so that they are never held in a second form besides
+/// the rows of the graph.
 fn read_links(reader: &Reader, urls: usize, url_of_page: &[Option<UrlId>]) -> Result<Graph, StoreError> {
     let from = |page: PageNumber| url_of_page.get(page.index()).copied().flatten().map(UrlId::index);
     let known = |to: &UrlId| to.index() < urls;
@@ -131,7 +136,8 @@ fn read_links(reader: &Reader, urls: usize, url_of_page: &[Option<UrlId>]) -> Re
     for entry in reader.all_links().from(PageNumber(0)) {
         let (page, targets) = entry?;
         let Some(from) = from(page) else { continue };
-        // A page that was visited since the first reading may have other links: there is room for as many as there were.
+        // A page that was visited since the first pass may have other links now: there is room for as many as
+        // it had.
         let row = &mut rows[starts[from]..starts[from + 1]];
         let mut targets = targets.iter().copied().filter(known);
         for link in row {
@@ -141,7 +147,7 @@ fn read_links(reader: &Reader, urls: usize, url_of_page: &[Option<UrlId>]) -> Re
     Ok(Graph::from_rows(starts, rows))
 }
 
-/// The importance of every URL, one on average.
+/// The importance of every URL: PageRank with mean 1, times the factor of its depth.
 fn scores(urls: &[Known], graph: &Graph) -> Vec<f64> {
     if urls.is_empty() {
         return Vec::new();
@@ -154,7 +160,7 @@ fn scores(urls: &[Known], graph: &Graph) -> Vec<f64> {
         .collect()
 }
 
-/// Which URLs to admit and which pages to discard, given what each is worth.
+/// Decides which URLs to admit and which pages to discard, from their scores.
 fn refine(urls: &[Known], scores: &[f64], pages_max: usize) -> Ranking {
     let by_score = |one: &usize, other: &usize| scores[*one].total_cmp(&scores[*other]);
     let mut kept: Vec<usize> = (0..urls.len()).filter(|url| urls[*url].page.is_some()).collect();
@@ -177,7 +183,7 @@ fn refine(urls: &[Known], scores: &[f64], pages_max: usize) -> Ranking {
         ranking.admit.push(UrlId(url as u32));
         ranking.discard.extend(urls[*worst].page);
     }
-    // A collection that is larger than it may be (its limit was lowered) loses its least important pages.
+    // A collection over its limit (which was lowered) loses its least important pages.
     let surplus = kept.len().saturating_sub(pages_max);
     ranking.discard.extend(kept.iter().take(surplus).filter_map(|url| urls[*url].page));
     let importance =

@@ -1,8 +1,9 @@
-//! What a site lets us do, from what the stores keep of its `robots.txt`: the last answer, and if that was none, since when and what
-//! was known before ([`freshet_fetch::web::robots::policy`] says what follows).
+//! What a site allows, according to its `robots.txt` in the stores: the last answer and, if that was an
+//! error, since when and what was known before ([`freshet_fetch::web::robots::policy`] defines the
+//! consequences).
 //!
 //! # Promises
-//! - What a site lets us do is the same after a restart.
+//! - A restart does not change what a site allows.
 
 use freshet_fetch::web::PRODUCT_TOKEN;
 use freshet_fetch::web::robots::policy::{Before, GOOD_FOR, RETRY_MAX};
@@ -22,7 +23,7 @@ pub(crate) fn of_copy(copy: &RobotsCopy, trouble: Option<&RobotsTrouble>) -> (Ro
     }
 }
 
-/// What is wrong after this answer; none if the file could be had.
+/// The trouble after this answer. None if the file could be read.
 pub(crate) fn trouble_after(
     answer: &RobotsCopy,
     last: Option<&RobotsCopy>,
@@ -67,8 +68,8 @@ mod tests {
         RobotsCopy { fetched, status, failure, body: Opaque(body.as_bytes().to_vec()) }
     }
 
-    /// Asks a site whose file is unreachable from `since` on whenever it may be asked, until `until`: what it lets us do then, and how
-    /// often it was asked.
+    /// Requests the file of a site, which is unreachable from `since` on, whenever it may be requested, until
+    /// `until`. Returns what the site allows then, and the number of requests.
     fn unreachable(had: Option<&RobotsCopy>, since: i64, until: i64) -> (RobotsPolicy, u32) {
         let (mut last, mut trouble, mut at, mut asked) = (had.cloned(), None, since, 0);
         loop {

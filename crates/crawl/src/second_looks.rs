@@ -1,8 +1,9 @@
-//! Visits whose finding waits for a second look.
+//! Visits whose finding waits for a second look at the page.
 //!
 //! # Promises
-//! - No visit begins to be held while [`HELD_MAX`] are: what it found is believed at once. So a wave of changes passes, however high.
-//! - What has been held for too long to teach anything takes nobody's place.
+//! - At most [`HELD_MAX`] visits are held. Beyond that a finding is believed at once, so that any wave of
+//!   changes gets through.
+//! - A visit that was held for too long to teach anything takes nobody's place.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -15,10 +16,10 @@ use freshet_protocol::time::Timestamp;
 
 use crate::visit::Reason;
 
-/// Visits that are held at most: their bytes stay in memory.
+/// Maximum number of held visits. Their bytes stay in memory.
 const HELD_MAX: usize = 256;
 
-/// The first look at a page, and the second if a third is to confirm it.
+/// The first look at a page, and the second if it waits for a third to confirm it.
 #[derive(Debug)]
 pub(crate) struct FirstLook {
     pub(crate) time: Timestamp,
@@ -27,11 +28,11 @@ pub(crate) struct FirstLook {
     pub(crate) fetch: Fetch,
     pub(crate) reading: Reading,
     pub(crate) second: Option<SecondLook>,
-    /// Second looks up to now that failed or came too late.
+    /// Number of second looks so far that failed or came too late.
     pub(crate) too_late: u8,
 }
 
-/// The second look, and what it taught beside the first.
+/// The second look, and what it taught compared with the first.
 #[derive(Debug)]
 pub(crate) struct SecondLook {
     pub(crate) time: Timestamp,
@@ -40,18 +41,18 @@ pub(crate) struct SecondLook {
 }
 
 impl FirstLook {
-    /// When the page was looked at last.
+    /// Time of the last look.
     pub(crate) fn latest(&self) -> Timestamp {
         self.second.as_ref().map_or(self.time, |second| second.time)
     }
 }
 
-/// Visits that wait. Filled and emptied by `CrawlModule`.
+/// The held visits. Filled and emptied by `CrawlModule`.
 #[derive(Debug, Default)]
 pub(crate) struct SecondLooks(Mutex<HashMap<PageNumber, FirstLook>>);
 
 impl SecondLooks {
-    /// Whether one more visit may be held now, when looks count that were made within so many milliseconds.
+    /// Whether one more visit may be held now, if looks count that are at most `within` milliseconds old.
     pub(crate) fn has_room(&self, now: Timestamp, within: i64) -> bool {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.len() >= HELD_MAX {
@@ -65,7 +66,7 @@ impl SecondLooks {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(page, look);
     }
 
-    /// The visit that was held of a page.
+    /// Takes the held visit of a page.
     pub(crate) fn take(&self, page: PageNumber) -> Option<FirstLook> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&page)
     }
@@ -108,7 +109,7 @@ mod tests {
         assert!(held.take(PageNumber(0)).is_some());
         assert!(held.has_room(start, 60_000));
         held.put(PageNumber(0), look_at(start));
-        // What is too old to be believed makes room.
+        // A look that is too old to count makes room.
         assert!(held.has_room(start.plus_millis(60_001), 60_000));
         assert!(held.take(PageNumber(1)).is_none());
     }

@@ -1,9 +1,12 @@
-//! Audits that a crawl makes by itself, so that what it says of its freshness is held against the truth all the time.
+//! Self-audits: audits that a crawl makes on its own, to compare its reported freshness with the truth all
+//! the time.
 //!
-//! The pages that a policy visits are not drawn at random: they are those that it takes for changed. What it learns from them says little of the
-//! others, and pages that died or moved unseen are believed in for long. So a small share of the visits goes to pages drawn at random, in small
-//! audits one after the other, and these calibrate the estimate as audits do that a user asks for ([`crate::audit`]). While they leave
-//! the estimate unsure, as in a young crawl, whose old audits say little of what it believes now, there are more of them.
+//! The pages that a policy visits are not a random sample: they are those that it believes to have changed.
+//! What it learns from them says little about the others, and pages that disappeared or moved unnoticed are
+//! believed in for long. So a small share of the visits goes to pages drawn at random, in small audits one
+//! after the other. These calibrate the estimate like audits that a user requests ([`crate::audit`]). There
+//! are more of them while the estimate is uncertain, as in a young crawl, whose old audits say little about
+//! what it believes now.
 
 use std::time::{Duration, Instant};
 
@@ -12,19 +15,19 @@ use crate::containment::contained;
 use crate::crawler::Crawler;
 use crate::writer::Message;
 
-/// The standard error up to which what audits say is sure enough.
+/// Standard error of the audits' findings that is good enough.
 const SURE: f64 = 0.007;
-/// So many times as many audits are made until it is, at most.
+/// Maximum factor by which audits are more frequent until it is reached.
 const UNSURE_TIMES: f64 = 3.0;
-/// Pages of one audit: few, so that the calibration follows the crawl.
+/// Number of pages of an audit: few, so that the calibration follows the crawl.
 const SAMPLE: usize = 50;
-/// How often it is looked whether an audit is due or done.
+/// Interval of checks whether an audit is due or done.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// How long audits rest after a defect of this program.
+/// Pause of audits after a defect of this program.
 const REST: Duration = Duration::from_secs(60);
 
-/// Audits until the crawl stops. A defect costs the audit that is under way.
+/// Makes audits until the crawl stops. A defect costs the audit in progress.
 pub(crate) fn audit_until_the_end(crawler: &Crawler, share: f64) {
     while let Err(said) = contained(|| audit_now_and_then(crawler, share)) {
         crawler.survive("auditing", format!("internal error: {said}"));
@@ -35,7 +38,7 @@ pub(crate) fn audit_until_the_end(crawler: &Crawler, share: f64) {
     }
 }
 
-/// Spends this share of the visits on audits until the crawl stops; none if the share is zero.
+/// Spends this share of the visits on audits until the crawl stops. Makes none if the share is zero.
 fn audit_now_and_then(crawler: &Crawler, share: f64) {
     if share <= 0.0 {
         return;
@@ -56,7 +59,7 @@ fn audit_now_and_then(crawler: &Crawler, share: f64) {
                         continue;
                     }
                 };
-                // Pages that cannot be visited are not waited for beyond the next audit.
+                // Pages that cannot be visited are waited for only until the next audit is due.
                 if !report.done && !is_due {
                     under_way = Some(audit);
                     continue;
@@ -76,7 +79,8 @@ fn audit_now_and_then(crawler: &Crawler, share: f64) {
     }
 }
 
-/// Visits from one audit to the next, so that audits have their share of them, and more while little is sure.
+/// Number of visits from one audit to the next, so that audits have their share of the visits, and more while
+/// the error is large.
 fn visits_between(crawler: &Crawler, share: f64) -> u64 {
     let past = audit::past(crawler.reader()).unwrap_or_default();
     let times = (audit::error_of(&past, crawler.clock().now()) / SURE).powi(2).clamp(1.0, UNSURE_TIMES);

@@ -1,4 +1,4 @@
-//! How a crawl is set: plain values, checked by whoever reads them from a user.
+//! Settings of a crawl: plain values, checked by the code that reads them from a user.
 
 use std::path::PathBuf;
 
@@ -12,65 +12,66 @@ use freshet_theory::units::Days;
 
 use crate::hours::Hours;
 
-/// All that a user can set of a crawl.
+/// All settings of a crawl.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the crawl keeps its files.
+    /// Directory of the crawl's files.
     pub directory: PathBuf,
-    /// URLs to begin with: pages, sitemaps, feeds.
+    /// Seed URLs: pages, sitemaps, feeds.
     pub seeds: Vec<String>,
-    /// Rules for single sites; a site without rules is crawled whole.
+    /// Rules for single sites. A site without rules is crawled whole.
     pub sites: Vec<SiteRules>,
-    /// Whether sites that are not those of the seeds are crawled too.
+    /// Whether to crawl sites other than those of the seeds.
     pub follow_other_sites: bool,
-    /// Visits per day; none for as many as sites can take.
+    /// Visits per day. None: no limit.
     pub visits_per_day: Option<f64>,
-    /// Bytes per day; none for as many as come.
+    /// Bytes per day. None: no limit.
     pub bytes_per_day: Option<f64>,
-    /// Part of the visits that pages never visited may take while there are any, from 0 to 1.
+    /// Fraction of the visits that may go to pages never visited while there are any, from 0 to 1.
     pub discovery_share: f64,
-    /// Part of the visits that go to pages drawn at random, to hold what the crawl believes of its freshness against, from 0 to 1.
+    /// Fraction of the visits that go to random pages for audits of the estimated freshness, from 0 to 1.
     pub audit_share: f64,
-    /// Pages to keep at most.
+    /// Maximum number of pages to keep.
     pub pages_max: usize,
-    /// Connections at a time.
+    /// Maximum number of concurrent connections.
     pub connections: usize,
-    /// Which page next.
+    /// The policy that chooses pages to visit again.
     pub policy: PolicyName,
-    /// How much the importance of a page counts in the worth of a visit, from 0 (all pages alike) to 1 (in proportion).
+    /// How much the importance of a page counts in the value of a visit, from 0 (all pages alike) to 1 (in
+    /// proportion).
     pub importance_weight: f64,
-    /// Words that pages should be about; empty for any.
+    /// Words that pages should be about. Empty: any.
     pub topic: Vec<String>,
-    /// Pages that are visited this often, whatever the policy says.
+    /// Pages that are visited at a fixed interval, whatever the policy says.
     pub pins: Vec<Pin>,
-    /// What is a change of a page.
+    /// Definitions of change.
     pub change: Definitions,
-    /// Whether tracking parameters and session identifiers are dropped from URLs.
+    /// Whether to drop tracking parameters and session identifiers from URLs.
     pub clean_urls: bool,
-    /// Whether traps are cut.
+    /// Whether to avoid crawler traps.
     pub trap_defence: bool,
-    /// How sites are treated.
+    /// Politeness settings.
     pub politeness: PolitenessSettings,
-    /// How bytes are fetched.
+    /// Settings of the HTTP client.
     pub web: WebSettings,
-    /// What is kept of old versions.
+    /// Which old versions are kept.
     pub keep: Keep,
-    /// Shortest and longest intervals between visits; the first rule that matches a page holds for it.
+    /// Minimum and maximum intervals between visits. The first rule that matches a page applies.
     pub intervals: Vec<IntervalRule>,
     /// How visits are spread over time.
     pub mode: Mode,
-    /// When readers see what was found.
+    /// When readers see results.
     pub publication: Publication,
-    /// Length of a batch, and of the time between two collections with shadowing.
+    /// Length of a batch, and of a cycle with shadowing.
     pub cycle: Option<Days>,
-    /// Whether the crawl ends when everything known has been visited once.
+    /// Whether the crawl ends when every known page was visited once.
     pub once: bool,
-    /// Seed of all chance.
+    /// Seed of all random draws.
     pub seed: u64,
 }
 
 impl Settings {
-    /// How URLs are written.
+    /// Canonicalization of URLs.
     pub fn canonical(&self) -> Canonical {
         Canonical {
             drop_tracking: self.clean_urls,
@@ -79,7 +80,7 @@ impl Settings {
         }
     }
 
-    /// How the stores are kept.
+    /// Settings of the stores.
     pub fn store(&self) -> freshet_store::store::Settings {
         freshet_store::store::Settings { keep: self.keep, ..freshet_store::store::Settings::default() }
     }
@@ -88,30 +89,30 @@ impl Settings {
 /// Rules for one site.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteRules {
-    /// Host, or scheme and host; `*.example.org` for all below it.
+    /// Host, or scheme and host; `*.example.org` for all hosts below it.
     pub site: String,
-    /// Only paths like these are visited; any if there are none.
+    /// Visit only paths that match one of these. Empty: any.
     pub include: Vec<String>,
-    /// Paths like these are not visited.
+    /// Do not visit paths that match one of these.
     pub exclude: Vec<String>,
-    /// Pages to keep at most, breadth-first from the root.
+    /// Maximum number of pages to keep, breadth-first from the root.
     pub pages_max: Option<usize>,
-    /// When the site may be visited; at any time, if none are named.
+    /// Hours in which the site may be visited. None: at any time.
     pub hours: Option<Hours>,
-    /// The part of the visits that the site may take at most.
+    /// Maximum fraction of the visits that the site may take.
     pub share_max: Option<f64>,
 }
 
-/// How long pages are left alone, at least and at most.
+/// Minimum and maximum interval between two visits to a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IntervalRule {
-    /// The site, as a user writes it; any, if none is named.
+    /// The site, as a user writes it. None: any site.
     pub site: Option<String>,
     /// A pattern for paths.
     pub path: String,
-    /// The shortest interval between two visits.
+    /// The minimum interval.
     pub shortest: Option<Days>,
-    /// The longest.
+    /// The maximum interval.
     pub longest: Option<Days>,
 }
 
@@ -121,25 +122,25 @@ pub enum Mode {
     /// Evenly, without end.
     #[default]
     Steady,
-    /// The visits of a whole cycle at once, as fast as politeness allows; then none until the next.
+    /// All visits of a cycle at once, as fast as politeness allows; then none until the next cycle.
     Batch,
 }
 
-/// When readers see what was found (**thesis** 7.2.2).
+/// When readers see results (**thesis** 7.2.2).
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Publication {
     /// At once.
     #[default]
     InPlace,
-    /// All of a cycle at its end: until then the collection of the cycle before.
+    /// All results of a cycle at its end. Until then the collection of the last cycle.
     Shadow,
 }
 
-/// A page that is visited this often.
+/// A pin: a page that is visited at a fixed interval.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pin {
     /// The URL.
     pub url: String,
-    /// How often.
+    /// The interval.
     pub every: Days,
 }

@@ -1,4 +1,4 @@
-//! How a crawl stands: one value that screens, files and programs read.
+//! The status of a crawl: one value that screens, files and programs read.
 
 use std::collections::VecDeque;
 
@@ -6,92 +6,92 @@ use freshet_store::counters::Counters;
 use freshet_store::history::VisitKind;
 use serde::{Deserialize, Serialize};
 
-/// Changes that a status tells of.
+/// Number of recent changes in a status.
 pub(crate) const LAST_CHANGES: usize = 12;
 
-/// How a crawl stands.
+/// The status of a crawl.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Status {
     /// Whether the crawl runs.
     pub running: bool,
-    /// What its process does.
+    /// The state of its process.
     #[serde(default)]
     pub process: Process,
-    /// When these figures were published, by the wall's clock in milliseconds since 1970; none if the process itself told them.
+    /// System time of the publication, in milliseconds since 1970. None if the process itself answered.
     #[serde(default)]
     pub published_ms: Option<i64>,
     /// The crawl's own time, in milliseconds since 1970.
     pub now_ms: i64,
-    /// When this run began, in the crawl's own time.
+    /// Start of this run in the crawl's own time, in milliseconds since 1970.
     pub started_ms: i64,
-    /// URLs that are known.
+    /// Known URLs.
     pub urls_known: u64,
-    /// Pages that are kept.
+    /// Kept pages.
     pub pages_kept: u64,
-    /// Of them, pages that have been copied at least once.
+    /// Kept pages that were copied at least once.
     pub pages_copied: u64,
     /// Pages that wait for their first visit.
     pub pages_waiting: u64,
-    /// Sites that are known.
+    /// Known sites.
     pub sites: u64,
-    /// Visits ever made.
+    /// All visits ever made.
     pub visits: u64,
-    /// Changes ever found.
+    /// All changes ever found.
     pub changes: u64,
-    /// Visits ever that failed.
+    /// All visits that ever failed.
     pub failures: u64,
-    /// Visits that the server answered with: not modified.
+    /// Visits that the server answered with "not modified".
     pub not_modified: u64,
     /// Pages found gone.
     pub gone: u64,
-    /// Bytes ever received.
+    /// All bytes ever received.
     pub bytes: u64,
-    /// Visits in a second of the wall's time, lately.
+    /// Recent visits per second of system time.
     pub visits_per_second: f64,
-    /// Changes found in a second of the wall's time, lately.
+    /// Recent changes found per second of system time.
     pub changes_per_second: f64,
-    /// Visits that the budget allows in a day; none if any number.
+    /// Visits per day that the budget allows. None: no limit.
     pub budget_per_day: Option<f64>,
-    /// Part of the budget of this run that was used.
+    /// Fraction of this run's budget that was used.
     pub budget_used: Option<f64>,
-    /// Part of the copies that is believed to be up to date, calibrated by audits, and its standard error.
+    /// Estimated fraction of copies that are up to date, calibrated by audits, and its standard error.
     pub freshness: Option<(f64, f64)>,
-    /// The same before audits calibrated it.
+    /// The same before calibration by audits.
     #[serde(default)]
     pub freshness_uncalibrated: Option<f64>,
-    /// Mean time in days since copies went out of date, and its standard error.
+    /// Mean days since copies went out of date, and its standard error.
     pub age_days: Option<(f64, f64)>,
-    /// Audits that were made.
+    /// Number of audits.
     #[serde(default)]
     pub audits: u64,
-    /// Orders that wait in queues.
+    /// Orders in queues.
     pub queued: u64,
-    /// Visits under way.
+    /// Visits in progress.
     pub under_way: u64,
-    /// Sites that are at the limit of what politeness allows.
+    /// Sites that are visited as often as politeness allows.
     pub sites_at_limit: u64,
     /// Sites that asked us to wait, or do not answer.
     pub sites_closed: u64,
-    /// Sites with trouble, and what it is.
+    /// Sites with troubles, and what they are.
     pub troubles: Vec<(String, String)>,
-    /// What was met on sites, the most often met first.
+    /// Troubles of sites by kind, most frequent first.
     #[serde(default)]
     pub met: Vec<TroubleLine>,
-    /// URLs that were cut as traps, by reason.
+    /// Number of URLs cut as traps, by reason.
     pub traps: Vec<(String, u64)>,
     /// Bytes on disk: state, Collection, History.
     pub disk: (u64, u64, u64),
-    /// The file or directory for which the disk has no room; empty if it has.
+    /// The file or directory that the disk has no room for. Empty if there is room.
     #[serde(default)]
     pub no_room: String,
-    /// What was found changed last, the newest first.
+    /// The latest changes, newest first.
     pub last_changes: VecDeque<ChangeLine>,
     /// What limits the crawl, in a sentence; empty if nothing does.
     pub limit: String,
 }
 
 impl Status {
-    /// Takes what is counted from the counters of a store.
+    /// Sets the numbers that the counters of a store hold.
     pub(crate) fn count(&mut self, counters: &Counters) {
         let of = |kind| counters.of_kind(kind);
         self.urls_known = counters.urls;
@@ -105,7 +105,7 @@ impl Status {
     }
 }
 
-/// What the process of a crawl does.
+/// The state of the process of a crawl.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Process {
@@ -122,18 +122,18 @@ pub enum Process {
     Killed,
 }
 
-/// A trouble that was met on a site.
+/// A kind of trouble of a site.
 #[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct TroubleLine {
     /// The site.
     pub site: String,
     /// The kind of trouble.
     pub what: String,
-    /// How often it was met.
+    /// How often it happened.
     pub count: u64,
 }
 
-/// A change, in a line.
+/// A line in a list of changes.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct ChangeLine {
     /// When it was found, in milliseconds since 1970.
@@ -142,9 +142,9 @@ pub struct ChangeLine {
     pub what: String,
     /// The page.
     pub url: String,
-    /// The part of its text that differs, if it was changed.
+    /// The fraction of its text that differs, if it changed.
     pub size: Option<f32>,
-    /// What kinds of change it is, with spaces between them: title, text, links, numbers.
+    /// The kinds of the change, separated by spaces: title, text, links, numbers.
     #[serde(default)]
     pub kinds: String,
     /// Where it moved, if it did.

@@ -1,8 +1,8 @@
-//! A crawl that is asked without its process: from its files, which are only read.
+//! Queries about a crawl without its process: answered from its files, which are only read.
 //!
 //! # Promises
 //! - No byte of the directory is changed.
-//! - Questions are answered as the crawl would have answered them when it ran last.
+//! - Queries are answered as the crawl's last run would have answered them.
 
 use std::path::Path;
 
@@ -27,7 +27,8 @@ use crate::status::{Process, Status};
 use crate::update::UpdateModule;
 use crate::writer::{Admission, Memory};
 
-/// Answers a question about the crawl in a directory by reading its files. `settings` are those that it would run with.
+/// Answers a query about the crawl in a directory by reading its files. `settings` are those that it would
+/// run with.
 pub fn ask(settings: Settings, question: &Question) -> Result<Answer, CrawlError> {
     let directory = settings.directory.clone();
     if *question == Question::Status
@@ -40,12 +41,12 @@ pub fn ask(settings: Settings, question: &Question) -> Result<Answer, CrawlError
         Question::Status | Question::Pages { .. } | Question::Explain { .. } => {
             answer(&reader, &Remembered::of(settings, &reader)?, question)
         }
-        // Nobody needs to know what the policy thinks.
+        // These queries do not need the policy.
         _ => answer(&reader, &Nothing, question),
     })
 }
 
-/// The status that the crawl in a directory published last; none if it published none that can be believed.
+/// The last status that the crawl in a directory published. None if there is no valid one.
 fn published(directory: &Path) -> Result<Option<Status>, StoreError> {
     let synced = freshet_store::reader::glance(directory)?;
     let process = process(directory, synced.is_clean());
@@ -59,7 +60,7 @@ fn published(directory: &Path) -> Result<Option<Status>, StoreError> {
     Ok(status)
 }
 
-/// What the process of a crawl does that does not answer.
+/// The state of a crawl's process that does not answer.
 fn process(directory: &Path, is_clean: bool) -> Process {
     match Lock::holder(directory) {
         Some(_) if frozen_holder(directory).is_some() => Process::Frozen,
@@ -69,7 +70,7 @@ fn process(directory: &Path, is_clean: bool) -> Process {
     }
 }
 
-/// A crawl as its files tell of it.
+/// A crawl restored from its files, read-only.
 struct Remembered {
     reader: Reader,
     memory: Memory,
@@ -104,7 +105,7 @@ impl Insight for Remembered {
         let mut status = Status { now_ms, started_ms: now_ms, process, ..Status::default() };
         status.running = process == Process::Running;
         self.memory.show(&self.reader.counters().unwrap_or_default(), &mut status);
-        // A process that crawls may have committed more than is on the disk.
+        // A crawling process may have committed more than is on the disk.
         status.visits = status.visits.min(self.reader.durable_visits());
         let used = self.reader.disk_use().unwrap_or_default();
         status.disk = (used.state, used.collection, used.history);
@@ -127,7 +128,7 @@ impl Insight for Remembered {
     }
 }
 
-/// For questions that the stores alone answer.
+/// For queries that the stores alone can answer.
 struct Nothing;
 
 impl Insight for Nothing {

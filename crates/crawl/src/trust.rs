@@ -1,17 +1,19 @@
-//! How far a site is taken at its word that a page has not changed.
+//! Trust in validators: how far a site is believed when it answers that a page has not changed.
 //!
-//! A server that answers "not modified" saves us the download; one that says so wrongly hides changes from us. So now and then the whole page is asked
-//! for although the server could have said that nothing changed. Each time its word would have been true makes this rarer on its site, down to one
-//! visit in 512, and a change that it owns up to counts for several; a lie makes it one in eight again, and the page that it was told of is never
-//! believed again.
+//! A server that answers "not modified" saves us the download; one that does so wrongly hides changes from
+//! us. So some visits are tests: they request the whole page although the server could have answered "not
+//! modified". Each test that the server would have passed makes tests rarer on its site, down to one visit in
+//! 512. A change that comes with a new validator counts for several passed tests. A wrong validator makes it
+//! one visit in eight again, and validators of that page are never used again.
 //!
-//! Most servers are honest, so what was found at other sites counts too, up to a point: where many were put to the test and none lied, one of which nothing
-//! is known is tested in one visit of 64. Audits ask for whole pages too, and are tests beside these.
+//! Most servers are honest, so tests of other sites count too, up to a limit: if many were tested and none
+//! was wrong, an unknown site is tested in one visit of 64. Audits request whole pages too, and are
+//! additional tests.
 //!
 //! # Promises
-//! - No site is believed for ever without being put to the test.
-//! - What others are worth does not help a site that has lied.
-//! - What was found out is of this run: a crawl that begins again asks again.
+//! - Every site is tested from time to time, however often it was right.
+//! - The good record of other sites does not help a site that was wrong once.
+//! - The results are of this run only: a restarted crawl tests again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -23,40 +25,43 @@ use http::header::{ETAG, LAST_MODIFIED};
 
 use crate::visit::Finding;
 
-/// One visit in so many asks for the whole page, on a site of which little is known.
+/// Minimum test interval: one visit in this many requests the whole page, on a site of which little is known.
 const TEST_EVERY_MIN: u32 = 8;
-/// One visit in so many does on a site that always told the truth.
+/// Maximum test interval, on a site that was always right.
 const TEST_EVERY_MAX: u32 = 512;
 
-/// A change that a site owns up to counts for so many pages that are found as it said: of most of these there was nothing to lie about.
+/// A change that comes with a new validator counts for this many passed tests. Most passed tests are of pages
+/// that had not changed anyway.
 const OWNED_UP: u32 = 8;
 
-/// Tests of a site that count for others, at most: many small sites say more of servers than a large one.
+/// Maximum number of tests of a site that count for other sites: many small sites say more about servers than
+/// a large one.
 const LENT_BY_SITE: u32 = 4;
-/// What the tests of other sites count for a site, at most.
+/// Maximum that the tests of other sites count for a site.
 const BORROWED_MAX: u32 = 32;
-/// A site that lied takes away what so many tests elsewhere were worth.
+/// A site that was wrong cancels this many tests of other sites.
 const LIE_COSTS: u32 = 16;
-/// Tests from which on a site's word is good enough for a second look.
+/// Number of passed tests from which on a site's validators are used for second looks.
 const PROVED: u32 = 2;
 
-/// What is known of the word of each site, and of all.
+/// The record of each site, and of all together.
 #[derive(Debug, Default)]
 pub(crate) struct Trust(Mutex<Words>);
 
+/// The records of all sites: how far their word ("not modified") was true.
 #[derive(Debug, Default)]
 struct Words {
     sites: HashMap<SiteNumber, Word>,
-    /// Tests that were passed and count for all sites.
+    /// Passed tests that count for all sites.
     lent: u32,
-    /// Sites that lied.
+    /// Number of sites that were wrong.
     liars: u32,
 }
 
-/// What is known of the word of a site.
+/// The record of a site.
 #[derive(Clone, Copy, Debug, Default)]
 struct Word {
-    /// What speaks for it since its last lie.
+    /// Points in its favour since it was last wrong.
     truths: u32,
     /// Tests that it passed since then.
     tests: u32,
@@ -64,7 +69,7 @@ struct Word {
 }
 
 impl Words {
-    /// One visit to the site in so many puts it to the test.
+    /// The test interval of a site: one visit in this many is a test.
     fn test_every(&self, site: SiteNumber) -> u32 {
         let word = self.sites.get(&site).copied().unwrap_or_default();
         let by_others = self.lent - if word.has_lied { 0 } else { word.tests.min(LENT_BY_SITE) };
@@ -99,7 +104,8 @@ impl Words {
 }
 
 impl Trust {
-    /// What the server said of our copy, to be sent back to it: unless there is none, or it lied of this page, or it is put to the test.
+    /// The validators of our copy for a conditional request. None if there are none, if they were wrong
+    /// before on this page, or if this visit is a test.
     pub(crate) fn validators(&self, site: SiteNumber, record: &PageRecord) -> Option<Validators> {
         let every = self.0.lock().unwrap_or_else(PoisonError::into_inner).test_every(site);
         let is_tested = record.visits.wrapping_add(record.url.0).is_multiple_of(every);
@@ -110,8 +116,9 @@ impl Trust {
         (is_trusted && !is_tested && has_any).then_some(validators)
     }
 
-    /// What the server said of a page that is about to be looked at a second time: if it says that nothing has changed since, the look is saved. Only
-    /// where whole pages have shown that its word covers all of a page, what never lasts in it too.
+    /// The validators of the first look, for a conditional second look: "not modified" saves the download.
+    /// Only for a site whose passed tests have shown that its validators cover the whole page, with its
+    /// ephemeral parts.
     pub(crate) fn validators_of_look(
         &self,
         site: SiteNumber,
@@ -121,12 +128,13 @@ impl Trust {
         let words = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_proved = words.sites.get(&site).is_some_and(|word| PROVED <= word.tests);
         let text = |name| first.header(name).map(ToOwned::to_owned);
-        // A date counts seconds, and a look may come within the same one.
+        // A date has a resolution of a second, and both looks may fall within the same one. So an ETag is
+        // required.
         let validators = Validators { etag: Some(text(&ETAG)?), last_modified: text(&LAST_MODIFIED) };
         (is_proved && record.validators_lied == 0).then_some(validators)
     }
 
-    /// What a whole page was found to be: asked for though the server could have said that nothing changed, or sent because it had.
+    /// Learns from a whole page: one that was requested as a test, or sent because it had changed.
     pub(crate) fn learn(
         &self,
         site: SiteNumber,
@@ -148,7 +156,7 @@ impl Trust {
     }
 }
 
-/// Whether a response would have been "not modified" by what its server says.
+/// Whether the server would have answered "not modified", judging by the validators of its response.
 pub(crate) fn has_same_validators(record: &PageRecord, response: &Response) -> bool {
     let same = |old: &Option<String>, name| old.is_some() && old.as_deref() == response.header(name);
     match record.etag {
@@ -188,7 +196,7 @@ mod tests {
         }
     }
 
-    /// Of 1,024 pages, those that are asked for as a whole.
+    /// The number of pages, out of 1,024, that are requested as a whole.
     fn tested(trust: &Trust) -> usize {
         (0..1024).filter(|url| trust.validators(SITE, &page(*url)).is_none()).count()
     }
@@ -218,10 +226,10 @@ mod tests {
         assert_eq!(tested(&trust), 64);
         trust.learn(SITE, &page(1), &response("\"b\""), &changed);
         assert_eq!(tested(&trust), 32);
-        // Another name for the same page is neither.
+        // A new validator for the same page counts neither way.
         trust.learn(SITE, &page(1), &response("\"c\""), &Finding::Unchanged);
         assert_eq!(tested(&trust), 32);
-        // A page that came without a validator says nothing of those.
+        // A page without a validator says nothing about validators.
         trust.learn(SITE, &PageRecord { etag: None, ..page(1) }, &response("\"b\""), &changed);
         assert_eq!(tested(&trust), 32);
     }
@@ -264,7 +272,7 @@ mod tests {
             trust.validators_of_look(SITE, record, &response("\"b\"")).and_then(|validators| validators.etag)
         };
         let changed = Finding::Changed(Change { size: 1.0, kinds: Kinds::TEXT });
-        // That it owned up to changes does not say that it knows of everything in a page.
+        // New validators for changes do not prove that validators cover everything in a page.
         (0..9).for_each(|_| trust.learn(SITE, &page(1), &response("\"b\""), &changed));
         assert_eq!(look(&page(1)), None);
         (0..2).for_each(|_| trust.learn(SITE, &page(1), &response("\"a\""), &Finding::Unchanged));

@@ -1,7 +1,7 @@
-//! What the modules of the crawler hand each other: an order, and the visit that came of it.
+//! Orders and visits: the values that the modules of the crawler exchange.
 //!
-//! `UpdateModule` makes an [`Order`], `CrawlModule` makes a [`Visit`] of it, the writer makes it part of the stores, and
-//! `UpdateModule` learns what it found.
+//! `UpdateModule` makes an [`Order`]. `CrawlModule` turns it into a [`Visit`]. The writer makes it part of
+//! the stores, and `UpdateModule` learns what it found.
 
 use std::net::IpAddr;
 
@@ -15,7 +15,7 @@ use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_store::collection::Folded;
 
-/// What to ask of a site next.
+/// An order: what to request from a site next.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Order {
     /// Visit a page.
@@ -24,25 +24,25 @@ pub enum Order {
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// Why now.
+        /// Why it is visited now.
         reason: Reason,
     },
-    /// Ask for the rules of a site.
+    /// Request the rules of a site.
     Robots {
         /// The site.
         site: SiteNumber,
     },
-    /// Ask for a list of pages: a sitemap or a feed.
+    /// Request a list of pages: a sitemap or a feed.
     Listing {
         /// The site.
         site: SiteNumber,
-        /// Where the list is.
+        /// URL of the list.
         url: PageUrl,
     },
 }
 
 impl Order {
-    /// The site that is asked.
+    /// The site of the request.
     pub fn site(&self) -> SiteNumber {
         match self {
             Self::Page { site, .. } | Self::Robots { site } | Self::Listing { site, .. } => *site,
@@ -59,22 +59,22 @@ pub enum Reason {
     Refresh,
     /// A sitemap or a feed says that it changed.
     Signal,
-    /// It changes at its hour, which has passed.
+    /// It has a rhythm, and its hour has passed.
     Rhythm,
-    /// Its user wants it visited this often.
+    /// Its user pinned it.
     Pin,
-    /// Its user wants it left alone no longer.
+    /// The maximum interval that its user set has passed.
     Interval,
     /// The last visit failed.
     Retry,
-    /// The last visit found a difference that may be ephemeral: a second look tells.
+    /// The last visit found a difference that may be ephemeral: a second look decides.
     Look,
     /// An audit drew it.
     Audit,
 }
 
 impl Reason {
-    /// With these something else than the policy says that the page has changed: finding it so surprises nobody.
+    /// Reasons for which something other than the policy announces a change. Finding one is then no surprise.
     pub const PROMPTED: [Self; 2] = [Self::Signal, Self::Rhythm];
 
     /// Whether it is one of [`Reason::PROMPTED`].
@@ -82,7 +82,7 @@ impl Reason {
         Self::PROMPTED.contains(&self)
     }
 
-    /// In a word, as the History has it.
+    /// The word for it in the History.
     pub fn word(self) -> &'static str {
         match self {
             Self::First => "first",
@@ -98,56 +98,57 @@ impl Reason {
     }
 }
 
-/// What came of an order.
+/// The result of an order.
 #[derive(Debug)]
 pub enum Visit {
     /// A page was visited.
     Page(Box<PageVisit>),
-    /// A page was visited, and what was found is decided by a second look.
+    /// A page was visited, and a second look will decide what was found.
     SecondLooks {
         /// The page.
         page: PageNumber,
         /// Its site.
         site: SiteNumber,
-        /// When to look again.
+        /// Time of the next look.
         again: Timestamp,
-        /// What the site let us experience.
+        /// How the site responded.
         experience: Experience,
-        /// The bytes that it cost.
+        /// Number of bytes received.
         bytes: u64,
     },
-    /// The rules of a site were asked for.
+    /// The rules of a site were requested.
     Robots {
         /// The site.
         site: SiteNumber,
-        /// When it was asked.
+        /// Time of the request.
         time: Timestamp,
-        /// The exchanges: the last answers, those before it redirect.
+        /// The exchanges. The last one has the answer; those before it are redirects.
         fetches: Vec<Fetch>,
-        /// What is left of the way to them, when the last exchange redirects: to be gone in the next host's own turn.
+        /// The rest of the redirect chain, if the last exchange is a redirect. It is followed in the next
+        /// host's own turn.
         onward: Option<Chase>,
     },
-    /// A list of pages was asked for.
+    /// A list of pages was requested.
     Listing {
         /// The site.
         site: SiteNumber,
-        /// Where the list is.
+        /// URL of the list.
         url: PageUrl,
-        /// When it was asked for.
+        /// Time of the request.
         time: Timestamp,
         /// The exchange.
         fetch: Box<Fetch>,
-        /// What it lists, if it came.
+        /// The parsed list, if it was received.
         reading: Option<Box<Reading>>,
     },
 }
 
 impl Visit {
-    /// What the site let us experience, and the bytes that it cost.
+    /// How the site responded, and the number of bytes received.
     pub fn ending(&self) -> (Experience, u64) {
         let fetches: Vec<&Fetch> = match self {
             Self::SecondLooks { experience, bytes, .. } => return (*experience, *bytes),
-            // What the first look let us experience was told when it was held.
+            // The response to the first look was reported when the visit was held.
             Self::Page(visit) if visit.second.is_some() => visit.second.iter().collect(),
             Self::Page(visit) => visit.fetch.iter().collect(),
             Self::Robots { fetches, .. } => fetches.iter().collect(),
@@ -157,7 +158,7 @@ impl Visit {
         (experience, fetches.iter().map(|fetch| fetch.bytes_received).sum())
     }
 
-    /// The address at which the site was asked, if it was.
+    /// The address of the site that was used, if any.
     pub fn address(&self) -> Option<IpAddr> {
         match self {
             Self::SecondLooks { .. } => None,
@@ -168,7 +169,7 @@ impl Visit {
     }
 }
 
-/// One visit to a page.
+/// A visit to a page.
 #[derive(Debug)]
 pub struct PageVisit {
     /// The page.
@@ -179,45 +180,45 @@ pub struct PageVisit {
     pub url: PageUrl,
     /// Why it was visited.
     pub reason: Reason,
-    /// When.
+    /// Time of the visit.
     pub time: Timestamp,
-    /// What was found, beside our copy.
+    /// The result of the comparison with our copy.
     pub finding: Finding,
-    /// The bytes that were exchanged; none if robots forbade the visit.
+    /// The exchange. None if robots.txt forbade the visit.
     pub fetch: Option<Fetch>,
-    /// What the bytes mean, when there were any.
+    /// The parsed response, if there was one.
     pub reading: Option<Reading>,
-    /// The second look, if one was made.
+    /// The exchange of the second look, if there was one.
     pub second: Option<Fetch>,
-    /// What was learned of the parts of the page.
+    /// What was learned about ephemeral parts of the page.
     pub lesson: Option<Lesson>,
-    /// The records of the response, if they were made before it is known whether it is kept.
+    /// The WARC records of the response, if they were built in advance.
     pub folded: Option<Folded>,
 }
 
-/// What a visit found, beside our copy.
+/// The result of comparing a page with our copy.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finding {
     /// There was no copy.
     New,
-    /// The page is as our copy has it.
+    /// The page is the same as our copy.
     Unchanged,
-    /// The server says so itself.
+    /// The server answered "not modified".
     NotModified,
-    /// The page differs by this.
+    /// The page has changed.
     Changed(Change),
-    /// The page is no longer there.
+    /// The page is gone.
     Gone,
-    /// The page is there again.
+    /// The page is back.
     Back,
-    /// The page is elsewhere.
+    /// The page redirects to another URL.
     Moved {
-        /// Where.
+        /// The URL.
         to: PageUrl,
-        /// Whether for good.
+        /// Whether the redirect is permanent.
         for_good: bool,
     },
-    /// Nothing could be learned of the page.
+    /// The visit failed: nothing is known of the page.
     Failed(String),
     /// The page may not be visited.
     Refused(String),

@@ -1,5 +1,6 @@
-//! What a crawl makes of what a site sends: changes that count, what never lasts, what is no page and what is there twice. A real crawl of a real server on
-//! loopback, whose pages a test can replace, on a clock that runs fast.
+//! How a crawl judges what a site sends: changes that count, ephemeral parts, stand-ins for pages, and
+//! duplicates. A real crawl of a real server on loopback, whose pages a test can replace, on a clock that
+//! runs fast.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -23,12 +24,13 @@ use freshet_fetch::web::{PrivateAddresses, WebSettings};
 use freshet_store::collection::Keep;
 use freshet_store::history::{VisitKind, VisitQuery};
 
-/// Seconds of the crawl's time in one of the wall's.
+/// Seconds of the crawl's time in one second of system time.
 const SPEED: f64 = 500.0;
-/// How long a test waits for something to happen.
+/// How long a test waits for an event.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A site whose pages can be replaced. In them, `{n}` is the number of the request. It tells which version of a page it sends, and that it is still the same.
+/// A site whose pages can be replaced. In them, `{n}` is the number of the request. It sends the version of a
+/// page as an ETag, and answers "not modified".
 struct Site {
     origin: String,
     pages: Arc<Mutex<HashMap<String, String>>>,
@@ -80,7 +82,7 @@ fn serve(
     let path = head.split(' ').nth(1)?;
     let page = pages.lock().ok()?.get(path).cloned();
     let number = requests.fetch_add(1, Ordering::Relaxed);
-    // A page that is another at every request has no version.
+    // A page that differs at every request has no version.
     let version = page.as_ref().filter(|page| !page.contains("{n}")).map_or_else(String::new, tag);
     let is_same = !version.is_empty() && head.lines().any(|line| line.ends_with(version.as_str()));
     let (status, words) = match page {
@@ -94,12 +96,13 @@ fn serve(
     let length = body.len();
     write!(
         stream,
-        "HTTP/1.1 {status} {words}\r\nContent-Type: text/html\r\n{validator}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+        "HTTP/1.1 {status} {words}\r\nContent-Type: text/html\r\n{validator}Content-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
     )
     .ok()
 }
 
-/// What a page is called in this version.
+/// The ETag of a page in this version.
 fn tag(page: &String) -> String {
     let mut hasher = DefaultHasher::new();
     page.hash(&mut hasher);
@@ -137,7 +140,7 @@ fn settings(directory: &Path, site: &Site, definition: Definition) -> Settings {
     }
 }
 
-/// Runs a crawl until something is so.
+/// Runs a crawl until a condition holds.
 fn run_until(settings: Settings, what: &str, is_so: impl Fn(&Crawler) -> bool) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let clock = Arc::new(Clock::new(Pace { start: wall_now(), wall_start: wall_now(), speed: SPEED }));
@@ -155,7 +158,7 @@ fn run_until(settings: Settings, what: &str, is_so: impl Fn(&Crawler) -> bool) {
     });
 }
 
-/// The kinds of the visits to a page, in their order.
+/// The kinds of the visits to a page, in order.
 fn kinds(crawler: &Crawler, url: &str) -> Vec<VisitKind> {
     let visits = crawler.reader().visits(&VisitQuery::of_url(url)).expect("the visits");
     visits.into_iter().map(|visit| visit.row.kind).collect()
@@ -168,7 +171,7 @@ fn explain(crawler: &Crawler, url: &str) -> Account {
     }
 }
 
-/// Has a page visited often.
+/// Pins a page at a short interval.
 fn pin(crawler: &Crawler, url: &str) {
     let url = Canonical::default().of(url).expect("a URL");
     let _ = tokio::task::block_in_place(|| crawler.tell_writer_blocking(Message::Pin(url, 5_000)));
@@ -195,7 +198,7 @@ fn what_never_lasts_is_no_change_and_what_changed_is_one() {
         visits(crawler) >= 5
     });
     site.put("/", &page("new"));
-    // Another run: what was learned is remembered.
+    // In another run, what was learned is still known.
     run_until(settings(place.path(), &site, Definition::default()), "a change", |crawler| {
         let account = explain(crawler, &url);
         assert_eq!(
@@ -218,7 +221,7 @@ fn a_second_look_downloads_nothing_where_the_server_has_proved_honest() {
     let page = |text: &str| format!("<main><h1>Title</h1><p>{}</p><p>{text}</p></main>", prose(1, 50));
     let site = Site::new(&[("/", &page("old"))]);
     let url = site.url("/");
-    // One visit in eight puts the server to the test, at first.
+    // At first one visit in eight tests the server.
     run_until(settings(place.path(), &site, Definition::default()), "a change", |crawler| {
         pin(crawler, &url);
         if kinds(crawler, &url).len() >= 40 {
@@ -257,7 +260,8 @@ fn another_definition_invents_no_change() {
 fn what_is_no_page_is_not_kept_and_what_is_there_twice_is_kept_once() {
     let place = tempfile::tempdir().expect("a place");
     let article = prose(3, 200);
-    let root = "<title>Home</title><a href=/article>a</a> <a href=/article?print=1>b</a> <a href=/lost>c</a> <a href=/wall>d</a>";
+    let root = "<title>Home</title><a href=/article>a</a> <a href=/article?print=1>b</a> <a href=/lost>c</a> \
+                <a href=/wall>d</a>";
     let site = Site::new(&[
         ("/", root),
         ("/article", &format!("<nav>menu</nav><main><h1>T</h1><p>{article}</p></main>")),

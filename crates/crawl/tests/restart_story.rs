@@ -1,8 +1,9 @@
-//! A crawl that is started again tells of its copies what it told before, also when it was not closed: a scripted month of two sites, one with a sitemap that has
-//! proved true, the other without.
+//! A restarted crawl reports the same freshness for its copies as before, also when it was not closed: a
+//! scripted month of two sites, one with a sitemap that has proved right, the other without.
 //!
-//! Without what the sitemap had said 0.69 were told to be fresh after the restart where 0.81 had been told before it and 0.82 were: pages that the sitemap had
-//! confirmed were told by their last visit, and those that it had dated as changed like any other.
+//! Without the stored readings of the sitemap the reported freshness was 0.69 after the restart, where it had
+//! been 0.81 before it and the truth was 0.82. Pages that the sitemap had confirmed were estimated from their
+//! last visit, and those that it had dated as changed like any other.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -39,7 +40,7 @@ fn period(page: u32) -> i64 {
     2 + i64::from(page * 7 % 39)
 }
 
-/// How often a page has changed by a moment, and when it did so last.
+/// How often a page has changed by a moment, and the time of its last change.
 fn version(page: u32, now: Timestamp) -> (i64, Timestamp) {
     let (period, phase) = (period(page) * DAY, i64::from(page) * 37 * HOUR);
     let versions = (now.millis_since(START) + phase) / period;
@@ -115,7 +116,7 @@ fn reading(url: &PageUrl, kind: &str, body: &str) -> Reading {
 }
 
 impl Story {
-    /// Two sites whose pages have been copied.
+    /// Begins a crawl of two sites whose pages were copied.
     fn begin(place: &Path) -> Self {
         let mut story = Self { crawl: open(place, START), numbers: HashMap::new(), seen: HashMap::new() };
         for site in 0..SITES.len() as u32 {
@@ -131,14 +132,14 @@ impl Story {
         story
     }
 
-    /// The same after its end and another start.
+    /// Ends the crawl without closing it, and starts it again.
     fn started_again(self, place: &Path, now: Timestamp) -> Self {
         let Self { crawl, numbers, seen } = self;
         drop(crawl);
         Self { crawl: open(place, now), numbers, seen }
     }
 
-    /// What came of an order is kept, and what became known is heard.
+    /// Applies and commits the result of an order, and passes the events on.
     fn take(&mut self, visit: Visit, site: SiteNumber, now: Timestamp) {
         let writer = self.crawl.writer_mut();
         let message = Message::Visit(Box::new(visit), site, PolitenessState::default());
@@ -189,7 +190,8 @@ impl Story {
         self.take(Visit::Listing { site, url: list, time: now, fetch, reading }, site, now);
     }
 
-    /// A day: the sitemap is read, and a seventh of the pages visited, of the first site one in three of those that it dates as changed.
+    /// Simulates a day: reads the sitemap and visits a seventh of the pages, and of the first site one in
+    /// three of the pages that the sitemap dates as changed.
     fn live(&mut self, day: i64) {
         let morning = START.plus_millis(day * DAY);
         self.read_sitemap(morning);
@@ -206,7 +208,7 @@ impl Story {
         }
     }
 
-    /// How probable it is told of each page that its copy is fresh, and of all of them together.
+    /// The reported probability that each page's copy is fresh, and the reported freshness of all.
     fn told(&self, now: Timestamp) -> (Vec<f64>, f64) {
         let crawler = self.crawl.crawler();
         let module = crawler.update_module();
@@ -224,7 +226,7 @@ impl Story {
     }
 }
 
-/// A month, and what was told at its end.
+/// Simulates a month. Returns the crawl and the time at its end.
 fn month(place: &Path) -> (Story, Timestamp) {
     let mut story = Story::begin(place);
     (1..DAYS).for_each(|day| story.live(day));

@@ -1,6 +1,6 @@
-//! A crawl about a topic finds its pages sooner than one that goes breadth-first (**thesis** 2.5.4): real crawls of a small web on
-//! loopback whose pages about the topic link to one another. Of the first fifth of its pages 41% were about the topic, breadth-first 5%, of all
-//! pages 12%.
+//! A crawl about a topic finds its pages sooner than a breadth-first crawl (**thesis** 2.5.4): real crawls of
+//! a small web on loopback whose pages about the topic link to one another. Of the first fifth of its pages
+//! 41% were about the topic, breadth-first 5%, and of all pages 12%.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -19,27 +19,27 @@ use freshet_fetch::web::{PrivateAddresses, WebSettings};
 use freshet_partition::topic::HOT;
 use freshet_store::collection::Keep;
 
-/// Sites of the web.
+/// Number of sites.
 const SITES: u64 = 6;
-/// Pages of each site.
+/// Number of pages of each site.
 const PAGES: u64 = 250;
-/// Pages that are crawled: a fifth of the web.
+/// Number of pages that are crawled: a fifth of the web.
 const CRAWLED: usize = (SITES * PAGES / 5) as usize;
-/// Links of each page.
+/// Number of links of each page.
 const LINKS: u64 = 8;
-/// Of a hundred pages of the first site, those about the topic; and of those of the others.
+/// Percentage of pages about the topic: on the first site, and on the others.
 const ABOUT: [u64; 2] = [50, 5];
-/// How long a crawl may take, on a machine that has much else to do.
+/// Maximum time for a crawl, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a page takes: long enough that what it says is known before many others are chosen.
+/// Response time of a page: long enough that its content is known before many others are chosen.
 const ANSWER_TIME: Duration = Duration::from_millis(12);
 /// The topic.
 const TOPIC: &str = "harpsichord";
 
-/// A number by chance, the same for the same question.
+/// A random draw below `below`, the same for the same arguments.
 fn lot(question: &str, first: u64, second: u64, below: u64) -> u64 {
     let bytes = format!("{question} {first} {second}");
-    // FNV-1a, and its high half: the low bits of neighbours are alike.
+    // FNV-1a, and its high half: the low bits of similar inputs are similar.
     let hash = bytes.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     });
@@ -52,7 +52,8 @@ fn is_about(page: u64) -> bool {
     !page.is_multiple_of(PAGES) && lot("about", page, 0, 100) < share
 }
 
-/// The page that a link leads to: of the same site two times in three, and mostly about the same.
+/// The target of a link: two times in three on the same site, and mostly of the same kind (about the topic or
+/// not).
 fn target(page: u64, link: u64) -> u64 {
     let draw = |attempt: u64| {
         let number = lot("target", page, link * 64 + attempt, PAGES);
@@ -67,7 +68,7 @@ fn target(page: u64, link: u64) -> u64 {
     (0..64).map(draw).find(|to| !wants_same || is_about(*to) == is_about(page)).unwrap_or(page)
 }
 
-/// Six addresses that serve the web and keep what they were asked for.
+/// Six servers of the simulated web, which record the pages that were requested.
 struct Web {
     seed: String,
     asked: Arc<Mutex<Vec<u64>>>,
@@ -114,7 +115,12 @@ fn serve(mut stream: &TcpStream, site: u64, origins: &[String], asked: &Mutex<Ve
         None => ("404 Not Found", String::new()),
     };
     let length = body.len();
-    write!(stream, "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}").ok()
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
+    )
+    .ok()
 }
 
 fn html(page: u64, origins: &[String]) -> String {
@@ -125,7 +131,7 @@ fn html(page: u64, origins: &[String]) -> String {
     let mut html = format!("<title>Page {page}</title><p>{text}</p>");
     for link in 0..LINKS {
         let to = target(page, link);
-        // One link in five to a page about the topic says so.
+        // One in five of the links to pages about the topic says so.
         let anchor = if is_about(to) && lot("anchor", page, link, 5) == 0 { TOPIC } else { "more" };
         let (origin, number) = (&origins[(to / PAGES) as usize], to % PAGES);
         write!(html, "<a href=\"{origin}/page-{number}\">{anchor}</a> ").expect("a string takes everything");
@@ -168,7 +174,7 @@ fn settings(directory: &Path, web: &Web, topic: &[&str]) -> Settings {
     }
 }
 
-/// The first pages that a crawl asked for, and what it found them to be like.
+/// The first pages that a crawl requested, and the likeness that it found.
 fn crawled(topic: &[&str]) -> (Vec<u64>, HashMap<u64, Option<f32>>) {
     let (web, place) = (Web::new(), tempfile::tempdir().expect("a place"));
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
@@ -213,7 +219,7 @@ fn pages_about_the_topic_come_first() {
     let is_hot = |page: &u64| likeness[page].is_some_and(|likeness| HOT <= likeness);
     let (about, others): (Vec<u64>, Vec<u64>) = likeness.keys().partition(|page| is_about(**page));
     assert!(about.iter().all(is_hot));
-    // Some that are not have more anchors that say so than most.
+    // A few other pages are hot because they have more such anchors than most.
     let mistaken = others.iter().filter(|page| is_hot(page)).count();
     assert!(mistaken < others.len() / 20, "{mistaken} of {}", others.len());
 }

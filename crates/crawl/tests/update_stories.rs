@@ -1,9 +1,10 @@
-//! What the UpdateModule makes of news, on a small world without chance:
-//! - pages whose changes are only numbers are visited less often when numbers count little, and as often as others when they do not;
-//! - where a sitemap that can be believed says which pages have changed, visits go to those and nowhere else;
-//! - pages whose dates tell their hour are visited shortly after it;
-//! - of the sites that are known those that have work are looked up;
-//! - a slow site that could be visited again and again is first seen whole, and not left alone meanwhile.
+//! How the UpdateModule reacts to events, in a small deterministic world:
+//! - pages whose changes are only numbers are visited less often when numbers count little, and as often as
+//!   others when they do not;
+//! - if a trusted sitemap says which pages have changed, visits go to those and nowhere else;
+//! - pages whose dates show their hour are visited shortly after it;
+//! - only sites with work have their addresses resolved;
+//! - a slow site that could be visited again and again is first seen whole, and is not left alone meanwhile.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -36,36 +37,36 @@ struct Trial {
     changes_every: i64,
     policy: &'static str,
     weights: KindWeights,
-    /// What tells of changes, beside visits.
+    /// Evidence of changes besides visits.
     evidence: Evidence,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Evidence {
     Nothing,
-    /// A sitemap is read each day, and believed.
+    /// A sitemap is read each day, and trusted.
     Sitemap,
-    /// Pages tell when they changed, and do so at their hour.
+    /// Pages have rhythms: their dates show the hour of their changes.
     Dates,
 }
 
-/// What came of the second half.
+/// The results of the second half.
 #[derive(Default)]
 struct Tally {
-    /// Visits to pages of which only numbers change.
+    /// Visits to pages with changes of numbers only.
     numbers: u32,
     /// Visits to the others.
     texts: u32,
-    /// Moments at which a copy was up to date, and all.
+    /// Moments at which a copy was up to date, and all moments.
     fresh: (u32, u32),
 }
 
-/// Of every other page only numbers change.
+/// Every other page has changes of numbers only.
 fn kinds(page: PageNumber) -> Kinds {
     if page.0.is_multiple_of(2) { Kinds::NUMBERS } else { Kinds::TEXT }
 }
 
-/// How often a page has changed by a moment; each has an hour of its own.
+/// How often a page has changed by a moment. Each page has an hour of its own.
 fn version(trial: Trial, page: PageNumber, now: Timestamp) -> i64 {
     let interval = trial.changes_every * DAY;
     (now.millis() + i64::from(page.0) * interval / i64::from(PAGES)) / interval
@@ -105,7 +106,7 @@ fn module(trial: Trial) -> UpdateModule {
     UpdateModule::new(settings(), refresh, Politeness::new(politeness), visits, bytes, overrides)
 }
 
-/// A site that lets everything be visited.
+/// A site that allows everything.
 fn site() -> Event {
     let robots =
         RobotsCopy { fetched: Timestamp::from_millis(DAYS * DAY), status: 404, ..RobotsCopy::default() };
@@ -114,13 +115,13 @@ fn site() -> Event {
     Event::Site { site: SITE, record: Box::new(record) }
 }
 
-/// A page was visited, and had changed in these kinds or not at all.
+/// The event of a visit, with the kinds of the change that it found, if any.
 fn visited(page: PageNumber, time: Timestamp, prompted: bool, kinds: Option<Kinds>) -> Event {
     let outcome = if kinds.is_some() { Outcome::Changed } else { Outcome::Unchanged };
     Event::Visited { page, time, outcome, prompted, date: None, bytes_expected: 1000.0, kinds }
 }
 
-/// What a sitemap says of all pages that is news.
+/// The events of a reading of a sitemap of all pages.
 fn sitemap(trial: Trial, seen: &HashMap<PageNumber, i64>, now: Timestamp) -> Vec<Event> {
     let is_unaltered = |page: &PageNumber| seen[page] == version(trial, *page, now);
     let (pages, changed): (Vec<_>, Vec<_>) = (0..PAGES).map(PageNumber).partition(is_unaltered);
@@ -185,14 +186,15 @@ fn pages_of_which_only_numbers_change_are_visited_less_if_numbers_count_little()
     assert!(numbers > 0, "they are not forgotten");
 }
 
-/// The share of the time in which copies are up to date.
+/// The fraction of time in which copies are up to date.
 fn freshness(changes_every: i64, policy: &'static str, evidence: Evidence) -> f64 {
     let weights = KindWeights::default();
     let (fresh, all) = run(Trial { changes_every, policy, weights, evidence }).fresh;
     f64::from(fresh) / f64::from(all)
 }
 
-/// With the evidence copies are more often up to date than this, and without it less often than that; who knows only visits has no use for it.
+/// Checks that copies are up to date more often than `with` thanks to the evidence, and less often than
+/// `without` if there is none. A policy that uses only visits gains nothing from it.
 #[track_caller]
 fn check(changes_every: i64, evidence: Evidence, without: f64, with: f64) {
     for policy in ["freshet:mix:steady", "freshet:fresh:steady"] {
@@ -207,20 +209,22 @@ fn check(changes_every: i64, evidence: Evidence, without: f64, with: f64) {
 
 #[test]
 fn a_sitemap_that_is_believed_is_worth_a_visit_to_each_of_its_pages() {
-    // A page that changes every 20 days and is visited within one of it is out of date for a twentieth of the time at most.
+    // A page that changes every 20 days and is visited within one day of it is out of date for at most a
+    // twentieth of the time.
     check(20, Evidence::Sitemap, 0.9, 0.95);
 }
 
 #[test]
 fn pages_that_change_at_their_hour_are_visited_after_it() {
     check(14, Evidence::Dates, 0.8, 0.95);
-    // Pages that change faster than visits make up for are not run after.
+    // Pages that change faster than the visits can follow are not chased.
     let [alone, told] =
         [Evidence::Nothing, Evidence::Dates].map(|evidence| freshness(1, "freshet:fresh:steady", evidence));
     assert!((alone - told).abs() < 0.05, "{alone} and {told}");
 }
 
-/// A crawl that knew ten thousand sites looked them all up when it was started, before the first visit.
+/// A crawl with ten thousand known sites resolved all their addresses when it was started, before the first
+/// visit.
 #[test]
 fn only_hosts_with_work_are_looked_up() {
     let trial = Trial {
@@ -245,8 +249,9 @@ fn only_hosts_with_work_are_looked_up() {
     assert!(matches!(module.next(now), Next::Order(assignment) if assignment.order.site() == site));
 }
 
-/// In a crawl with long cycles queues were filled a few times an hour, and a slow site had room for four orders each time, which pages that had been visited before
-/// took for themselves: sixty pages of a good site were not seen in two days, while the budget was idle.
+/// In a crawl with long cycles queues were filled a few times an hour. A slow site had room for four orders
+/// each time, and pages that were visited before took it: sixty pages of a good site were not seen in two
+/// days, while the budget was idle.
 #[test]
 fn a_slow_site_is_seen_whole_before_its_pages_are_visited_again_and_again() {
     let start = Timestamp::from_millis(0);

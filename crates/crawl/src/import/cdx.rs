@@ -1,42 +1,43 @@
-//! A line of an index of web archives: CDX with its columns, or CDXJ.
+//! Parser of CDX and CDXJ lines: index files of web archives.
 //!
-//! The first line of a CDX names the columns by letters (`" CDX N b a m s k r M S V g"`); without it the usual eleven are meant, or nine or ten
-//! by their number. A line of CDXJ is a sort key, 14 digits of time and a JSON object.
+//! The first line of a CDX file names the columns by letters (`" CDX N b a m s k r M S V g"`). Without it the
+//! usual eleven are assumed, or nine or ten if there are so many. A CDXJ line is a sort key, a time of 14
+//! digits and a JSON object.
 //!
 //! # Promises
-//! - Any line is read without a panic; one that is none of an index gives nothing.
+//! - Any line is parsed without a panic. A line that belongs to no index gives nothing.
 
 use freshet_protocol::time::Timestamp;
 use serde_json::Value;
 
-/// The longest line that is looked at, in bytes; longer ones are none of an index.
+/// Maximum length of a line, in bytes. Longer lines are ignored.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// The columns that are meant without a first line, by how many there are.
+/// The default columns, by their number.
 const USUAL: [(usize, &str); 3] =
     [(11, "N b a m s k r M S V g"), (10, "N b a m s k r M V g"), (9, "N b a m s k r V g")];
 
-/// A capture, as an index tells of it.
+/// A capture, as described by a line of an index.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CdxEntry {
-    /// The URL that was asked for.
+    /// The requested URL.
     pub url: String,
-    /// When.
+    /// Time of the capture.
     pub time: Timestamp,
-    /// The status of the answer; 0 if the index does not say.
+    /// Status of the response; 0 if the index does not state it.
     pub status: u16,
-    /// The digest of the content; empty if the index does not say.
+    /// Digest of the content; empty if the index does not state it.
     pub digest: String,
-    /// Whether it is a revisit: the content is that of a capture before.
+    /// Whether it is a revisit: its content is that of an earlier capture.
     pub is_revisit: bool,
 }
 
-/// Which column stands where.
+/// The columns of a CDX file, by their letters.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CdxColumns(Vec<char>);
 
 impl CdxColumns {
-    /// The columns that a first line names; none if it is no such line.
+    /// Parses the header line. None if the line is no header.
     pub fn of_header(line: &str) -> Option<Self> {
         let names = line.trim_start().strip_prefix("CDX ")?;
         Some(Self::of_names(names))
@@ -46,7 +47,7 @@ impl CdxColumns {
         Self(names.split_whitespace().filter_map(|name| name.chars().next()).collect())
     }
 
-    /// The capture that a line tells of.
+    /// Parses the line of a capture.
     pub fn entry(&self, line: &str) -> Option<CdxEntry> {
         if line.len() > LINE_BYTES_MAX {
             return None;
@@ -97,7 +98,8 @@ fn json_entry(before: &str, json: &str) -> Option<CdxEntry> {
     })
 }
 
-/// The moment that digits name: year, month, day, hour, minute, second and perhaps milliseconds; what is missing is the first.
+/// Parses a time in digits: year, month, day, hour, minute, second and optional milliseconds. Missing parts
+/// have their lowest value.
 pub fn moment(digits: &str) -> Option<Timestamp> {
     let is_date = (4..=17).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     if !is_date {
@@ -173,7 +175,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_line_is_no_panic(line in ".{0,200}", header in "( CDX )?[A-Za-z ]{0,30}", digits in "[0-9]{0,20}") {
+        fn any_line_is_no_panic(
+            line in ".{0,200}",
+            header in "( CDX )?[A-Za-z ]{0,30}",
+            digits in "[0-9]{0,20}",
+        ) {
             let columns = CdxColumns::of_header(&header).unwrap_or_default();
             let _ = columns.entry(&line);
             let _ = columns.entry(&format!("a {digits} http://a.example/ b c d e f g h i"));

@@ -1,7 +1,7 @@
-//! What a file to import is, by what it begins with.
+//! Detection of the type of a file to import, from its first bytes.
 //!
 //! # Promises
-//! - Any bytes are some kind of file; nothing is unpacked beyond what the kind shows in.
+//! - Any bytes have some type. No more is decompressed than the detection needs.
 
 use std::io::Read as _;
 
@@ -9,28 +9,28 @@ use flate2::read::MultiGzDecoder;
 
 use super::cdx::CdxColumns;
 
-/// Bytes that tell the kind.
+/// Number of bytes that the detection reads.
 const START: usize = 64 << 10;
 
-/// What a file is.
+/// The type of a file to import.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum FileKind {
-    /// Records of web archives.
+    /// A WARC file: records of a web archive.
     Warc,
-    /// An index of web archives, CDX or CDXJ.
+    /// A CDX or CDXJ file: an index of a web archive.
     Cdx,
     /// A sitemap.
     Sitemap,
-    /// One URL on each line.
+    /// A list with one URL per line.
     Urls,
 }
 
 impl FileKind {
-    /// The kind of a file that begins with these bytes.
+    /// Detects the type of a file that begins with these bytes.
     pub fn of(start: &[u8]) -> Self {
         if start.starts_with(&[0x1f, 0x8b]) {
             let mut plain = Vec::new();
-            // What can be unpacked of a beginning that is cut is enough.
+            // The input is truncated: what can be decompressed of it is enough.
             let _ = MultiGzDecoder::new(start).take(START as u64).read_to_end(&mut plain);
             return Self::of_plain(&plain);
         }

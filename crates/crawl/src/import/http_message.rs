@@ -1,19 +1,19 @@
-//! The response in a record of a WARC file: its head, and its body without transfer encoding.
+//! Parser of the HTTP response in a WARC record: its head, and its body without transfer encoding.
 //!
-//! Some programs keep a body as it came over the wire, in chunks, and some without them and with the header still there: a body that is not in
-//! chunks is taken as it is.
+//! Some programs store a body in chunks, as it was transferred. Others store it without chunks but leave the
+//! header in place. A body that is not chunked is therefore taken as it is.
 //!
 //! # Promises
-//! - Any bytes are read without a panic; nothing grows beyond the bytes that were given.
+//! - Any bytes are parsed without a panic. The result is never larger than the given bytes.
 
 use bytes::Bytes;
 use freshet_fetch::web::{Response, decoded};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// Headers that are read of one response.
+/// Maximum number of headers of a response. Further ones are ignored.
 const HEADERS_MAX: usize = 1000;
 
-/// The response that a block holds; none if it holds no such thing.
+/// Parses the response in a block. None if the block is no response.
 pub fn response(block: &[u8]) -> Option<Response> {
     let (head, body) = split(block)?;
     let status = status(head)?;
@@ -28,7 +28,7 @@ pub fn response(block: &[u8]) -> Option<Response> {
     Some(Response { status, head: head.to_vec(), headers, raw_body: Bytes::from(raw), body, truncated: None })
 }
 
-/// Head with its empty line, and body.
+/// Splits a block into its head, with the empty line, and its body.
 fn split(block: &[u8]) -> Option<(&[u8], &[u8])> {
     let ends = [b"\r\n\r\n".as_slice(), b"\n\n"];
     let end = ends
@@ -58,7 +58,8 @@ fn headers(head: &[u8]) -> HeaderMap {
     headers
 }
 
-/// A body taken out of its chunks (RFC 9112, 7.1); none if it is not in chunks. One that breaks off is kept as far as it goes.
+/// Decodes a chunked body (RFC 9112, 7.1). None if it is not chunked. A body that breaks off is decoded as
+/// far as it goes.
 pub fn without_chunks(mut body: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::with_capacity(body.len());
     let mut is_first = true;
@@ -79,9 +80,9 @@ pub fn without_chunks(mut body: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// The size that the line at the start of these bytes says.
+/// Takes the chunk size in the line at the start of these bytes.
 fn take_size(body: &mut &[u8]) -> Option<usize> {
-    /// The longest line of a size, with extensions.
+    /// Maximum length of that line, with extensions.
     const LINE_MAX: usize = 1024;
     let end = body.iter().take(LINE_MAX).position(|byte| *byte == b'\n')?;
     let line = std::str::from_utf8(&body[..end]).ok()?;
@@ -107,7 +108,8 @@ mod tests {
     fn bodies_come_out_of_their_chunks_and_codings() {
         check(b"HTTP/1.1 200 OK\r\n\r\nhello", Some((200, b"hello")));
         check(b"HTTP/1.0 404 Not Found\nA: b\n\ngone", Some((404, b"gone")));
-        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\nhello\r\n6\r\n world\r\n0\r\n\r\n";
+        let chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;x=y\r\n\
+                        hello\r\n6\r\n world\r\n0\r\n\r\n";
         check(chunked, Some((200, b"hello world")));
         check(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nhello", Some((200, b"hello")));
         check(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\nhello", Some((200, b"hello")));
@@ -119,7 +121,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_no_panic(body in prop::collection::vec(any::<u8>(), 0..200), sizes in "([0-9a-f]{0,20}\r?\n.{0,5}){0,4}") {
+        fn any_bytes_are_no_panic(
+            body in prop::collection::vec(any::<u8>(), 0..200),
+            sizes in "([0-9a-f]{0,20}\r?\n.{0,5}){0,4}",
+        ) {
             let _ = response(&body);
             let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Encoding: br\r\n\r\n";
             let _ = response(&[head.as_slice(), &body].concat());

@@ -1,15 +1,17 @@
-//! Files of other programs become URLs, visits and versions of the stores.
+//! Importer: turns the files of other programs into URLs, visits and versions of the stores.
 //!
-//! Captures of WARC files are taken in the order of their time, whatever files they stand in, and treated as if we had made the visit then: the copy
-//! is compared with the one before, kept as a version, its links are followed. An index has no content: its captures are visits, and a change is
-//! another digest.
+//! Captures of WARC files are imported in order of time, across all files, as if we had made the visits then:
+//! each is compared with the copy before it, stored as a version, and its links are followed. An index has no
+//! content: its captures become visits, and a different digest means a change.
 //!
 //! # Promises
-//! - Only captures later than the last known visit to their page count: importing a file twice changes nothing.
-//! - What cannot be read is counted and named; what could be read before it is kept.
+//! - Only captures later than the last known visit to their page are imported. So importing a file twice
+//!   changes nothing.
+//! - What cannot be read is counted and named. What was read before it is kept.
 //!
 //! # Departures
-//! Records within one large gzip member cannot be read out of order: such files are taken in the order in which they stand.
+//! Records within one large gzip member cannot be read in another order. The captures of such files are
+//! imported in file order.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
@@ -41,24 +43,24 @@ use crate::settings::Settings;
 use crate::visit::{Finding, PageVisit, Reason, Visit};
 use crate::writer::{Admission, ImportedVisit, Writer};
 
-/// Visits that are committed in one step.
+/// Number of visits per commit.
 const VISITS_PER_COMMIT: usize = 256;
-/// URLs of lists that are committed in one step.
+/// Number of URLs of lists per commit.
 const URLS_PER_COMMIT: usize = 4_096;
 
-/// Bytes of a sitemap file, packed, at most.
+/// Maximum size of a sitemap file, as stored, in bytes.
 const SITEMAP_BYTES_MAX: u64 = 64 << 20;
 
-/// What was imported.
+/// The result of an import.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Imported {
     /// URLs of lists and sitemaps.
     pub urls: u64,
-    /// Visits.
+    /// Imported visits.
     pub visits: u64,
-    /// Of them, visits with their content.
+    /// Imported visits with content.
     pub with_content: u64,
-    /// What was left out, by reason.
+    /// Number of items that were left out, by reason.
     pub left_out: BTreeMap<String, u64>,
     /// Files that could not be read to their end, and why.
     pub faults: Vec<String>,
@@ -70,7 +72,7 @@ impl Imported {
     }
 }
 
-/// Why an import ended.
+/// Why an import failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// A file cannot be opened or read.
@@ -78,18 +80,18 @@ pub enum ImportError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The crawl cannot be opened or written.
     #[error(transparent)]
     Crawl(#[from] CrawlError),
-    /// The stores refused.
+    /// The stores refused an operation.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A capture that can be read again at its place.
+/// Location of a capture that can be read again on its own.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Capture {
     time: Timestamp,
@@ -97,22 +99,22 @@ struct Capture {
     offset: u64,
 }
 
-/// Takes files into a crawl that does not run.
+/// Imports files into a crawl that does not run.
 pub struct Importer {
     writer: Writer,
     module: CrawlModule,
     now: Timestamp,
-    /// Pages with a visit that is not committed yet.
+    /// Pages with an uncommitted visit.
     in_step: HashSet<PageNumber>,
-    /// URLs of lists that are not committed yet.
+    /// Number of uncommitted URLs of lists.
     urls_in_step: usize,
-    /// The digest that an index told last, by page.
+    /// The last digest of each page in an index.
     digests: HashMap<PageNumber, String>,
     imported: Imported,
 }
 
 impl Importer {
-    /// Opens the directory of a crawl, or begins one. To be called within a tokio runtime.
+    /// Opens the directory of a crawl, or creates one. Must be called within a tokio runtime.
     pub fn open(settings: &Settings, clock: Arc<Clock>) -> Result<Self, ImportError> {
         let web = Web::new(settings.web.clone()).map_err(CrawlError::from)?;
         let admission = Admission::new(settings).map_err(CrawlError::from)?;
@@ -127,7 +129,7 @@ impl Importer {
         Ok(Self { writer, module, now, in_step, urls_in_step: 0, digests, imported: Imported::default() })
     }
 
-    /// Takes in files, and closes the crawl.
+    /// Imports files, and closes the crawl.
     pub fn import(mut self, paths: &[PathBuf]) -> Result<Imported, ImportError> {
         let mut captures = Vec::new();
         for (file, path) in paths.iter().enumerate() {
@@ -183,7 +185,7 @@ impl Importer {
         let mut body = Vec::new();
         let file = File::open(path).map_err(failed(path))?;
         file.take(SITEMAP_BYTES_MAX).read_to_end(&mut body).map_err(failed(path))?;
-        // Where it was found is not known: what it lists is complete by itself.
+        // The sitemap's own URL is unknown. A placeholder will do, since its URLs are absolute.
         let Ok(base) = self.module.canonical.of("http://sitemap.invalid/sitemap.xml") else { return Ok(()) };
         let read = sitemap::read(&base, None, &body, &self.module.canonical);
         for listed in &read.pages {
@@ -242,7 +244,8 @@ impl Importer {
         self.count_visit(page)
     }
 
-    /// Finds the captures of a WARC file; takes those in at once that cannot be read again alone.
+    /// Finds the captures of a WARC file. Captures that cannot be read again on their own are imported at
+    /// once.
     fn survey(&mut self, path: &Path, file: usize, captures: &mut Vec<Capture>) -> Result<(), ImportError> {
         let source = BufReader::new(File::open(path).map_err(failed(path))?);
         let result = WarcFile::new(source, 0).and_then(|mut warc| {
@@ -272,7 +275,7 @@ impl Importer {
         }
     }
 
-    /// Takes records in the order in which they stand.
+    /// Imports records in file order.
     fn take_in_order<R: io::BufRead>(
         &mut self,
         path: &Path,
@@ -351,7 +354,7 @@ impl Importer {
         self.count_visit(page)
     }
 
-    /// The page of a URL that was captured, if the capture is later than all that is known of it.
+    /// The page of a captured URL, if the capture is later than its last known visit.
     fn page_for(
         &mut self,
         text: &str,
@@ -368,7 +371,7 @@ impl Importer {
             self.imported.leave_out("captures of URLs that are not kept");
             return Ok(None);
         };
-        // A visit is compared with the copy before it, which must be in its place.
+        // A visit is compared with the copy before it, which must have been committed.
         if self.in_step.contains(&page) {
             self.commit()?;
         }
@@ -397,7 +400,7 @@ impl Importer {
         self.imported.faults.push(format!("{}: {fault}", path.display()));
     }
 
-    /// A line, unless the file cannot be read further.
+    /// A line of a file. On an error a fault is recorded.
     fn readable(&mut self, path: &Path, line: io::Result<String>) -> Option<String> {
         line.map_err(|error| self.imported.faults.push(format!("{}: {error}", path.display()))).ok()
     }
@@ -415,7 +418,7 @@ fn kind_of(path: &Path) -> Result<FileKind, ImportError> {
     Ok(FileKind::of(&start))
 }
 
-/// The lines of a file, unpacked if it is packed; those that are too long are empty.
+/// The lines of a file, decompressed if needed. Lines that are too long are returned empty.
 fn lines(path: &Path) -> Result<impl Iterator<Item = io::Result<String>>, ImportError> {
     let mut file = BufReader::new(File::open(path).map_err(failed(path))?);
     let is_packed = file.fill_buf().map_err(failed(path))?.starts_with(&[0x1f, 0x8b]);
@@ -431,7 +434,7 @@ fn next_line(reader: &mut Box<dyn io::BufRead>) -> io::Result<Option<String>> {
         return Ok(None);
     }
     if line.len() > LINE_BYTES_MAX {
-        // The rest of it is passed over piece by piece.
+        // Skip the rest of the line piece by piece.
         while !line.ends_with(b"\n") {
             line.clear();
             if reader.by_ref().take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)? == 0 {

@@ -1,11 +1,11 @@
-//! What others collected, taken in: learning starts with history.
+//! Import of data that other programs collected, so that a crawl starts with a history.
 //!
 //! In reading order:
-//! - [`importer`]: files become URLs, visits and versions of the stores.
-//! - [`file_kind`]: what a file is: a WARC, an index, a sitemap, a list of URLs.
-//! - [`warc_file`]: the records of a WARC file that another program wrote.
-//! - [`http_message`]: the response in such a record.
-//! - [`cdx`]: a line of an index, in CDX or CDXJ.
+//! - [`importer`]: turns files into URLs, visits and versions of the stores;
+//! - [`file_kind`]: detects the type of a file: a WARC file, an index, a sitemap, a list of URLs;
+//! - [`warc_file`]: reads the records of a WARC file that another program wrote;
+//! - [`http_message`]: parses the HTTP response in such a record;
+//! - [`cdx`]: parses a line of an index, in CDX or CDXJ.
 
 pub mod cdx;
 pub mod file_kind;

@@ -1,9 +1,11 @@
-//! The records of a WARC file that another program wrote: WARC 0.17 to 1.1, plain, compressed record by record, or compressed as a whole.
+//! Reader of WARC files that another program wrote: WARC 0.17 to 1.1, uncompressed, compressed record by
+//! record, or compressed as a whole.
 //!
 //! # Promises
-//! - Any bytes are read without a panic, in bounded memory: heads beyond 64 KiB and blocks beyond 4 GiB are faults, and of a
-//!   block no more than 64 MiB is kept.
-//! - A record that begins a gzip member, or stands in a plain file, tells its byte, so that it can be read again alone.
+//! - Any bytes are read without a panic and in bounded memory. Heads beyond 64 KiB and blocks beyond 4 GiB
+//!   are faults, and of a block no more than 64 MiB is kept.
+//! - A record that begins a gzip member, or is in an uncompressed file, has its offset, so that it can be
+//!   read again on its own.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,28 +13,29 @@ use flate2::bufread::GzDecoder;
 use freshet_protocol::time::Timestamp;
 use freshet_store::collection::gzip::Counted;
 
-/// Bytes of a record's head, at most.
+/// Maximum size of a record's head, in bytes.
 pub const HEAD_BYTES_MAX: usize = 64 << 10;
 
 /// Bytes of a block that are kept.
 pub const BLOCK_BYTES_KEPT: u64 = 64 << 20;
 
-/// Bytes that a block may say it has.
+/// Maximum size that a record may declare for its block, in bytes.
 pub const BLOCK_BYTES_MAX: u64 = 4 << 30;
 
-/// Empty lines that may stand between two records.
+/// Maximum number of empty lines between two records.
 const EMPTY_LINES_MAX: usize = 64;
 
-/// A record.
+/// A record of a WARC file.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ForeignRecord {
-    /// The byte of the file at which it can be read again; none if it stands within a gzip member.
+    /// Offset in the file at which it can be read again. None if it is inside a gzip member, after its first
+    /// record.
     pub offset: Option<u64>,
-    /// The fields of its head, in their order.
+    /// The fields of its head, in order.
     pub fields: Vec<(String, String)>,
     /// Its block, as far as it is kept.
     pub block: Vec<u8>,
-    /// Whether its block was longer than is kept.
+    /// Whether its block was longer than what is kept.
     pub is_cut: bool,
 }
 
@@ -43,17 +46,17 @@ impl ForeignRecord {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// What kind of record it is, such as `response`.
+    /// Its type, such as `response`.
     pub fn kind(&self) -> &str {
         self.field("WARC-Type").unwrap_or_default()
     }
 
-    /// The URL that it is about. Some programs put it between angle brackets.
+    /// Its target URL. Some programs put it between angle brackets.
     pub fn url(&self) -> &str {
         self.field("WARC-Target-URI").unwrap_or_default().trim_start_matches('<').trim_end_matches('>')
     }
 
-    /// When it was made.
+    /// Its time.
     pub fn time(&self) -> Option<Timestamp> {
         Timestamp::from_iso(self.field("WARC-Date")?)
     }
@@ -62,18 +65,18 @@ impl ForeignRecord {
 /// Why a file cannot be read further.
 #[derive(Debug, thiserror::Error)]
 pub enum WarcFault {
-    /// The system, or the compression.
+    /// Reading or decompressing failed.
     #[error("it cannot be read at byte {offset}: {source}")]
     Read {
-        /// Where.
+        /// Offset in the file.
         offset: u64,
-        /// What was said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is no WARC, or no longer one.
+    /// It is not a WARC file, or no longer one.
     #[error("at byte {offset}: {reason}")]
     Malformed {
-        /// Where.
+        /// Offset in the file.
         offset: u64,
         /// What is wrong.
         reason: &'static str,
@@ -84,9 +87,9 @@ pub enum WarcFault {
 #[derive(Debug)]
 pub struct WarcFile<R: BufRead> {
     input: Input<R>,
-    /// The byte at which the member, or the plain record, begins.
+    /// Offset of the current gzip member, or of the current uncompressed record.
     start: u64,
-    /// Whether a record was read of the member.
+    /// Whether a record of the current member was read.
     is_within: bool,
 }
 
@@ -98,14 +101,14 @@ enum Input<R: BufRead> {
 }
 
 impl<R: BufRead> WarcFile<R> {
-    /// A file that begins at this byte of its source.
+    /// Creates a reader for a file that begins at this offset of its source.
     pub fn new(source: R, offset: u64) -> Result<Self, WarcFault> {
         let mut file = Self { input: Input::Ended, start: offset, is_within: false };
         file.begin(Counted::new(source, offset))?;
         Ok(file)
     }
 
-    /// The next record; none at the end.
+    /// Reads the next record. None at the end.
     pub fn next_record(&mut self) -> Result<Option<ForeignRecord>, WarcFault> {
         loop {
             let offset = self.offset();
@@ -213,13 +216,13 @@ fn read_fields(
                 value.push_str(text.trim());
             }
             (_, Some((name, value))) => fields.push((name.trim().to_owned(), value.trim().to_owned())),
-            // A line without a name says nothing.
+            // A line without a name is ignored.
             _ => {}
         }
     }
 }
 
-/// A line without its end; none at the end of the input.
+/// Reads a line without its end. None at the end of the input.
 fn read_line(reader: &mut impl BufRead, offset: u64, left: &mut usize) -> Result<Option<Vec<u8>>, WarcFault> {
     let mut line = Vec::new();
     let count = reader
@@ -248,7 +251,8 @@ mod tests {
 
     fn record(kind: &str, block: &str) -> String {
         format!(
-            "WARC/1.0\r\nWARC-Type: {kind}\r\nwarc-target-uri: <http://a.example/>\r\nWARC-Date: 2020-01-02T03:04:05Z\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            "WARC/1.0\r\nWARC-Type: {kind}\r\nwarc-target-uri: <http://a.example/>\r\n\
+             WARC-Date: 2020-01-02T03:04:05Z\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
             block.len()
         )
     }
@@ -294,7 +298,7 @@ mod tests {
             assert_eq!(records[1].time().map(Timestamp::iso).as_deref(), Some("2020-01-02T03:04:05.000Z"));
             assert_eq!(records[1].block, b"HTTP/1.1 200 OK\r\n\r\nhello");
             for (record, offset) in records.iter().zip(offsets) {
-                // The empty lines after a plain record belong to the next.
+                // The offset of an uncompressed record may include the empty lines before it.
                 assert!(
                     record.offset == offset || record.offset == offset.map(|offset| offset - 4),
                     "{record:?}"

@@ -1,4 +1,5 @@
-//! What is to be done at a given time, whatever the policy says: pins, retries, lists and rules of sites.
+//! Calendar: orders that are due at a given time, whatever the policy says: pins, retries, lists and rules of
+//! sites.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,11 +8,12 @@ use freshet_protocol::time::Timestamp;
 
 use crate::visit::Order;
 
-/// Orders by the time at which they are due.
+/// A queue of orders by due time.
 #[derive(Debug, Default)]
 pub struct Calendar {
     entries: BinaryHeap<Reverse<Entry>>,
-    /// Orders put in so far: of those due at the same time the first put in comes first.
+    /// Number of orders added so far. Orders that are due at the same time are taken in the order they were
+    /// added.
     count: u64,
 }
 
@@ -43,19 +45,19 @@ impl Ord for Entry {
 }
 
 impl Calendar {
-    /// Puts an order in.
+    /// Adds an order.
     pub fn add(&mut self, due: Timestamp, order: Order) {
         self.count += 1;
         self.entries.push(Reverse(Entry { due, count: self.count, order }));
     }
 
-    /// Takes an order that is due.
+    /// Takes the next order, if it is due.
     pub fn take_due(&mut self, now: Timestamp) -> Option<Order> {
         let due = self.entries.peek().is_some_and(|Reverse(entry)| entry.due <= now);
         due.then(|| self.entries.pop()).flatten().map(|Reverse(entry)| entry.order)
     }
 
-    /// When the next order is due.
+    /// Due time of the next order.
     pub fn next_due(&self) -> Option<Timestamp> {
         self.entries.peek().map(|Reverse(entry)| entry.due)
     }

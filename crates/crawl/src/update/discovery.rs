@@ -1,14 +1,17 @@
-//! Pages that were admitted and never visited, the best of each site first, and sites in turn.
+//! Discovery queue: pages that were admitted and never visited, the best of each site first, and sites in
+//! turn.
 //!
-//! Sites take turns so that a large one does not hide the others; within a site the page with the highest priority goes
-//! first, and of equal ones that which was found first: breadth-first where priority falls with depth (**thesis** 2.4, 4.2).
+//! Sites take turns so that a large site does not crowd out the others. Within a site the page with the
+//! highest priority goes first, and among equals the one that was found first. This is breadth-first where
+//! priority falls with depth (**thesis** 2.4, 4.2).
 //!
-//! In a crawl about a topic hot pages, whose priority is [`HOT_QUEUE`] or nearly so, go before all others, whatever their sites: the
-//! two queues of the **thesis**, 2.5.4. A page that is raised stands in the queue twice; it is taken once.
+//! In a crawl about a topic, hot pages, whose priority is about [`HOT_QUEUE`] or higher, go before all
+//! others, whatever their sites: the two queues of the **thesis**, 2.5.4. A raised page has several entries
+//! in the queue; it is taken once.
 //!
 //! # Promises
 //! - A page is taken once, however often it was raised.
-//! - No page that is not hot is taken while a hot one waits at a site that has room.
+//! - No other page is taken while a hot one waits at a site that has room.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -16,7 +19,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use freshet_partition::topic::HOT_QUEUE;
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 
-/// Pages that one site may take when it is its turn.
+/// Maximum number of pages that a site may take per turn.
 const TURN: usize = 4;
 
 /// All pages that wait for their first visit.
@@ -26,9 +29,9 @@ pub struct Discovery {
     /// Sites with pages, in the order of their turns.
     turns: VecDeque<SiteNumber>,
     pages: usize,
-    /// Entries of hot pages.
+    /// Number of entries of hot pages.
     hot: usize,
-    /// Pages that stand in a queue more than once: how often, and whether they were taken.
+    /// Pages with more than one entry: the number of entries, and whether the page was taken.
     raised: HashMap<PageNumber, (u32, bool)>,
 }
 
@@ -38,12 +41,12 @@ struct Waiting {
     has_turn: bool,
 }
 
-/// How soon a page is visited first: higher is sooner.
+/// Priority of a page's first visit: higher is sooner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Priority(f32);
 
 impl Priority {
-    /// Whether it is one of the hot queue; depth takes away less than half of what that gives.
+    /// Whether it belongs to the hot queue. Depth takes away less than half of the bonus.
     fn is_hot(self) -> bool {
         HOT_QUEUE / 2.0 < self.0
     }
@@ -64,13 +67,13 @@ impl Ord for Priority {
 }
 
 impl Discovery {
-    /// A page waits for its first visit.
+    /// Adds a page that waits for its first visit.
     pub fn add(&mut self, site: SiteNumber, page: PageNumber, priority: f32) {
         self.pages += 1;
         self.put(site, page, Priority(priority));
     }
 
-    /// A page that waits for its first visit is visited sooner.
+    /// Raises the priority of a page that waits for its first visit.
     pub fn raise(&mut self, site: SiteNumber, page: PageNumber, priority: f32) {
         self.raised.entry(page).or_insert((1, false)).0 += 1;
         self.put(site, page, Priority(priority));
@@ -90,7 +93,7 @@ impl Discovery {
         }
     }
 
-    /// Takes at most `wanted` pages, from no site more than `room` says.
+    /// Takes at most `wanted` pages, and from each site at most as many as `room` allows.
     pub fn take(
         &mut self,
         wanted: usize,
@@ -149,12 +152,12 @@ impl Discovery {
         }
     }
 
-    /// A site and the priority of its best page, if that is hot.
+    /// A site and the priority of its best page, if that page is hot.
     fn hottest(&mut self, site: SiteNumber) -> Option<(Priority, Reverse<SiteNumber>)> {
         self.best(site).filter(|priority| priority.is_hot()).map(|priority| (priority, Reverse(site)))
     }
 
-    /// The priority of the page of a site that goes first. What was taken before is dropped.
+    /// The priority of the first page of a site. Drops entries of pages that were taken before.
     fn best(&mut self, site: SiteNumber) -> Option<Priority> {
         loop {
             let (priority, Reverse(page)) = *self.sites[site.0 as usize].pages.peek()?;
@@ -165,14 +168,14 @@ impl Discovery {
         }
     }
 
-    /// Takes the page of a site that goes first.
+    /// Takes the first page of a site.
     fn pop(&mut self, site: SiteNumber) -> Option<PageNumber> {
         self.best(site)?;
         self.pages -= 1;
         self.drop_first(site)
     }
 
-    /// Drops the entry of a site that goes first; its page is taken.
+    /// Drops the first entry of a site, and marks its page as taken.
     fn drop_first(&mut self, site: SiteNumber) -> Option<PageNumber> {
         let (priority, Reverse(page)) = self.sites[site.0 as usize].pages.pop()?;
         self.hot -= usize::from(priority.is_hot());
@@ -185,7 +188,7 @@ impl Discovery {
         Some(page)
     }
 
-    /// Pages that wait.
+    /// Number of waiting pages.
     pub fn pages(&self) -> usize {
         self.pages
     }

@@ -1,8 +1,10 @@
-//! Every policy driven as a crawl drives it, while pages are found, leave and come back the whole time.
+//! Tests of every policy, driven as a crawl drives it while pages are found, leave and come back all the
+//! time.
 //!
-//! A crawl finds pages in the middle of a cycle, visits them at any moment, in another order than they were chosen in or not at all, and its
-//! clock may stand still or leap. A policy must bear all of it, go on choosing pages, and leave nothing behind that a fold over the
-//! visits would not tell: a crawl that is started again goes on as it would have gone on.
+//! A crawl finds pages in the middle of a cycle. It visits them at any moment, in another order than they
+//! were chosen or not at all, and its clock may stand still or leap. A policy must cope with all of it, go on
+//! choosing pages, and keep no state that a fold over the visits would not restore: a restarted crawl goes on
+//! as it would have without the restart.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
@@ -28,25 +30,25 @@ use crate::visit::{Order, Reason};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-/// Seeds of each policy.
+/// Number of seeds per policy.
 const SEEDS: u64 = 2;
-/// Ticks in a cycle of a steady policy, as a crawl has them.
+/// Ticks in a cycle of a steady policy, as in a crawl.
 const STEADY_STEPS: i64 = 28;
 
-/// Every policy that has a name, as a crawl takes it.
+/// All named policies, as a crawl accepts them.
 fn names() -> impl Iterator<Item = PolicyName> {
     let others = other_names().into_iter().map(|name| name.parse().expect("a policy"));
     PolicyName::all().into_iter().chain(others)
 }
 
-/// A policy for cycles of a day, and the length of its ticks.
+/// A policy with cycles of a day, and the length of its ticks in milliseconds.
 fn policy(name: &PolicyName, seed: u64) -> (Box<dyn Policy>, i64) {
     let name = name.clone().settled(Form::Steady);
     let tick = if name.form() == Form::Steady { DAY / STEADY_STEPS } else { DAY };
     (name.build(&Setting { cycle: Days::new(1.0), budget_share: 0.5, seed }), tick)
 }
 
-/// A clock that stands still, creeps, walks and leaps.
+/// Advances a clock that stands still, creeps, walks and leaps.
 fn later(now: Timestamp, rng: &mut ChaCha8Rng) -> Timestamp {
     now.plus_millis(match rng.random_range(0..100) {
         0..20 => 0,
@@ -56,14 +58,14 @@ fn later(now: Timestamp, rng: &mut ChaCha8Rng) -> Timestamp {
     })
 }
 
-/// A crawl with its web.
+/// A crawl with its simulated web.
 struct Crawl {
     module: UpdateModule,
     rng: ChaCha8Rng,
     now: Timestamp,
     sites: u32,
     pages: u32,
-    /// Pages of which we hold a copy, and their sites.
+    /// Pages that we have a copy of, and their sites.
     copies: BTreeMap<PageNumber, SiteNumber>,
     under_way: Vec<Assignment>,
     visits: u32,
@@ -105,13 +107,13 @@ impl Crawl {
         self.module.hear(event, self.now);
     }
 
-    /// One of the pages of which we hold a copy.
+    /// A random page that we have a copy of.
     fn any_copy(&mut self) -> Option<(PageNumber, SiteNumber)> {
         let place = self.rng.random_range(0..self.copies.len().max(1));
         self.copies.iter().nth(place).map(|(page, site)| (*page, *site))
     }
 
-    /// What happens beside the visits of the policy.
+    /// Simulates what happens besides the visits of the policy.
     fn live(&mut self) {
         if self.sites == 0 || self.rng.random_bool(0.02) {
             let site = SiteNumber(self.sites);
@@ -148,7 +150,7 @@ impl Crawl {
         }
     }
 
-    /// Takes what the module orders.
+    /// Takes the orders of the module.
     fn take_orders(&mut self) {
         while self.under_way.len() < 24 {
             match self.module.next(self.now) {
@@ -162,7 +164,7 @@ impl Crawl {
         }
     }
 
-    /// Some of the visits under way end, in any order.
+    /// Ends some of the visits in progress, in any order.
     fn end_visits(&mut self) {
         for _ in 0..self.rng.random_range(0..=self.under_way.len()) {
             let place = self.rng.random_range(0..self.under_way.len());
@@ -199,7 +201,7 @@ impl Crawl {
         let (prompted, bytes_expected) = (reason.is_prompted(), self.rng.random_range(1.0..1e6));
         self.hear(Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds: None });
         if outcome == Outcome::Gone {
-            // It is asked for again, and may be there again.
+            // The page is requested again, and may be back.
             self.copies.remove(&page);
             self.hear(Event::Unsettled { page, site, is_first: false, again });
         }
@@ -231,7 +233,7 @@ fn every_policy_lives_with_pages_that_come_and_go_at_any_moment() {
     }
 }
 
-/// What a policy is told.
+/// An input of a policy.
 #[derive(Clone, Debug)]
 enum PolicyEvent {
     Copied(PageNumber, SiteNumber),
@@ -256,7 +258,7 @@ fn tell(refresh: &mut Refresh, event: &PolicyEvent, time: Timestamp) {
     }
 }
 
-/// A policy that lives through a history, and what it was told in it.
+/// A policy that lives through a history, and its inputs so far.
 struct Life {
     refresh: Refresh,
     rng: ChaCha8Rng,
@@ -266,7 +268,7 @@ struct Life {
     found: u32,
 }
 
-/// Visits that there are for each tick.
+/// Number of visits per tick.
 fn budget(tick: i64) -> usize {
     (40 * tick / DAY).max(2) as usize
 }
@@ -306,7 +308,7 @@ impl Life {
                 let importance = self.rng.random_range(0.0..9.0);
                 self.tell(PolicyEvent::Weighed(page, importance));
             }
-            // Somebody else visits it.
+            // Visited for another reason than the policy.
             4 => self.tell(PolicyEvent::Visited(page, Outcome::Unchanged)),
             _ => {}
         }
@@ -319,7 +321,7 @@ impl Life {
             let outcome = match self.rng.random_range(0..30) {
                 0 => Outcome::Gone,
                 1 | 2 => Outcome::Failed,
-                // It was on its way already, or its user wants it left alone.
+                // In progress already, or excluded by its user.
                 3 => continue,
                 4..12 => Outcome::Changed,
                 _ => Outcome::Unchanged,
@@ -328,7 +330,7 @@ impl Life {
         }
     }
 
-    /// What is waiting for room is visited.
+    /// Visits the pages that still wait for room.
     fn drain(&mut self) {
         (0..self.found).for_each(|site| self.refresh.set_room(SiteNumber(site), u32::MAX));
         loop {
@@ -343,7 +345,7 @@ impl Life {
     }
 }
 
-/// Pages that are chosen in the tick that begins now.
+/// The pages that are chosen in the tick that begins now.
 fn choose_all(refresh: &mut Refresh, now: Timestamp, budget: usize, sites: u32) -> Vec<PageNumber> {
     refresh.begin_tick(now, budget);
     (0..sites).for_each(|site| refresh.set_room(SiteNumber(site), u32::MAX));
@@ -376,7 +378,7 @@ fn a_policy_that_is_told_of_a_past_goes_on_as_the_one_that_lived_through_it() {
             told.begin_tick(*time, budget);
             tell(&mut told, event, *time);
         }
-        // What was chosen and not visited is given up by then.
+        // By then the policies have dropped pages that were chosen and not visited.
         let mut now = life.now.plus_millis(HOUR);
         let (mut same, mut all, mut worst) = (0, 0, 0.0_f64);
         for _ in 0..6 {
@@ -397,11 +399,11 @@ fn a_policy_that_is_told_of_a_past_goes_on_as_the_one_that_lived_through_it() {
         }
         println!("  {same} of {all} pages are chosen by both, {worst:.4} apart");
         assert!(all > 0, "no page is chosen");
-        // Our own policy also learns from ticks in which nothing happened, of which a past does not tell:
-        // `tests/restart_story.rs` holds it against itself in a whole crawl.
+        // Our own policy also learns from ticks in which nothing happened, which a replayed history does not
+        // contain. `tests/restart_story.rs` compares it with itself in a whole crawl.
         let is_ours = name.to_string().contains("freshet");
         assert!(is_ours || worst < 1e-9, "what is believed of a page is another {worst}");
-        // Chance and the phase of an interval are not kept.
+        // Random draws and the phase of an interval are not restored.
         let is_steady = name.form() == Form::Steady;
         let is_by_chance = name.to_string().contains("random");
         assert!(

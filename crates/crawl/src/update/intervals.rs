@@ -1,7 +1,7 @@
-//! Shortest and longest intervals between two visits to a page, by patterns that a user wrote.
+//! Minimum and maximum intervals between two visits to a page, by patterns that a user wrote.
 //!
-//! The policy decides within them. A page that it wants too early waits until the shortest interval has passed; one that it
-//! has left alone for the longest is visited whatever it is worth.
+//! The policy decides within them. A page that it chooses too early waits until the minimum interval has
+//! passed. A page that it has not visited for the maximum interval is visited whatever the policy says.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use freshet_protocol::time::Timestamp;
 
 use crate::settings::IntervalRule;
 
-/// The rules, and where the pages stand that they bind.
+/// The rules, and the state of the pages that they apply to.
 #[derive(Debug, Default)]
 pub struct Intervals {
     rules: Vec<(IntervalRule, Pattern)>,
     pages: HashMap<PageNumber, Bound>,
 }
 
-/// Milliseconds between two visits, and when the last was.
+/// The intervals of a page in milliseconds, and the time of its last visit.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     shortest: i64,
@@ -29,18 +29,18 @@ struct Bound {
 }
 
 impl Intervals {
-    /// Rules, the first that matches a page holds for it.
+    /// Creates the rules. The first that matches a page applies to it.
     pub fn new(rules: &[IntervalRule]) -> Result<Self, BadPattern> {
         let rules = rules.iter().map(|rule| Ok((rule.clone(), Pattern::new(&rule.path)?)));
         Ok(Self { rules: rules.collect::<Result<_, _>>()?, pages: HashMap::new() })
     }
 
-    /// Whether there is any rule.
+    /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
     }
 
-    /// A page was visited for the first time. When it must be visited again at the latest.
+    /// Records the first visit to a page. Returns when the page must be visited again at the latest.
     pub fn know(&mut self, page: PageNumber, url: &PageUrl, now: Timestamp) -> Option<Timestamp> {
         let (rule, _) = self.rules.iter().find(|(rule, pattern)| {
             rule.site.as_ref().is_none_or(|site| names_site(site, url)) && pattern.matches(url)
@@ -51,14 +51,14 @@ impl Intervals {
         longest.filter(|_| before.is_none()).map(|longest| now.plus_millis(longest))
     }
 
-    /// A page was visited again.
+    /// Records a later visit to a page.
     pub fn visited(&mut self, page: PageNumber, now: Timestamp) {
         if let Some(bound) = self.pages.get_mut(&page) {
             bound.visited = bound.visited.max(now);
         }
     }
 
-    /// A page is no longer visited.
+    /// Forgets a page that is no longer visited.
     pub fn forget(&mut self, page: PageNumber) {
         self.pages.remove(&page);
     }
@@ -69,8 +69,8 @@ impl Intervals {
         Some(bound.visited.plus_millis(bound.shortest)).filter(|earliest| now < *earliest)
     }
 
-    /// When a page must be visited at the latest, and when to ask that again: then, or, if it is visited `now`, one longest
-    /// interval later.
+    /// When a page must be visited at the latest, and when to ask again: at that time or, if it is visited
+    /// `now`, one maximum interval later.
     pub fn latest(&self, page: PageNumber, now: Timestamp) -> Option<(Timestamp, Timestamp)> {
         let bound = self.pages.get(&page)?;
         let longest = bound.longest?;

@@ -1,8 +1,9 @@
-//! UpdateModule: what to visit next (**thesis** 7.3).
+//! UpdateModule: decides what to visit next (**thesis** 7.3).
 //!
 //! In reading order:
-//! - [`module`]: the module: work by site, what sites can take, and the budget; `site`: a site and the work that waits for it;
-//! - [`refresh`]: pages that have been visited, and the policy that says which to visit again;
+//! - [`module`]: the module: a queue of orders per site, filled within the budget and what sites can take;
+//!   `site`: a site and its queue;
+//! - [`refresh`]: pages that were visited, and the policy that chooses which to visit again;
 //! - [`discovery`]: pages that were never visited;
 //! - [`calendar`]: what is to be done at a given time: pins, retries, lists, rules;
 //! - [`overrides`]: what users wish of sites and pages;

@@ -1,11 +1,12 @@
-//! The module: work by site, what sites can take, and the budget.
+//! The UpdateModule: a queue of orders per site, filled within the budget and what sites can take.
 //!
-//! Each site has a short queue of work. Queues are filled by value: tasks that are due (rules, lists, pins, retries), pages never
-//! visited, and pages that the policy chooses, within the budget and never beyond what the site can take soon; what a slow
-//! site cannot take goes to others. Queues are emptied by the fetch tasks, at the time that politeness allows.
+//! Each site has a short queue. The module fills queues by value, within the budget: with tasks that are due
+//! (rules, lists, pins, retries), with pages never visited, and with pages that the policy chooses. It never
+//! gives a site more than the site can take soon; what a slow site cannot take goes to others. The fetch
+//! tasks empty the queues, at the pace that politeness allows.
 //!
 //! # Promises
-//! - A page is never out twice at a time.
+//! - A page is leased to at most one fetcher.
 //! - A site is asked for its rules before anything else, and no more often than politeness allows.
 //! - No more visits are ordered than the budget allows.
 
@@ -35,53 +36,56 @@ use crate::settings::SiteRules;
 use crate::status::Status;
 use crate::visit::{Order, Reason};
 
-/// Part of the refreshing visits that dates in lists may claim.
+/// Maximum fraction of the refresh visits that dates in lists may claim.
 const SIGNAL_SHARE: f64 = 0.5;
-/// Visits that signals may claim at once because they claimed fewer before.
+/// Maximum number of visits that signals may claim at once because they claimed fewer before.
 const SIGNALS_OWED_MAX: f64 = 100.0;
-/// Queues are filled when this part of the orders that are kept ready is missing.
+/// Queues are filled when one in this many of the orders that are kept ready is missing.
 const FILLED_IN: usize = 8;
-/// Milliseconds after the hour of a page that has a rhythm until it is visited: not all are on time.
+/// Delay of the visit to a page with a rhythm, after the hour at which it is expected to change, in
+/// milliseconds: not all changes are on time.
 const AFTER_ITS_HOUR: i64 = 15 * 60_000;
-/// Milliseconds after which queues that could not be filled are looked at again, at the latest: their sites have taken some orders by then.
+/// Maximum wait, in milliseconds, before queues that could not be filled are looked at again. By then their
+/// sites have taken some orders.
 const LOOK_AGAIN: i64 = 60_000;
-/// Signals that wait at most; more are forgotten, the policy finds their pages in its own time.
+/// Maximum number of waiting signals. Further ones are dropped; the policy will visit their pages in its own
+/// time.
 const SIGNALS_MAX: usize = 100_000;
 
-/// How the module is set.
+/// Settings of the module.
 #[derive(Clone, Copy, Debug)]
 pub struct UpdateSettings {
-    /// Part of the visits that pages never visited may take while there are any.
+    /// Fraction of the visits that may go to pages never visited, while there are any.
     pub discovery_share: f64,
-    /// Orders that are kept ready, in all.
+    /// Number of orders that are kept ready, over all sites.
     pub ready: usize,
-    /// How much the importance of a page counts in the worth of a visit: its exponent.
+    /// Exponent of a page's importance in the value of a visit.
     pub importance_weight: f32,
     /// Whether pages are visited again.
     pub refresh: bool,
-    /// Bytes count beside visits: then cheap pages are visited more.
+    /// Whether bytes are limited as well as visits. Then cheap pages are visited more.
     pub prices_bytes: bool,
-    /// Whether sites are left alone between two visits.
+    /// Whether politeness sets a delay between two visits to a site.
     pub has_delay: bool,
 }
 
-/// What to do next.
+/// What a fetch task does next.
 #[derive(Debug)]
 pub enum Next {
     /// Carry out this order.
     Order(Assignment),
-    /// Find the address of this host, for this site.
+    /// Resolve the address of this host, for this site.
     Resolve(SiteNumber, Arc<str>),
-    /// Nothing before this moment.
+    /// Wait until this moment.
     Wait(Timestamp),
-    /// Nothing, until something becomes known.
+    /// Wait until something becomes known.
     Idle,
 }
 
-/// An order on its way.
+/// An order that was handed to a fetch task.
 #[derive(Debug)]
 pub struct Assignment {
-    /// What to do.
+    /// The order.
     pub order: Order,
     /// The rules of the site.
     pub rules: Option<Arc<RobotsPolicy>>,
@@ -90,7 +94,8 @@ pub struct Assignment {
     turn: Turn,
 }
 
-/// How long a host is kept for the crawl after a turn that was lent, once it may be visited, in milliseconds.
+/// How long a host is reserved for the crawl's own next turn after a lent one, once the host may be visited
+/// again, in milliseconds.
 const OWN_TURN: i64 = 1_000;
 
 /// Decides what is visited next.
@@ -104,41 +109,42 @@ pub struct UpdateModule {
     bytes: Budget,
     sites: Vec<Site>,
     sites_of_host: HashMap<Arc<str>, Vec<SiteNumber>>,
-    /// Hosts whose next turn another program waits for.
+    /// Hosts that another program waits to borrow the next turn at.
     promised: HashSet<Arc<str>>,
-    /// Hosts whose next turn is the crawl's own, because the last was lent, and until when it is.
+    /// Hosts whose next turn is the crawl's own because the last one was lent, and until when.
     own_turns: HashMap<Arc<str>, Timestamp>,
-    /// Sites that have work, and whose hosts have no address yet.
+    /// Sites with work whose hosts have no address yet.
     unresolved: VecDeque<SiteNumber>,
-    /// Pages in a queue, on their way, or not committed yet.
+    /// Leased pages: in a queue, in progress, or not committed yet.
     out: HashSet<PageNumber>,
-    /// Pages that lists say have changed.
+    /// Pages that have changed according to lists.
     signals: VecDeque<(PageNumber, SiteNumber)>,
+    /// What users set for single pages, over the policy.
     page_wishes: PageOverrides,
     kinds: KindWeights,
     worth: Worth,
-    /// What users set for single sites.
+    /// Settings of users for single sites.
     site_rules: Vec<SiteRules>,
-    /// Swaps collections, if readers do not see everything at once.
+    /// Swaps collections, if readers do not see results at once.
     shadow: Option<Shadow>,
-    /// Orders in queues.
+    /// Number of orders in queues.
     queued: usize,
-    /// Orders on their way.
+    /// Number of orders in progress.
     under_way: usize,
-    /// Orders that came back and were not committed yet.
+    /// Number of orders that came back and were not committed yet.
     uncommitted: usize,
     /// Mean bytes of a visit.
     bytes_mean: f64,
-    /// The part of a visit that is owed to pages visited before.
+    /// Fraction of a visit that is owed to pages visited before.
     refresh_owed: f64,
-    /// The part of a first turn at the queues that is owed to pages visited before.
+    /// Fraction of a first turn at the queues that is owed to pages visited before.
     first_turns_owed: f64,
-    /// Visits that signals may claim.
+    /// Number of visits that signals may claim.
     signals_owed: f64,
 }
 
 impl UpdateModule {
-    /// A module that knows no page yet.
+    /// Creates a module that knows no page yet.
     pub fn new(
         settings: UpdateSettings,
         refresh: Refresh,
@@ -178,7 +184,7 @@ impl UpdateModule {
         }
     }
 
-    /// What to do now.
+    /// Decides what a fetch task does next.
     pub fn next(&mut self, now: Timestamp) -> Next {
         self.run_tasks(now);
         if self.queued + (self.settings.ready / FILLED_IN).max(1) <= self.queued_max() {
@@ -200,13 +206,14 @@ impl UpdateModule {
         waits.into_iter().flatten().min().map_or(Next::Idle, Next::Wait)
     }
 
-    /// The address of a site's host was found, or cannot be.
+    /// Sets the address of a site's host. None if it cannot be resolved.
     pub fn resolved(&mut self, site: SiteNumber, address: Option<IpAddr>, now: Timestamp) {
         self.sites[site.index()].address = Address::Known(address);
         self.enlist(site, now);
     }
 
-    /// An order came back: how the site answered decides when it may be asked again. How it is to be treated from now on.
+    /// Takes back an order. How the site answered decides when it may be visited again. Returns its
+    /// politeness state from now on.
     pub fn returned(
         &mut self,
         assignment: Assignment,
@@ -216,7 +223,7 @@ impl UpdateModule {
         address: Option<IpAddr>,
     ) -> PolitenessState {
         let site = assignment.order.site();
-        // A host may move: from now on it waits for those at its new address.
+        // A host may move: from now on it shares the turns of its new address.
         if address.is_some() {
             self.sites[site.index()].address = Address::Known(address);
         }
@@ -231,9 +238,10 @@ impl UpdateModule {
         self.politeness_of(site)
     }
 
-    /// Lends a turn at a host to whoever asks for one beside the queues, paid from the budget of visits; or says when it is worth asking
-    /// again, if that is known. A host that was asked for and is not free is left to the other from then on: whoever comes every few moments
-    /// would never find it so. But after a turn that was lent comes one of the crawl's own, if it has work there.
+    /// Lends a turn at a host to a caller outside of the queues, paid from the budget of visits. If the host
+    /// is not free, returns when to ask again, if that is known. The host's next turn is then reserved for
+    /// the caller, because one that asks every few moments would never find it free. But a lent turn is
+    /// followed by one of the crawl's own, if it has work there.
     pub fn lend(
         &mut self,
         host: &str,
@@ -256,7 +264,7 @@ impl UpdateModule {
         }
     }
 
-    /// Nobody else waits for a turn at a host any more.
+    /// Ends the reservation of the next turn at a host for another caller.
     pub fn lend_no_more(&mut self, host: &str, now: Timestamp) {
         self.promised.remove(host);
         for site in self.sites_of_host.get(host).cloned().unwrap_or_default() {
@@ -264,7 +272,7 @@ impl UpdateModule {
         }
     }
 
-    /// A turn that was lent has ended, and cost the crawl so many bytes.
+    /// Ends a turn that was lent, which cost this many bytes.
     pub fn take_back(&mut self, host: &str, turn: Turn, experience: Experience, bytes: u64, now: Timestamp) {
         self.politeness.end(turn, experience, now);
         self.bytes.spend(bytes as f64);
@@ -276,18 +284,18 @@ impl UpdateModule {
         }
     }
 
-    /// So many orders that came back are part of the stores.
+    /// Marks this many orders that came back as committed.
     pub fn committed(&mut self, orders: usize) {
         self.uncommitted = self.uncommitted.saturating_sub(orders);
     }
 
-    /// Hears what the stores have taken in.
+    /// Handles an event: something that was committed.
     pub fn hear(&mut self, event: Event, now: Timestamp) {
         match event {
             Event::Site { site, record } => self.know_site(site, &record, now),
             Event::Admitted { page, site, priority } => self.discovery.add(site, page, priority),
             Event::Raised { page, site, priority } => {
-                // One that is on its way need not be sooner.
+                // A page in progress need not be raised.
                 if !self.out.contains(&page) {
                     self.discovery.raise(site, page, priority);
                 }
@@ -320,7 +328,7 @@ impl UpdateModule {
                 let reason = if is_first { Reason::First } else { Reason::Retry };
                 self.calendar.add(again, Order::Page { page, site, reason });
             }
-            // The page stays out: nobody else is to visit it before the second look.
+            // The page stays leased, so that nothing else visits it before the second look.
             Event::SecondLooks { page, site, again } => {
                 self.calendar.add(again, Order::Page { page, site, reason: Reason::Look });
             }
@@ -355,7 +363,8 @@ impl UpdateModule {
         }
     }
 
-    /// An audit wants a page visited. Whether it will be: not before the shortest interval that a user has set for it has passed.
+    /// Orders a visit to a page for an audit. Returns whether it is made: not before the minimum interval
+    /// that a user has set for the page.
     pub fn visit_for_audit(&mut self, page: PageNumber, site: SiteNumber, now: Timestamp) -> bool {
         let may_be_visited = self.page_wishes.earliest_after(page, now).is_none();
         if may_be_visited {
@@ -364,7 +373,7 @@ impl UpdateModule {
         may_be_visited
     }
 
-    /// A site is visited no longer, or again.
+    /// Pauses a site, or resumes it.
     pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
         if let Some(state) = self.sites.get_mut(site.index()) {
             state.overrides.paused = paused;
@@ -372,7 +381,8 @@ impl UpdateModule {
         }
     }
 
-    /// Whether all that is known has been visited, and nothing is on its way: what sites that do not answer keep back aside.
+    /// Whether every known page was visited and nothing is in progress. Sites that do not answer do not
+    /// count.
     pub fn has_seen_everything(&self) -> bool {
         self.discovery.pages() == 0
             && self.under_way == 0
@@ -380,7 +390,7 @@ impl UpdateModule {
             && self.sites.iter().all(|site| site.queue.is_empty() || site.is_blocked())
     }
 
-    /// The moment that readers may see from now on, if it is another than before.
+    /// Returns the moment up to which readers may see results from now on, if it changes.
     pub fn swap(&mut self, now: Timestamp) -> Option<Timestamp> {
         let is_spent = self.visits.gather(now) < 1.0;
         let is_done = is_spent && self.queued == 0 && self.under_way == 0 && self.uncommitted == 0;
@@ -392,22 +402,22 @@ impl UpdateModule {
         &self.refresh
     }
 
-    /// How sites are treated.
+    /// The politeness of sites.
     pub fn politeness(&self) -> &Politeness {
         &self.politeness
     }
 
-    /// What may be spent: visits and bytes.
+    /// The budgets of visits and of bytes.
     pub fn budgets(&self) -> (&Budget, &Budget) {
         (&self.visits, &self.bytes)
     }
 
-    /// Pages that wait for their first visit, orders in queues, and orders on their way.
+    /// Number of pages that wait for their first visit, of orders in queues, and of orders in progress.
     pub fn waiting(&self) -> (usize, usize, usize) {
         (self.discovery.pages(), self.queued, self.under_way)
     }
 
-    /// Moves what is due into the queues of its sites.
+    /// Moves orders that are due into the queues of their sites.
     fn run_tasks(&mut self, now: Timestamp) {
         while let Some(order) = self.calendar.take_due(now) {
             if let Order::Page { page, reason, .. } = order {
@@ -425,12 +435,12 @@ impl UpdateModule {
         }
     }
 
-    /// Orders that wait in queues at most.
+    /// Maximum number of orders in queues.
     fn queued_max(&self) -> usize {
         self.settings.ready + QUEUE_SLOW * self.sites.len()
     }
 
-    /// Fills queues with what is worth most, as far as the budget reaches.
+    /// Fills queues in order of value, within the budget.
     fn fill(&mut self, now: Timestamp) {
         let can = self.visits.gather(now);
         if can < 1.0 || self.bytes.gather(now) <= 0.0 {
@@ -453,7 +463,8 @@ impl UpdateModule {
         self.visits.spend((self.queued - before) as f64);
     }
 
-    /// Of so many visits those that go to pages visited before, while others wait for their first: over time their share.
+    /// How many of this many visits go to pages visited before, while others wait for their first visit.
+    /// Keeps their share over time.
     fn refresh_share(&mut self, wanted: usize) -> usize {
         self.refresh_owed += wanted as f64 * (1.0 - self.settings.discovery_share);
         let quota = self.refresh_owed as usize;
@@ -461,8 +472,10 @@ impl UpdateModule {
         quota.min(wanted)
     }
 
-    /// Whether pages visited before are the first to be put into the queues, while others wait for their first visit. A slow site has room for few orders, and whoever
-    /// comes first takes it: so the turns are shared as the visits are, and no site is visited again and again while pages of it have never been seen.
+    /// Whether pages visited before are put into the queues first this time, while others wait for their
+    /// first visit. A slow site has room for few orders, and whoever comes first takes it. So the turns are
+    /// shared as the visits are, and no site is visited again and again while some of its pages were never
+    /// seen.
     fn has_refresh_first_turn(&mut self) -> bool {
         self.first_turns_owed += 1.0 - self.settings.discovery_share;
         let is_owed = self.first_turns_owed >= 1.0;
@@ -489,7 +502,8 @@ impl UpdateModule {
         }
     }
 
-    /// Time has come so far: the policy begins its next cycle, if the last has ended. Whoever tells the module its past says so before each visit.
+    /// Advances time: the policy begins its next cycle, if the last has ended. A replay calls this before
+    /// each visit.
     pub fn let_pass(&mut self, now: Timestamp) {
         let per_tick = self.visits.per_day().map_or(f64::from(u32::MAX), |per_day| {
             per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
@@ -521,7 +535,7 @@ impl UpdateModule {
         }
     }
 
-    /// Visits that lists ask for, if the policy finds a page that has changed worth one.
+    /// Orders visits that lists ask for, if the policy finds a changed page worth one. Returns how many.
     fn fill_with_signals(&mut self, now: Timestamp, wanted: usize) -> usize {
         let mut heeded = 0;
         for _ in 0..self.signals.len().min(4 * wanted) {
@@ -543,7 +557,7 @@ impl UpdateModule {
         heeded
     }
 
-    /// The crawl begins, or goes on: no site is asked before its pause is over.
+    /// Begins or resumes the crawl: no site is visited before its delay is over.
     pub fn begin(&mut self, now: Timestamp) {
         self.politeness.hold_all(now);
     }
@@ -585,7 +599,7 @@ impl UpdateModule {
         let site = order.site();
         self.queued += 1;
         let state = &mut self.sites[site.index()];
-        // Of all the sites that are known few have work: the others need no address yet.
+        // Few of the known sites have work: the others need no address yet.
         if state.address == Address::Unknown && state.queue.is_empty() {
             self.unresolved.push_back(site);
         }
@@ -593,7 +607,7 @@ impl UpdateModule {
         self.enlist(site, now);
     }
 
-    /// Somebody wants to visit the site, if it has work and an address.
+    /// Queues the site's host for a turn, if the site has work and an address.
     fn enlist(&mut self, site: SiteNumber, now: Timestamp) {
         let state = &self.sites[site.index()];
         if state.has_work() {
@@ -605,7 +619,7 @@ impl UpdateModule {
         }
     }
 
-    /// Intervals that its user set for a page hold from now on.
+    /// Applies the intervals that a user set for a page.
     fn bind(&mut self, page: PageNumber, site: SiteNumber, path: &str, time: Timestamp) {
         let Some(state) = self.sites.get(site.index()) else { return };
         if let Some(latest) = self.page_wishes.bind(page, &state.name, path, time) {
@@ -613,9 +627,9 @@ impl UpdateModule {
         }
     }
 
-    /// The next order for a host that is ready: of one of its sites, the rules first if they are not known.
+    /// Takes the next order for a host that is ready, from one of its sites. Unknown rules come first.
     fn take(&mut self, host: &Arc<str>, now: Timestamp) -> Option<Assignment> {
-        // Its work waits until the other has had its turn.
+        // The host's work waits until another program has had its turn.
         if self.promised.contains(host) {
             return None;
         }
@@ -649,21 +663,21 @@ impl UpdateModule {
         Some(Assignment { order, rules, address, turn })
     }
 
-    /// When queues can be filled further; none if there is nothing to fill them with.
+    /// When queues can be filled further. None if there is nothing to fill them with.
     fn fill_at(&self, now: Timestamp) -> Option<Timestamp> {
         let has_pages = self.discovery.pages() > 0 || (self.settings.refresh && self.refresh.copies() > 0);
         let budget =
             has_pages.then(|| Some(self.visits.ready_at(1.0)?.max(self.bytes.ready_at(0.0)?))).flatten();
-        // Queues that are full, or a tick that is spent: look again soon.
+        // Queues may be full, or a tick spent: look again soon.
         budget.map(|at| at.max(now.plus_millis((self.refresh.tick_millis() / 4 + 1).min(LOOK_AGAIN))))
     }
 
-    /// How a site is to be treated, as the stores keep it.
+    /// The politeness state of a site, as the stores keep it.
     pub fn politeness_of(&self, site: SiteNumber) -> PolitenessState {
         kept(self.politeness.export(&self.sites[site.index()].host).unwrap_or_default())
     }
 
-    /// What the module knows of how the crawl stands.
+    /// Adds what the module knows to a status.
     pub fn show(&self, status: &mut Status, now: Timestamp) {
         status.pages_copied = self.refresh.copies() as u64;
         status.pages_waiting = self.discovery.pages() as u64;

@@ -1,8 +1,9 @@
-//! What users wish of sites and pages, beside what the policy decides: that a site is left alone, visited at some hours only, or takes no more
-//! than a part of the visits; that a page is visited at an interval of its own, or not sooner or later than so long after its last visit.
+//! Overrides: what users set for sites and pages, over the policy. A site can be paused, visited only at some
+//! hours, or limited to a fraction of the visits. A page can have a fixed interval (a pin), or a minimum and
+//! a maximum interval.
 //!
 //! # Promises
-//! - A pinned page is due one interval after it was due last; one that is pinned no longer is not due.
+//! - A pinned page is due one interval after it was last due. An unpinned page is not due.
 //! - A site that is paused, or outside its hours, takes no visit.
 
 use std::collections::HashMap;
@@ -20,33 +21,33 @@ use crate::hours::Hours;
 use crate::settings::SiteRules;
 use crate::visit::Reason;
 
-/// What users wish beside what the policy decides.
+/// What users set, over the policy.
 #[derive(Debug, Default)]
 pub struct Overrides {
-    /// How long pages are left alone, at least and at most.
+    /// Minimum and maximum intervals.
     pub intervals: Intervals,
-    /// What holds for single sites.
+    /// Rules for single sites.
     pub site_rules: Vec<SiteRules>,
-    /// What changes are worth by their kinds.
+    /// Weights of changes by their kinds.
     pub kinds: KindWeights,
-    /// Swaps collections, if readers do not see everything at once.
+    /// Swaps collections, if readers do not see results at once.
     pub shadow: Option<Shadow>,
 }
 
-/// What is wished of pages.
+/// The overrides of pages.
 #[derive(Debug)]
 pub(super) struct PageOverrides {
-    /// Milliseconds between two visits to a page, whatever the policy says.
+    /// Interval of each pinned page, in milliseconds.
     pins: HashMap<PageNumber, i64>,
     intervals: Intervals,
 }
 
-/// What becomes of a visit that a user wished for, when it is due.
+/// What to do with a visit that is due because of an override.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Due {
     /// Whether it is made.
     pub(super) is_now: bool,
-    /// When the next is due.
+    /// When to ask again.
     pub(super) again: Option<Timestamp>,
 }
 
@@ -55,12 +56,13 @@ impl PageOverrides {
         Self { pins: HashMap::new(), intervals }
     }
 
-    /// A page is visited this often, in milliseconds; as the policy says, if zero.
+    /// Pins a page at this interval, in milliseconds. Zero: unpins it.
     pub(super) fn pin(&mut self, page: PageNumber, every: i64) {
         self.pins.insert(page, every);
     }
 
-    /// A page was copied for the first time, and is bound by the intervals from now on. When it must be visited at the latest.
+    /// Applies the intervals to a page that was copied for the first time. Returns when it must be visited at
+    /// the latest.
     pub(super) fn bind(
         &mut self,
         page: PageNumber,
@@ -74,7 +76,8 @@ impl PageOverrides {
         self.intervals.know(page, &PageUrl::stored(&format!("{site}{path}"))?, time)
     }
 
-    /// What becomes of a visit that is due for this reason; one that no user wished for is made.
+    /// What to do with a visit that is due for this reason. A visit for any other reason than an override is
+    /// made.
     pub(super) fn due(&self, page: PageNumber, reason: Reason, now: Timestamp) -> Due {
         match reason {
             Reason::Pin => {
@@ -95,31 +98,31 @@ impl PageOverrides {
         self.intervals.earliest_after(page, now)
     }
 
-    /// A page was visited again.
+    /// Records a later visit to a page.
     pub(super) fn visited(&mut self, page: PageNumber, time: Timestamp) {
         self.intervals.visited(page, time);
     }
 
-    /// A page has left the collection.
+    /// Forgets a page that has left the collection.
     pub(super) fn forget(&mut self, page: PageNumber) {
         self.pins.remove(&page);
         self.intervals.forget(page);
     }
 }
 
-/// What is wished of a site.
+/// The overrides of a site.
 #[derive(Debug, Default)]
 pub(super) struct SiteOverrides {
     /// Paused by its user.
     pub(super) paused: bool,
-    /// When it may be visited; at any time, if none are named.
+    /// Hours in which it may be visited. None: at any time.
     hours: Option<Hours>,
-    /// What it may take of the visits; any part, if none is named.
+    /// Its share of the visits. None: no limit.
     share: Option<Budget>,
 }
 
 impl SiteOverrides {
-    /// What the first rule that names a site wishes of it.
+    /// The overrides of a site, by the first rule that names it.
     pub(super) fn of(site: &str, rules: &[SiteRules], visits: &Budget, now: Timestamp) -> Self {
         let url = PageUrl::stored(&format!("{site}/"));
         let named = url.and_then(|url| rules.iter().find(|rules| names_site(&rules.site, &url)));
@@ -129,12 +132,12 @@ impl SiteOverrides {
         Self { paused: false, hours: rules.hours.clone(), share }
     }
 
-    /// When its hours begin: `now`, if they have.
+    /// When its hours begin; `now` if it is within them.
     pub(super) fn opens(&self, now: Timestamp) -> Timestamp {
         self.hours.as_ref().map_or(now, |hours| hours.open_from(now))
     }
 
-    /// Visits that it may be given now, of so many at most.
+    /// Number of visits that it may be given now, at most `most`.
     pub(super) fn room(&mut self, most: usize, now: Timestamp) -> usize {
         if self.paused || now < self.opens(now) {
             return 0;
@@ -142,7 +145,7 @@ impl SiteOverrides {
         self.share.as_mut().map_or(most, |share| most.min(share.gather(now) as usize))
     }
 
-    /// It was given a visit.
+    /// Counts a visit that it was given.
     pub(super) fn spend(&mut self) {
         if let Some(share) = &mut self.share {
             share.spend(1.0);

@@ -1,8 +1,8 @@
-//! Pages that have been visited, and the policy that says which to visit again.
+//! Pages that were visited, and the policy that chooses which to visit again.
 //!
-//! The policy is the lab's own; here it is driven by the crawl's time, in ticks: each tick is one short cycle. What the stores
-//! have committed is what it learns, in the order of the visits, so that the fold over the History at a restart
-//! leaves it as it was.
+//! The policy is the same as in the lab. Here it is driven by the crawl's time, in ticks: each tick is one
+//! short cycle. It learns what the stores have committed, in the order of the visits, so that the fold over
+//! the History at a restart restores its state.
 
 use freshet_partition::policy::visit::{CopyEstimate, Explanation};
 use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
@@ -10,30 +10,30 @@ use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_theory::units::Days;
 
-/// What stands in `ids` for a page that the policy does not know.
+/// Entry of `ids` for a page that the policy does not know.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The policy, its pages, and where it stands in its tick.
+/// The policy, its pages, and its current tick.
 pub struct Refresh {
     policy: Box<dyn Policy>,
     catalogue: Catalogue,
     /// The moment from which the policy counts its days.
     start: Timestamp,
-    /// Length of a tick in milliseconds.
+    /// Length of a tick, in milliseconds.
     tick: i64,
-    /// When the tick that has begun ends; none before the first.
+    /// End of the current tick. None before the first.
     tick_end: Option<Timestamp>,
     /// The page of each id, and its site.
     pages: Vec<(PageNumber, SiteNumber)>,
-    /// The id of each page; `UNKNOWN` for those never visited, and for those that have left.
+    /// The id of each page. `UNKNOWN` for pages that were never visited or have left.
     ids: Vec<u32>,
-    /// Pages that have an id.
+    /// Number of pages with an id.
     copies: usize,
     chosen: Vec<PageId>,
 }
 
 impl Refresh {
-    /// A policy that knows no page yet.
+    /// Creates a policy that knows no page yet.
     pub fn new(policy: Box<dyn Policy>, start: Timestamp, tick: i64) -> Self {
         let (pages, ids, chosen) = (Vec::new(), Vec::new(), Vec::new());
         Self {
@@ -49,7 +49,7 @@ impl Refresh {
         }
     }
 
-    /// A page was copied for the first time.
+    /// Adds a page that was copied for the first time.
     pub fn add(&mut self, page: PageNumber, site: SiteNumber, path: &str, importance: f32, now: Timestamp) {
         if self.id(page).is_some() {
             return;
@@ -67,8 +67,8 @@ impl Refresh {
         self.policy.discover(&self.catalogue, id, now);
     }
 
-    /// The policy hears what a visit found, whether something had said that it would find a change, and when the page says that it
-    /// last changed. Pages it does not know are passed over.
+    /// Tells the policy what a visit found, whether something had announced a change, and the page's date of
+    /// its last change. Unknown pages are ignored.
     pub fn learn(
         &mut self,
         page: PageNumber,
@@ -86,14 +86,14 @@ impl Refresh {
         }
     }
 
-    /// Pages are known to be as our copies have them, without a visit.
+    /// Tells the policy that pages are the same as our copies, without a visit.
     pub fn confirm(&mut self, pages: &[PageNumber], time: Timestamp) {
         let known: Vec<PageId> = pages.iter().filter_map(|page| self.id(*page)).collect();
         let time = self.days(time);
         self.policy.confirm(&self.catalogue, &known, time);
     }
 
-    /// Pages are said to have changed since our copies.
+    /// Tells the policy that pages have changed since our copies.
     pub fn tell_changed(&mut self, pages: &[PageNumber]) {
         let known: Vec<PageId> = pages.iter().filter_map(|page| self.id(*page)).collect();
         self.policy.tell_changed(&known);
@@ -105,12 +105,13 @@ impl Refresh {
         self.id(page).is_some_and(|id| self.policy.is_worth_if_changed(&self.catalogue, id, now))
     }
 
-    /// Whether a page that is known to have changed and to stay as it is for so many milliseconds is worth a visit.
+    /// Whether a visit is worth it for a page that is known to have changed and will then stay the same for
+    /// this many milliseconds.
     pub fn is_worth_if_fresh_for(&self, millis: i64) -> bool {
         self.policy.is_worth_if_fresh_for(Days::new(millis as f64 / 86_400_000.0))
     }
 
-    /// A page has left the collection.
+    /// Removes a page that has left the collection.
     pub fn retire(&mut self, page: PageNumber, now: Timestamp) {
         if let Some(id) = self.id(page) {
             let now = self.days(now);
@@ -119,7 +120,7 @@ impl Refresh {
         }
     }
 
-    /// The policy has heard that a page is gone: if it comes back it is a new page to it.
+    /// Removes a page that the policy knows to be gone. If it comes back it is a new page to the policy.
     pub fn forget(&mut self, page: PageNumber) {
         if self.id(page).is_some() {
             self.ids[page.index()] = UNKNOWN;
@@ -127,7 +128,7 @@ impl Refresh {
         }
     }
 
-    /// A page has another importance than before.
+    /// Sets the importance of a page.
     pub fn weigh(&mut self, page: PageNumber, importance: f32) {
         if let Some(id) = self.id(page) {
             self.catalogue.set_importance(id, importance);
@@ -135,7 +136,7 @@ impl Refresh {
         }
     }
 
-    /// A visit to a page is expected to cost so much, beside others.
+    /// Sets the expected cost of a visit to a page, relative to other pages.
     pub fn price(&mut self, page: PageNumber, cost: f32) {
         if let Some(id) = self.id(page)
             && (self.catalogue.cost(id) / cost).ln().abs() > 0.1
@@ -145,12 +146,13 @@ impl Refresh {
         }
     }
 
-    /// How many visits a site can take in this tick.
+    /// Sets how many visits a site can take in this tick.
     pub fn set_room(&mut self, site: SiteNumber, visits: u32) {
         self.catalogue.set_room(SiteId(site.0), visits);
     }
 
-    /// Begins the tick that holds `now`, with `budget` visits, when the last has ended. Whether one began.
+    /// Begins the tick that contains `now`, with `budget` visits, if the last has ended. Returns whether one
+    /// began.
     pub fn begin_tick(&mut self, now: Timestamp, budget: usize) -> bool {
         if self.tick_end.is_some_and(|end| now < end) {
             return false;
@@ -165,7 +167,7 @@ impl Refresh {
         true
     }
 
-    /// At most `room` pages to visit next, in this tick.
+    /// Chooses at most `room` pages to visit next, in this tick.
     pub fn choose(&mut self, room: usize) -> impl Iterator<Item = (PageNumber, SiteNumber)> {
         self.chosen.clear();
         if !self.pages.is_empty() && self.tick_end.is_some() {
@@ -174,22 +176,22 @@ impl Refresh {
         self.chosen.iter().map(|id| self.pages[id.index()])
     }
 
-    /// When the tick that has begun ends.
+    /// End of the current tick.
     pub fn tick_end(&self) -> Option<Timestamp> {
         self.tick_end
     }
 
-    /// Length of a tick in milliseconds.
+    /// Length of a tick, in milliseconds.
     pub fn tick_millis(&self) -> i64 {
         self.tick
     }
 
-    /// Why the page is visited when it is visited.
+    /// Why the page is visited when it is.
     pub fn explain(&self, page: PageNumber, now: Timestamp) -> Option<Explanation> {
         self.policy.explain(&self.catalogue, self.id(page)?, self.days(now))
     }
 
-    /// How well the copy is believed to stand.
+    /// The estimated freshness and age of the copies.
     pub fn copy_estimate(&self, now: Timestamp) -> Option<CopyEstimate> {
         self.policy.copy_estimate(&self.catalogue, self.days(now))
     }
@@ -199,7 +201,7 @@ impl Refresh {
         self.id(page).is_some()
     }
 
-    /// Pages of which we hold a copy that the policy keeps fresh.
+    /// Number of copies that the policy keeps fresh.
     pub fn copies(&self) -> usize {
         self.copies
     }

@@ -1,31 +1,32 @@
-//! Shadowing: readers see the collection of the last whole cycle until the next is whole (**thesis** 7.2.2).
+//! Shadowing: readers see the collection of the last complete cycle until the next is complete (**thesis**
+//! 7.2.2).
 //!
-//! Every version is kept with its time, so a collection is a moment: what readers see is the copy as it stood then, and the
-//! swap of the two collections is one new moment.
+//! Every version is stored with its time, so a collection is given by a moment: readers see the copies as
+//! they were then. Swapping the two collections means setting a new moment.
 
 use freshet_protocol::time::Timestamp;
 
 /// When the collections are swapped.
 #[derive(Clone, Copy, Debug)]
 pub struct Shadow {
-    /// When the first cycle began.
+    /// Start of the first cycle.
     pub start: Timestamp,
-    /// Milliseconds of a cycle.
+    /// Length of a cycle, in milliseconds.
     pub cycle: i64,
-    /// Whether a batch makes a collection whole before its cycle ends.
+    /// Whether a batch completes a collection before its cycle ends.
     pub waits_for_the_end: bool,
-    /// What readers see.
+    /// The moment whose collection readers see.
     pub published: Timestamp,
 }
 
 impl Shadow {
-    /// The moment that readers may see from now on, if it is another than before. `is_done` says that the batch of this cycle
-    /// has been visited.
+    /// Returns the moment that readers may see from now on, if it changes. `is_done` says whether the batch
+    /// of this cycle was visited.
     pub fn swap(&mut self, now: Timestamp, is_done: bool) -> Option<Timestamp> {
         let begun = now.millis_since(self.start).div_euclid(self.cycle.max(1)) * self.cycle;
         let boundary = self.start.plus_millis(begun);
         let whole = if self.waits_for_the_end && is_done { now } else { boundary };
-        // Nothing was whole before the first cycle ended, and a batch is published once.
+        // Nothing was complete before the first cycle ended. A batch is published once.
         let is_new = self.published < boundary || (whole == now && self.published <= boundary);
         if !is_new || whole <= self.start {
             return None;

@@ -1,4 +1,5 @@
-//! A site: its rules, what is wished of it, the work that waits for it, and how the stores keep its politeness.
+//! A site: its rules, its overrides, its queue of orders, and the conversion of its politeness state for the
+//! stores.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -12,9 +13,10 @@ use freshet_store::sites::PolitenessState;
 use super::overrides::SiteOverrides;
 use crate::visit::{Order, Reason};
 
-/// Orders that wait at a site at most, where the site can take them at once.
+/// Maximum number of orders in the queue of a site that needs no delay.
 const QUEUE_MAX: usize = 64;
-/// Orders that wait at a site at most, where it takes them one by one: more would only be older when they are carried out.
+/// Maximum number of orders in the queue of a site with a delay. More would only be outdated when they are
+/// carried out.
 pub(super) const QUEUE_SLOW: usize = 4;
 
 /// A site.
@@ -26,21 +28,21 @@ pub(super) struct Site {
     pub(super) address: Address,
     pub(super) queue: VecDeque<Order>,
     pub(super) rules: Option<Arc<RobotsPolicy>>,
-    /// Until when the rules need not be asked for.
+    /// Until when the rules are valid.
     pub(super) rules_until: Timestamp,
-    /// Whether the rules are being asked for.
+    /// Whether the rules are being requested.
     pub(super) rules_asked: bool,
     pub(super) overrides: SiteOverrides,
-    /// Whether it is left alone after a visit.
+    /// Whether there is a delay after a visit.
     pub(super) has_pauses: bool,
 }
 
-/// The address of a site.
+/// The state of resolving the address of a site.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Address {
     Unknown,
     Asked,
-    /// None if it cannot be found: then the visit will say so.
+    /// None if it cannot be resolved: then the visit will fail.
     Known(Option<IpAddr>),
 }
 
@@ -61,7 +63,7 @@ impl Site {
         }
     }
 
-    /// Whether there is something to do that can be done.
+    /// Whether it has an order that can be carried out.
     pub(super) fn has_work(&self) -> bool {
         !self.overrides.paused
             && !self.queue.is_empty()
@@ -69,19 +71,19 @@ impl Site {
             && matches!(self.address, Address::Known(_))
     }
 
-    /// Whether nothing can be done here until its user or its server says otherwise.
+    /// Whether nothing can be done until its user or its server changes something.
     pub(super) fn is_blocked(&self) -> bool {
         let cannot_ask = self.rules.is_none() && !self.rules_asked;
         (self.overrides.paused || cannot_ask) && self.rules_until > Timestamp::default()
     }
 
-    /// Orders that the site can still take.
+    /// Number of orders that it can still take.
     pub(super) fn room(&mut self, now: Timestamp) -> usize {
         let most = if self.has_pauses { QUEUE_SLOW } else { QUEUE_MAX };
         most.saturating_sub(self.queue.len()).min(self.overrides.room(most, now))
     }
 
-    /// Puts an order where it waits: a second look says the more the sooner it comes.
+    /// Adds an order to the queue. A second look goes first: the sooner it comes the more it shows.
     pub(super) fn put(&mut self, order: Order) {
         match order {
             Order::Page { reason: Reason::Look, .. } => self.queue.push_front(order),
@@ -100,7 +102,7 @@ fn host_of(site: &str) -> &str {
     }
 }
 
-/// How a host is to be treated, as the stores keep it with its sites.
+/// Converts the politeness state of a host for the stores, which keep it with its sites.
 pub(super) fn kept(manners: SiteManners) -> PolitenessState {
     PolitenessState {
         next_visit: Some(manners.not_before),
@@ -111,7 +113,7 @@ pub(super) fn kept(manners: SiteManners) -> PolitenessState {
     }
 }
 
-/// How a host is to be treated, from what the stores keep with one of its sites.
+/// Converts the stored politeness state of one of a host's sites back.
 pub(super) fn manners(state: &PolitenessState) -> SiteManners {
     SiteManners {
         not_before: state.next_visit.unwrap_or_default(),

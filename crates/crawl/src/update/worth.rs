@@ -1,47 +1,50 @@
-//! What a page weighs in the policy's objective: its importance, and what its changes are worth.
+//! The weight of a page in the policy's objective: its importance, and what its changes are worth.
 //!
-//! A policy values a visit by the chance that it finds a change, times the weight of the page. Where kinds of change count
-//! differently, what a visit finds is worth less on a page whose changes are mostly of a kind that counts little; so the weight of a page is
+//! A policy values a visit by the chance that it finds a change, times the weight of the page. If users weigh
+//! kinds of change differently, a visit is worth less on a page whose changes are mostly of a kind with a low
+//! weight. So the weight of a page is
 //!
 //! > importance^weight × the mean worth of its changes
 //!
-//! The mean begins at one, as if one change had been seen that counts in full, and follows the last changes of the page.
+//! The mean starts at one, as if one change of full worth had been seen, and follows the last changes of the
+//! page.
 //!
 //! # Promises
-//! - Without weights for kinds a page weighs what its importance says, and nothing is kept of it.
-//! - A page whose changes are worth nothing still weighs something: it is visited now and then, and can win its weight back.
+//! - Without weights for kinds, the weight depends only on the importance, and nothing is stored for a page.
+//! - A page whose changes are worth nothing still has some weight. It is visited now and then, and can gain
+//!   weight again.
 
 use std::collections::HashMap;
 
 use freshet_fetch::change::weights::KindWeights;
 use freshet_protocol::ids::PageNumber;
 
-/// Changes that the mean worth follows.
+/// Number of changes that the mean worth follows.
 const CHANGES_MAX: u16 = 20;
 
-/// What a page weighs at least, beside one whose changes count in full.
+/// Minimum of the mean worth, relative to a page whose changes have full worth.
 const MEAN_MIN: f32 = 0.02;
 
-/// By how much, as a part, the mean must move for the policy to hear of it.
+/// Relative change of the mean from which on the policy is told.
 const MOVED: f32 = 0.05;
 
-/// What pages weigh.
+/// The weights of pages.
 #[derive(Debug, Default)]
 pub(super) struct Worth {
-    /// How much importance counts: its exponent.
+    /// Exponent of the importance.
     importance_weight: f32,
-    /// Whether kinds of change count differently.
+    /// Whether kinds of change have different weights.
     has_kinds: bool,
     pages: HashMap<PageNumber, Valued>,
 }
 
-/// What a page is worth.
+/// The worth of a page.
 #[derive(Clone, Copy, Debug)]
 struct Valued {
     importance: f32,
     /// The mean worth of its changes.
     mean: f32,
-    /// The mean as the policy has heard it.
+    /// The mean that the policy was last told.
     told: f32,
     changes: u16,
 }
@@ -51,7 +54,7 @@ impl Worth {
         Self { importance_weight, has_kinds: !kinds.are_alike(), pages: HashMap::new() }
     }
 
-    /// What a page of this importance weighs.
+    /// The weight of a page with this importance.
     pub(super) fn weight(&mut self, page: PageNumber, importance: f32) -> f32 {
         if !self.has_kinds {
             return importance.powf(self.importance_weight);
@@ -63,7 +66,8 @@ impl Worth {
         valued.weight(self.importance_weight)
     }
 
-    /// A change was found on a page, worth so much: what the page weighs now, if it is worth telling.
+    /// Records a change of this worth on a page. Returns the page's new weight if it differs enough to tell
+    /// the policy.
     pub(super) fn found(&mut self, page: PageNumber, worth: f32) -> Option<f32> {
         let valued = self.pages.get_mut(&page)?;
         valued.changes = (valued.changes + 1).min(CHANGES_MAX);
@@ -75,7 +79,7 @@ impl Worth {
         })
     }
 
-    /// A page has left the collection.
+    /// Forgets a page that has left the collection.
     pub(super) fn forget(&mut self, page: PageNumber) {
         self.pages.remove(&page);
     }

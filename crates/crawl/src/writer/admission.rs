@@ -1,7 +1,9 @@
-//! Which URLs may become pages: those of the named sites, within their rules, that are no traps.
+//! Admission: which URLs may become pages: those on the named sites, within their rules, that are not crawler
+//! traps.
 //!
-//! How soon an admitted page is visited first: pages near the root and with short paths before others (**thesis** 2.3, the
-//! location metric), and in a crawl about a topic those that are hot before all others (**thesis** 2.5.4, [`freshet_partition::topic`]).
+//! It also sets the priority of a page's first visit: pages near the root and with short paths come before
+//! others (**thesis** 2.3, the location metric). In a crawl about a topic, hot pages come before all others
+//! (**thesis** 2.5.4, [`freshet_partition::topic`]).
 
 use std::collections::HashSet;
 
@@ -25,7 +27,7 @@ pub struct Admission {
     /// Hosts of the seeds.
     hosts: HashSet<String>,
     rules: Vec<(String, Scope)>,
-    /// What holds for sites without rules of their own.
+    /// The scope of sites without rules of their own.
     scope: Scope,
     traps: Option<TrapGuard>,
     topic: Option<Topic>,
@@ -34,14 +36,14 @@ pub struct Admission {
 /// Why a URL may not become a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NotAdmitted {
-    /// In one word.
+    /// The reason, one of a fixed set.
     pub reason: Reason,
-    /// In a sentence.
+    /// The reason in a sentence.
     pub detail: String,
 }
 
 impl Admission {
-    /// The rules that a user has set.
+    /// Creates it from the rules that a user has set.
     pub fn new(settings: &Settings) -> Result<Self, BadPattern> {
         let rules = settings.sites.iter().map(|rules| Ok((rules.site.clone(), scope(rules)?)));
         Ok(Self {
@@ -56,17 +58,17 @@ impl Admission {
         })
     }
 
-    /// The site of this URL is crawled.
+    /// Adds the host of a seed: its sites are crawled.
     pub fn add_seed(&mut self, url: &PageUrl) {
         self.hosts.insert(url.host().to_owned());
     }
 
-    /// Whether the site of this URL was named.
+    /// Whether the host of this URL is that of a seed.
     pub fn is_seeded(&self, url: &PageUrl) -> bool {
         self.hosts.contains(url.host())
     }
 
-    /// What was admitted before counts for what is admitted next.
+    /// Counts a URL that was admitted in an earlier run.
     pub(super) fn replay(&mut self, traits: &Traits) {
         if let Some(traps) = &mut self.traps {
             traps.replay(traits);
@@ -94,12 +96,12 @@ impl Admission {
         Ok(())
     }
 
-    /// Whether the site of a URL may have one more page than `pages`.
+    /// Whether the site of a URL may have more pages than `pages`.
     pub fn site_has_room(&self, url: &PageUrl, pages: u32) -> bool {
         self.rules_of(url).is_none_or(|scope| scope.pages_max.is_none_or(|most| pages < most))
     }
 
-    /// How soon a page is visited first: higher is sooner.
+    /// Priority of a page's first visit: higher is sooner.
     pub fn priority(&self, id: UrlId, record: &UrlRecord) -> f32 {
         let slashes = record.url.bytes().filter(|byte| *byte == b'/').count().saturating_sub(3) as f32;
         let place = -f32::from(record.depth) - 0.1 * slashes.min(9.0);
@@ -107,27 +109,27 @@ impl Admission {
         place + self.topic.as_ref().map_or(0.0, warmth)
     }
 
-    /// What pages should be about, if anything.
+    /// The topic of the crawl, if it has one.
     pub fn topic(&self) -> Option<&Topic> {
         self.topic.as_ref()
     }
 
-    /// The same, to note what is near a hot page.
+    /// The topic, to record distances from hot pages.
     pub fn topic_mut(&mut self) -> Option<&mut Topic> {
         self.topic.as_mut()
     }
 
-    /// How URLs are written.
+    /// Canonicalization of URLs.
     pub fn canonical(&self) -> &Canonical {
         &self.canonical
     }
 
-    /// Pages to keep at most.
+    /// Maximum number of pages to keep.
     pub fn pages_max(&self) -> usize {
         self.pages_max
     }
 
-    /// What was cut as a trap, and how often.
+    /// Number of URLs cut as traps, by kind.
     pub fn traps_cut(&self) -> Vec<(String, u64)> {
         self.traps.as_ref().map_or_else(Vec::new, |traps| {
             Trap::ALL
@@ -138,13 +140,13 @@ impl Admission {
         })
     }
 
-    /// The rules of a site, if it has some of its own.
+    /// The rules of a site, if it has any of its own.
     pub fn rules_of(&self, url: &PageUrl) -> Option<&Scope> {
         self.rules.iter().find(|(site, _)| names_site(site, url)).map(|(_, scope)| scope)
     }
 }
 
-/// The scope that a user's rules describe.
+/// Converts a user's rules to a scope.
 fn scope(rules: &SiteRules) -> Result<Scope, BadPattern> {
     let patterns =
         |texts: &[String]| texts.iter().map(|text| Pattern::new(text)).collect::<Result<Vec<_>, _>>();

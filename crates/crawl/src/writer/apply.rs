@@ -1,4 +1,4 @@
-//! How a visit becomes records.
+//! Applying visits: turns the result of an order into records of the stores and events.
 
 use std::collections::BTreeMap;
 
@@ -34,19 +34,19 @@ use crate::status::ChangeLine;
 use crate::trust::has_same_validators;
 use crate::visit::{Finding, PageVisit, Visit};
 
-/// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
+/// Milliseconds until the first retry of a failed visit. It doubles with every failure.
 const RETRY_FIRST: i64 = 5 * 60_000;
-/// Milliseconds until a failed visit is tried again, at most.
+/// Maximum wait for a retry of a failed visit, in milliseconds.
 const RETRY_MAX: i64 = 7 * DAY;
-/// Failures in a row after which a page of which we have no copy is given up.
+/// Number of consecutive failures after which a page without a copy is given up.
 const FAILURES_MAX: u16 = 8;
-/// Milliseconds until a page that is gone, or elsewhere for now, is asked for again.
+/// Milliseconds until a page that is gone, or temporarily redirected, is requested again.
 const GONE_AGAIN: i64 = 30 * DAY;
 /// Milliseconds of one day.
 const DAY: i64 = 86_400_000;
 
 impl Writer {
-    /// Takes in what came of an order.
+    /// Applies the result of an order.
     pub fn apply(&mut self, visit: Visit) -> Result<(), StoreError> {
         match visit {
             Visit::Page(visit) => self.apply_page_visit(&visit),
@@ -93,7 +93,8 @@ impl Writer {
                 self.keep_move(visit, &mut record, to, *for_good, had_copy)?;
             }
             Finding::Failed(_) => self.keep_failure(visit, &mut record, had_copy)?,
-            // A copy is kept though its host has another address now, or a user forgot to allow it.
+            // A copy is kept even if its host's address is refused: the host has moved, or the user forgot to
+            // allow the address.
             Finding::Refused(_) if had_copy && visit.fetch.is_some() => {
                 self.keep_failure(visit, &mut record, had_copy)?;
             }
@@ -108,7 +109,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What the visit taught of the page's parts, and of those of its template.
+    /// Learns from the visit which parts of the page, and of its template, are ephemeral.
     fn keep_ephemera(&mut self, visit: &PageVisit, record: &mut PageRecord) -> Result<(), StoreError> {
         let mut learned = PageEphemera::decode(&record.evidence.0);
         match visit.finding {
@@ -138,7 +139,7 @@ impl Writer {
         self.tell_change(ChangeLine { time_ms, what, url, size, kinds, to });
     }
 
-    /// The page is new, back or changed: the copy is replaced.
+    /// Replaces the copy of a page that is new, back or changed.
     fn keep_copy(
         &mut self,
         visit: &PageVisit,
@@ -192,14 +193,14 @@ impl Writer {
         Ok(())
     }
 
-    /// A new page that says the same as one we keep is not kept beside it.
+    /// Dismisses a new page if it is a duplicate of a kept one.
     fn part_from_duplicate(
         &mut self,
         visit: &PageVisit,
         record: &mut PageRecord,
         reading: &Reading,
     ) -> Result<(), StoreError> {
-        // Most pages are near to themselves alone.
+        // Most pages are near only to themselves.
         let mut near = self.memory.duplicates.near(reading.simhash);
         near.retain(|page| *page != visit.page);
         if near.is_empty() || reading.text.len() < DUPLICATE_BYTES {
@@ -225,7 +226,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Our copy of a page, if it can be read: from the Collection, or from what is about to be part of it.
+    /// Reads our copy of a page from the Collection, or from the changes about to be committed. None if it
+    /// cannot be read.
     fn copy(&self, page: PageNumber, record: &PageRecord, url: &PageUrl) -> Option<Reading> {
         let is_copy =
             |exchange: &&Exchange| exchange.page == Some(page) && exchange.kind == ExchangeKind::Full;
@@ -240,7 +242,7 @@ impl Writer {
         Some(read(url, content_type, &[], &[], &body, &canonical, &Limits::default()))
     }
 
-    /// The page says that another URL of its site is its own name: that one is kept instead.
+    /// Keeps another URL of the site instead, if the page declares it as its canonical URL.
     fn respect_canonical(
         &mut self,
         visit: &PageVisit,
@@ -259,13 +261,13 @@ impl Writer {
         Ok(())
     }
 
-    /// The page is as our copy has it.
+    /// Records that the page is the same as our copy.
     fn keep_sameness(&mut self, visit: &PageVisit, record: &mut PageRecord) {
         record.failures = 0;
         let raw_is_same = visit.reading.as_ref().map(|reading| reading.raw_digest) == record.raw_digest;
         let kind = match visit.finding {
             Finding::NotModified => Some(ExchangeKind::NotModified),
-            // Bytes that differ while the text does not are no version: the row of the History tells of them.
+            // Different bytes with the same text are not a version: the History row records them.
             _ => raw_is_same.then_some(ExchangeKind::Identical),
         };
         record.not_modified += u32::from(visit.finding == Finding::NotModified);
@@ -388,12 +390,12 @@ impl Writer {
         self.memory.event.push(Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds });
     }
 
-    /// The links of a copy: URLs to know, lists to read, and who points where.
+    /// Records the links of a copy: new URLs, lists, and the link graph.
     fn keep_links(&mut self, visit: &PageVisit, from: UrlId, reading: &Reading) -> Result<(), StoreError> {
         let depth = self.memory.url(from)?.map_or(0, |url| url.depth).saturating_add(1);
         let mut targets = Vec::with_capacity(reading.links.len());
         for link in reading.followed_links() {
-            // Nearly all are known, and then nobody needs their text.
+            // Nearly all are known already; their text is not needed then.
             if let Some(known) = self.memory.known.get_by_hash(UrlHash(link.hash)) {
                 targets.push(known);
                 continue;
@@ -418,7 +420,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A list of pages of a site, to be read when it is due; known ones stay as they are.
+    /// Records a list of pages of a site, to be read when it is due. Known lists are not changed.
     fn know_list(&mut self, site: SiteNumber, url: &PageUrl, feed: bool, now: Timestamp) {
         let is_own = url.site() == self.memory.sites[site.index()].site;
         let lists = &self.memory.sites[site.index()].lists;
@@ -437,7 +439,7 @@ impl Writer {
     fn apply_robots(&mut self, site: SiteNumber, time: Timestamp, fetches: &[Fetch]) {
         let Some(fetch) = fetches.last() else { return };
         let (status, failure, body) = match &fetch.answer {
-            // What it forbids may be in the part that is missing.
+            // The part that is missing might forbid something.
             Answer::Response(response) if (200..300).contains(&response.status) && !is_whole(response) => {
                 (0, "it broke off".to_owned(), Vec::new())
             }
@@ -494,7 +496,8 @@ impl Writer {
         Ok(())
     }
 
-    /// What a list names: pages to know, further lists, and what it says of pages that we have. Milliseconds until it is read again.
+    /// Records what a list names: new pages, further lists, and what it says about pages that we have.
+    /// Returns the milliseconds until it is read again.
     fn keep_listed(
         &mut self,
         site: SiteNumber,
@@ -511,13 +514,13 @@ impl Writer {
         let urls_before = self.memory.known.len();
         let (mut told, mut altered, mut unaltered) = (Vec::new(), Vec::new(), Vec::new());
         let mut words = BTreeMap::new();
-        // What it told before is not known of a crawl that did not keep it: then all that it tells is news.
+        // If its previous reading was not stored, every date that it has is treated as new.
         let is_known = self.memory.dates.has_read(list.as_str());
         for listed in &reading.listed {
             let found =
                 Discovery { depth: 1, listed_modified: listed.modified, ..found(&listed.url, None, source) };
             self.discover(&found, now)?;
-            // Of pages elsewhere a site may say what it likes.
+            // What a site says about pages of other sites is ignored.
             if listed.url.site() != list.site() {
                 continue;
             }
@@ -534,10 +537,10 @@ impl Writer {
                     self.memory.dates.say(page, Said::Changed);
                     words.insert(page, Word::Changed);
                     altered.push(page);
-                    // Only a date that is newer than the last reading can tell something new.
+                    // Only a date that is newer than the last reading can be new.
                     told.extend(before.filter(|before| !is_known || *before < modified).map(|_| page));
                 }
-                // A feed dates what is new in it, and says nothing of the rest.
+                // A feed dates new items, and says nothing about the others.
                 Some(_) if !is_feed => {
                     self.memory.dates.say(page, Said::Unaltered);
                     words.insert(page, Word::Unaltered);
@@ -577,7 +580,7 @@ impl Writer {
         Ok(visited.map(|visited| (page, visited)))
     }
 
-    /// A visit shows whether what sitemaps said of the page can be believed.
+    /// Checks what sitemaps said about the page against the result of a visit.
     fn judge_dates(&mut self, visit: &PageVisit, record: &PageRecord) {
         let found = match visit.finding {
             Finding::Changed(_) => Found::Changed,
@@ -601,17 +604,18 @@ impl Writer {
     }
 }
 
-/// Where a site whose `robots.txt` names no sitemap may have one all the same.
+/// Default sitemap path for a site whose `robots.txt` names none.
 const USUAL_SITEMAP: &str = "/sitemap.xml";
-/// The shortest main text, in bytes, by which two pages are found to be the same: less may be the same by chance.
+/// Minimum length of a main text for the detection of duplicates, in bytes. Shorter texts may be the same by
+/// chance.
 const DUPLICATE_BYTES: usize = 600;
-/// The share of their shingles in which duplicates differ at most: a counter, a date.
+/// Maximum fraction of shingles in which duplicates differ: a counter, a date.
 const DUPLICATE_DIFFERS: f32 = 0.03;
 
-/// Lists of one site that are read.
+/// Maximum number of lists of a site.
 const LISTS_MAX: usize = 1_000;
 
-/// Milliseconds until a page without a copy is asked for again.
+/// Milliseconds until a page without a copy is requested again.
 pub(super) fn retry_wait(record: &PageRecord) -> i64 {
     if record.gone || record.failures == 0 {
         return GONE_AGAIN;
@@ -623,7 +627,7 @@ fn found(url: &PageUrl, found_on: Option<UrlId>, source: Source) -> Discovery<'_
     Discovery { url, anchor: "", found_on, depth: 0, source, listed_modified: None }
 }
 
-/// What every visit adds to the record of its page.
+/// Updates the record of a page with what every visit adds to it.
 fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
     record.visits += 1;
     record.first_visit = record.first_visit.or(Some(visit.time));
@@ -634,7 +638,7 @@ fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
         record.last_success = Some(visit.time).filter(|_| response.status < 400).or(record.last_success);
     }
     let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-    // A running mean that follows the last few visits.
+    // A running mean over the last few visits.
     record.transfer_bytes =
         if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
 }
@@ -664,7 +668,7 @@ fn kind(finding: &Finding) -> VisitKind {
     }
 }
 
-/// When the answer says that the page last changed.
+/// The date of the page's last change according to the response.
 fn stated_date(visit: &PageVisit) -> Option<Timestamp> {
     response(visit.fetch.as_ref()).and_then(|response| web::dates::last_modified(&response.headers))
 }

@@ -1,15 +1,19 @@
-//! What sitemaps say of pages that we have, and how far it can be believed.
+//! Evidence from sitemaps: what they say about pages that we have, and how far it can be trusted.
 //!
-//! A sitemap that dates its pages says of each whether it has changed since our copy: a newer date that it has, an older one that it has not.
-//! A page that it no longer names may be gone. All this is evidence, and visits show how often it was right: what was told by what the visit
-//! finds, silence by the changes that visits find and no date tells of at the next reading either. Where silence has proved right, reading the
-//! sitemap is a visit to each of its pages that it does not tell of, at the cost of one.
+//! A sitemap with dates says about each page whether it has changed since our copy: a newer date means that
+//! it has, an older one that it has not. A page that it no longer names may be gone. All this is evidence,
+//! and visits show how often it was right. A stated change is checked by what the visit finds. Silence (no
+//! stated change) is checked by the changes that visits find and that the next reading does not date either.
+//! If a site's silence has proved right, reading its sitemap counts as a visit to each of the pages without a
+//! stated change, at the cost of one.
 //!
 //! # Promises
-//! - Silence is believed only of a site whose sitemaps told nine in ten of the last changes that were found there, and some, and do not tell of changes that there are not.
+//! - Silence is trusted only on a site whose sitemaps stated at least nine in ten of the recent changes found
+//!   there, and at least a few, and that do not state changes that did not happen.
 //! - A change that may have come after the sitemap was read is judged by its next reading.
-//! - A sitemap that has lost most of its pages at once says nothing of those.
-//! - What the last readings said outlives a restart, but for changes that their next readings were to judge.
+//! - A sitemap that has lost most of its pages at once says nothing about those.
+//! - The content of the last readings survives a restart, except for changes that were to be judged by the
+//!   next readings.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,75 +23,76 @@ use freshet_store::sites::SiteRecord;
 
 use super::readings::{Head, ListReading, Word};
 
-/// Part of the changes found that sitemaps must have told for their silence to be believed.
+/// Fraction of the changes found that sitemaps must have stated for their silence to be trusted.
 const TOLD_MIN: f32 = 0.9;
-/// Changes told from which it is believed.
+/// Minimum number of stated changes (a decayed count) for that.
 const TOLD_SOME: f32 = 3.0;
-/// Dates that were right from which on others are taken for right.
+/// Minimum number of dates that were right for further ones to be trusted.
 const RIGHT_SOME: u32 = 3;
-/// What each change found leaves of the count of those before: some fifty are remembered.
+/// Factor by which the counts of changes decay with each change found: they cover some fifty changes.
 const MEMORY: f32 = 0.98;
-/// Of what is not believed, one page in so many is visited all the same: trust can be won back.
+/// One in this many pages with untrusted evidence is visited all the same, so that trust can be regained.
 const ASKED_AGAIN: u32 = 128;
 
 /// Milliseconds of one hour.
 const HOUR: i64 = 3_600_000;
 /// Milliseconds from the first reading of a list to the second.
 pub(super) const LIST_EVERY: i64 = 24 * HOUR;
-/// Milliseconds between two readings of a list at least, and at most.
+/// Minimum and maximum interval between two readings of a list, in milliseconds.
 const LIST_EVERY_LIMITS: (i64, i64) = (6 * HOUR, 7 * 24 * HOUR);
 
-/// What the last readings said of pages that were not visited since.
+/// What the last readings said about pages that were not visited since.
 #[derive(Debug, Default)]
 pub(super) struct Dates {
     words: HashMap<PageNumber, Said>,
-    /// Changes that were found before a sitemap could tell of them: the visit before.
+    /// Pages with a change that sitemaps had not stated when it was found, and the time of the visit before
+    /// it.
     untold: HashMap<PageNumber, Timestamp>,
     lists: HashMap<Box<str>, List>,
     missing: HashMap<SiteNumber, Record>,
 }
 
-/// A list as it was last read.
+/// The last reading of a list.
 #[derive(Debug)]
 struct List {
-    /// Milliseconds until it is read again.
+    /// Milliseconds until the next reading.
     every: i64,
     /// The pages that it named.
     pages: HashSet<PageNumber>,
 }
 
-/// What a sitemap said of a page.
+/// What a sitemap said about a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Said {
     /// It has changed since our copy.
     Changed,
-    /// It has not.
+    /// It has not changed.
     Unaltered,
-    /// Nothing any more.
+    /// It is no longer named.
     Missing,
 }
 
-/// What a visit found beside our copy.
+/// What a visit found, compared with our copy.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Found {
     Unaltered,
     Changed,
-    /// It is gone, or elsewhere.
+    /// It is gone, or redirects.
     Lost,
 }
 
-/// What a visit shows of the word of a sitemap.
+/// What a visit shows about the statement of a sitemap.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Verdict {
-    /// It told of the change that was found.
+    /// It stated the change that was found.
     Right,
-    /// It told of a change, and there was none.
+    /// It stated a change that did not happen.
     Wrong,
-    /// There was a change, and it does not tell of it.
+    /// It did not state a change that happened.
     Untold,
 }
 
-/// How often something was right.
+/// How often a kind of evidence was right and wrong.
 #[derive(Clone, Copy, Debug, Default)]
 struct Record {
     right: u32,
@@ -95,24 +100,25 @@ struct Record {
 }
 
 impl Record {
-    /// It was right three times in five, or may be. Less is no evidence: of pages that are visited when they may have changed, a third has.
+    /// Whether it was right three times in five, or may be (a few errors are allowed for). Less is no
+    /// evidence: of pages that are visited when they may have changed, a third has.
     fn is_believed(self) -> bool {
         3 * u64::from(self.wrong) <= 2 * u64::from(self.right) + 5
     }
 
-    /// It was right nine times in ten, and some.
+    /// Whether it was right nine times in ten, and at least a few times.
     fn is_trusted(self) -> bool {
         RIGHT_SOME <= self.right && 9 * u64::from(self.wrong) <= u64::from(self.right)
     }
 }
 
 impl Dates {
-    /// A sitemap said something of a page.
+    /// Records what a sitemap said about a page.
     pub(super) fn say(&mut self, page: PageNumber, said: Said) {
         self.words.insert(page, said);
     }
 
-    /// Judges the last word on a page by what a visit found since the one at `before`.
+    /// Judges the last statement about a page by what a visit found since the visit at `before`.
     pub(super) fn judge(
         &mut self,
         (site, page): (SiteNumber, PageNumber),
@@ -136,18 +142,19 @@ impl Dates {
         }
     }
 
-    /// Judges a sitemap that dates a page by the change that was found before it was read.
+    /// Judges a sitemap that dates a page for which a change was found before the sitemap was read.
     pub(super) fn judge_late(&mut self, page: PageNumber, modified: Timestamp) -> Option<Verdict> {
         let before = self.untold.remove(&page)?;
         Some(if before < modified { Verdict::Right } else { Verdict::Untold })
     }
 
-    /// Whether it is known what a list said last.
+    /// Whether the last reading of a list is known.
     pub(super) fn has_read(&self, list: &str) -> bool {
         self.lists.contains_key(list)
     }
 
-    /// A sitemap of a site names these pages now. Those that it named before and that are worth a look.
+    /// Records the pages that a sitemap of a site names now. Returns those that it no longer names and that
+    /// are worth a visit.
     pub(super) fn missing(
         &mut self,
         site: SiteNumber,
@@ -167,14 +174,15 @@ impl Dates {
         missing
     }
 
-    /// Milliseconds until a list is read again, by the news that its last reading brought: pages not known before, and changes.
+    /// Returns the milliseconds until the next reading of a list, from the number of new facts in the last
+    /// one: unknown pages and changes.
     pub(super) fn next_reading(&mut self, list: &str, event: usize) -> i64 {
         let every = &mut self.list(list).every;
         *every = interval_after(*every, event);
         *every
     }
 
-    /// A list was read and said this of pages of its site, whose record is given: what is kept of that.
+    /// The reading of a list to store: what it said about pages of its site, whose record is given.
     pub(super) fn reading(
         &self,
         (site, record): (SiteNumber, &SiteRecord),
@@ -194,7 +202,7 @@ impl Dates {
         ListReading::new(head, words)
     }
 
-    /// A list was read in the past, after all that were told before, and was kept.
+    /// Replays a stored reading of a list. Readings and visits are replayed in order of time.
     pub(super) fn recall(&mut self, list: &str, reading: &ListReading) {
         let mut named = HashSet::new();
         for (page, word) in reading.words() {
@@ -213,12 +221,13 @@ impl Dates {
         self.missing.insert(site, Record { right, wrong });
     }
 
-    /// A page was visited in the past, after all that was told before: what was said of it has been judged.
+    /// Replays a visit to a page: what was said about the page before was judged then.
     pub(super) fn forget(&mut self, page: PageNumber) {
         self.words.remove(&page);
     }
 
-    /// Pages that were not visited since a list said that they have changed, or named them no longer; which of both is told beside each.
+    /// Pages that a list says have changed, or no longer names, and that were not visited since, each with
+    /// what was said.
     pub(super) fn waiting(&self) -> Vec<(PageNumber, Said)> {
         let waits = |(_, said): &(&PageNumber, &Said)| **said != Said::Unaltered;
         let mut waiting: Vec<_> =
@@ -232,7 +241,7 @@ impl Dates {
     }
 }
 
-/// A change was found that sitemaps had told, or that they had not.
+/// Counts whether sitemaps had stated a change that was found.
 pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
     let (told, untold) = match verdict {
         Verdict::Right => (1.0, 0.0),
@@ -243,18 +252,19 @@ pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
     record.changes_untold = MEMORY * record.changes_untold + untold;
 }
 
-/// Those of the pages that the sitemaps of a site date as changed which are worth a visit for that, and whether the dates are believed.
+/// The pages, among those that sitemaps of a site say have changed, that are worth a visit for it, and
+/// whether the dates are believed.
 pub(super) fn heeded(record: &SiteRecord, mut told: Vec<PageNumber>) -> (Vec<PageNumber>, bool) {
     told.retain(|page| is_heeded(record, *page));
     (told, record_of(record).is_believed())
 }
 
-/// Whether a page that the sitemaps of a site date as changed is worth a visit for that.
+/// Whether a page is worth a visit because sitemaps of its site say that it has changed.
 pub(super) fn is_heeded(record: &SiteRecord, page: PageNumber) -> bool {
     record_of(record).is_believed() || page.0.is_multiple_of(ASKED_AGAIN)
 }
 
-/// Whether pages that the sitemaps of a site date as changed can be taken for changed.
+/// Whether pages can be assumed changed because sitemaps of their site say so.
 pub(super) fn are_trusted(record: &SiteRecord) -> bool {
     record_of(record).is_trusted()
 }
@@ -266,10 +276,11 @@ fn record_of(record: &SiteRecord) -> Record {
     Record { right, wrong }
 }
 
-/// Whether a page of which the sitemaps of its site tell nothing can be taken for unchanged.
+/// Whether a page can be assumed unchanged because sitemaps of its site state no change.
 pub(super) fn is_silence_believed(record: &SiteRecord) -> bool {
     let (told, untold) = (record.changes_told, record.changes_untold);
-    // Who tells of changes that there are not has told of all those that there are, and says nothing of the others.
+    // A sitemap that states changes that did not happen could thus state all those that did, and its silence
+    // would mean nothing.
     record_of(record).is_believed() && TOLD_SOME <= told && TOLD_MIN * (told + untold) <= told
 }
 
@@ -282,7 +293,7 @@ fn interval_after(interval: i64, event: usize) -> i64 {
     next.clamp(LIST_EVERY_LIMITS.0, LIST_EVERY_LIMITS.1)
 }
 
-/// The interval that a note tells, in milliseconds, within what intervals may be.
+/// Clamps the interval in a note to the limits, in milliseconds.
 pub(super) fn interval_of(told: u64) -> i64 {
     i64::try_from(told).unwrap_or(i64::MAX).clamp(LIST_EVERY_LIMITS.0, LIST_EVERY_LIMITS.1)
 }
@@ -387,7 +398,7 @@ mod tests {
         for page in [0, 1].map(PageNumber) {
             dates.judge((SITE, page), at(0), Found::Unaltered);
         }
-        // Both were there all the same: from now on one in many is looked for.
+        // Both were still there: from now on only one in many is looked for.
         assert_eq!(dates.missing(SITE, LIST, pages(20..300)), []);
         assert_eq!(dates.missing(SITE, LIST, pages(129..300)), [PageNumber(128)]);
         dates.judge((SITE, PageNumber(128)), at(0), Found::Lost);
@@ -411,7 +422,8 @@ mod tests {
         assert_eq!(judged.collect::<Vec<_>>(), [None, None, None, Some(Verdict::Wrong), None]);
         assert!(dates.has_read(LIST));
         assert_eq!(dates.next_reading(LIST, 2), 18 * HOUR);
-        // Nothing was lost that lists of the site had named no longer: one in many is looked for, and all that are named can be missed.
+        // The pages that lists of the site no longer named were not gone: one in many is looked for. Every
+        // named page can go missing.
         assert_eq!(dates.missing(SITE, LIST, pages(11..14)), []);
         dates.missing.clear();
         assert_eq!(dates.missing(SITE, LIST, pages(12..14)), [PageNumber(11)]);

@@ -1,24 +1,27 @@
-//! Pages that say the same as another: mirrors, print views, the same page under two names.
+//! Detection of near-duplicate pages: mirrors, print views, the same page under two URLs.
 //!
-//! Candidates are found by the simhash of the main text: two that differ in at most three bits agree in one of its four quarters, so that a table for each quarter
-//! finds them (Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling"). Whether a candidate is a duplicate is decided by the texts.
+//! Candidates are found by the simhash of the main text. Two simhashes that differ in at most three bits
+//! agree in at least one of their four quarters, so one table per quarter finds them (Manku, Jain, Das Sarma,
+//! "Detecting near-duplicates for web crawling"). Whether a candidate is a duplicate is decided by the texts.
 //!
 //! # Promises
-//! - Every page within [`BITS`] bits of a simhash is among its candidates, however many pages there are, up to [`CANDIDATES_MAX`].
+//! - Every page within [`BITS`] bits of a simhash is among its candidates, however many pages there are, up
+//!   to [`CANDIDATES_MAX`].
 
 use freshet_fetch::page::simhash::distance;
 use freshet_protocol::ids::PageNumber;
 
-/// Bits in which the simhashes of duplicates differ at most.
+/// Maximum number of bits in which the simhashes of duplicates differ.
 pub const BITS: u32 = 3;
-/// Candidates that are given at most.
+/// Maximum number of candidates.
 pub const CANDIDATES_MAX: usize = 4;
-/// Pages of one table entry that are looked at: more share a quarter by chance, not by their text.
+/// Maximum number of pages of a table entry that are looked at. More pages share a quarter by chance, not by
+/// their text.
 const LOOKED_AT_MAX: usize = 256;
-/// A simhash that stands for none.
+/// Stands for no simhash.
 const NONE: u64 = 0;
 
-/// The simhashes of pages, to be found by what they are near to.
+/// An index of the simhashes of pages.
 #[derive(Debug)]
 pub struct Duplicates {
     /// The simhash of each page.
@@ -34,7 +37,7 @@ impl Default for Duplicates {
 }
 
 impl Duplicates {
-    /// A page has this simhash.
+    /// Sets the simhash of a page.
     pub fn insert(&mut self, page: PageNumber, simhash: u64) {
         self.remove(page);
         if self.simhashes.len() <= page.index() {
@@ -46,7 +49,7 @@ impl Duplicates {
         }
     }
 
-    /// A page is kept no longer.
+    /// Removes a page that is no longer kept.
     pub fn remove(&mut self, page: PageNumber) {
         let Some(simhash) = self.simhashes.get_mut(page.index()) else { return };
         let simhash = std::mem::replace(simhash, NONE);
@@ -55,7 +58,7 @@ impl Duplicates {
         }
     }
 
-    /// Pages with a simhash near to this one, the earliest first.
+    /// Pages with a simhash near this one, lowest number first.
     pub fn near(&self, simhash: u64) -> Vec<PageNumber> {
         let mut near: Vec<PageNumber> = entries(simhash)
             .flat_map(|entry| self.quarters[entry].iter().take(LOOKED_AT_MAX))
@@ -69,7 +72,7 @@ impl Duplicates {
     }
 }
 
-/// Where a simhash stands in the tables.
+/// The four table entries of a simhash.
 fn entries(simhash: u64) -> impl Iterator<Item = usize> {
     (0..4).map(move |quarter| quarter << 16 | (simhash >> (16 * quarter) & 0xFFFF) as usize)
 }
@@ -81,10 +84,13 @@ mod tests {
     use super::*;
 
     proptest! {
-        // The tables are large to make anew for each case.
+        // The tables are large: few cases, since each creates new ones.
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
-        fn what_is_near_is_found_and_what_is_far_is_not(simhash in 1u64.., flips in prop::collection::vec(0u32..64, 0..8)) {
+        fn what_is_near_is_found_and_what_is_far_is_not(
+            simhash in 1u64..,
+            flips in prop::collection::vec(0u32..64, 0..8),
+        ) {
             let mut duplicates = Duplicates::default();
             duplicates.insert(PageNumber(7), simhash);
             let other = flips.iter().fold(simhash, |other, bit| other ^ 1 << bit);

@@ -1,4 +1,4 @@
-//! What others collected becomes records: URLs that a user brings, and visits that another program made.
+//! Writing imported data: URLs from a user's lists, and visits that another program made.
 
 use freshet_fetch::page::PageUrl;
 use freshet_protocol::ids::PageNumber;
@@ -10,30 +10,32 @@ use freshet_store::history::{VisitKind, VisitRow};
 
 use super::writer_thread::{Discovery, Writer};
 
-/// A visit of which the content is not there: an index tells of it.
+/// A visit without content, from the index of a web archive.
 #[derive(Clone, Debug)]
 pub struct ImportedVisit<'a> {
     /// The page.
     pub page: PageNumber,
     /// Its URL.
     pub url: &'a PageUrl,
-    /// When.
+    /// Time of the visit.
     pub time: Timestamp,
-    /// What came of it.
+    /// Kind of the visit in the History.
     pub kind: VisitKind,
-    /// The status of the answer.
+    /// Status of the response.
     pub status: u16,
 }
 
 impl Writer {
-    /// Makes a URL known that a user brings, and its site one that is crawled. Gives the page and its record, if it is one.
+    /// Adds a URL that a user brings, and its site to those that are crawled. Returns the page and its
+    /// record, if the URL is a page.
     pub fn bring(
         &mut self,
         url: &PageUrl,
         listed_modified: Option<Timestamp>,
         time: Timestamp,
     ) -> Result<Option<(PageNumber, PageRecord)>, StoreError> {
-        // A URL to begin with names its site as one to crawl at every start; a second of the same site needs not.
+        // Every start adds the sites of seeds to those that are crawled. One seed per site is enough for
+        // that.
         let source = if self.memory.admission.is_seeded(url) { Source::Sitemap } else { Source::Seed };
         self.memory.admission.add_seed(url);
         let found = Discovery { url, anchor: "", found_on: None, depth: 0, source, listed_modified };
@@ -46,7 +48,7 @@ impl Writer {
         Ok(Some((page, record)))
     }
 
-    /// Records a visit of which the content is not there.
+    /// Records a visit without content.
     pub fn take_imported(&mut self, told: &ImportedVisit<'_>) -> Result<(), StoreError> {
         let Some(mut record) = self.memory.page(told.page)? else { return Ok(()) };
         self.site_mut(record.site).visits += 1;

@@ -1,8 +1,8 @@
-//! Which URLs are known, without asking the disk: the number of every URL by a hash of its text.
+//! Known URLs: an in-memory map from the hash of a URL to its number.
 //!
-//! A page has dozens of links and nearly all of them are known; asking the store for each would cost more than fetching the
-//! page. Two URLs with the same 64-bit hash are taken for one: among ten million URLs that happens with a probability of three in a
-//! million.
+//! A page has dozens of links, and nearly all of them are known. Asking the store for each would cost more
+//! than fetching the page. Two URLs with the same 64-bit hash are treated as one. Among ten million URLs that
+//! happens with a probability of three in a million.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -12,10 +12,10 @@ use freshet_fetch::page::PageUrl;
 use freshet_protocol::ids::UrlId;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Tables that the URLs are divided among by their hash, so that one of them fits into the cache of a processor while it is filled, and growing is never
-/// the work of a long moment.
+/// Number of tables that the URLs are divided among by their hash. One of them fits into a processor cache
+/// while it is filled, and growing one never takes long.
 const TABLES: usize = 1024;
-/// Threads that fill tables at most.
+/// Maximum number of threads that fill tables.
 const THREADS_MAX: usize = 8;
 
 type Table = HashMap<u64, u32, BuildHasherDefault<AsItIs>>;
@@ -32,12 +32,12 @@ impl Default for Known {
     }
 }
 
-/// What a URL is known by.
+/// The hash of a URL.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UrlHash(pub(super) u64);
 
 impl Known {
-    /// What a URL is known by.
+    /// Hashes a URL.
     pub fn hash(url: &str) -> UrlHash {
         UrlHash(PageUrl::hash_of(url))
     }
@@ -47,52 +47,53 @@ impl Known {
         self.get_by_hash(Self::hash(url))
     }
 
-    /// The number of the URL of this hash, if it is known.
+    /// The number of the URL with this hash, if it is known.
     pub fn get_by_hash(&self, UrlHash(hash): UrlHash) -> Option<UrlId> {
         self.tables[table(hash)].get(&hash).copied().map(UrlId)
     }
 
-    /// The URL of this hash is known from now on, by this number.
+    /// Adds a URL by its hash and its number.
     pub fn insert(&mut self, UrlHash(hash): UrlHash, id: UrlId) {
         self.tables[table(hash)].insert(hash, id.0);
     }
 
-    /// URLs that are known.
+    /// Number of known URLs.
     pub fn len(&self) -> usize {
         self.tables.iter().map(HashMap::len).sum()
     }
 
-    /// Whether none is known.
+    /// Whether no URL is known.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// The table that a hash belongs to. A table itself looks at the lowest bits of the hash and at the highest.
+/// The table of a hash. The hash map of a table uses the lowest and the highest bits of the hash.
 fn table(hash: u64) -> usize {
     (hash >> 40) as usize % TABLES
 }
 
-/// URLs that will be known, gathered table by table: ten million of them put into one large table one by one wait for memory most of the time.
+/// URLs collected table by table, to build a [`Known`] at once. Inserting ten million of them into one large
+/// table one by one would mostly wait for memory.
 #[derive(Debug)]
 pub struct Gathered {
     tables: Vec<Vec<(u64, u32)>>,
 }
 
 impl Gathered {
-    /// None yet, and room for so many.
+    /// Creates an empty collection with room for this many URLs.
     pub fn with_room_for(urls: usize) -> Self {
-        // Tables do not get equally many: a little more room spares most of them another.
+        // Tables are not equally full: some extra room saves most of them from growing.
         let each = urls / TABLES + urls / TABLES / 16;
         Self { tables: (0..TABLES).map(|_| Vec::with_capacity(each)).collect() }
     }
 
-    /// The URL of this hash has this number.
+    /// Adds a URL by its hash and its number.
     pub fn add(&mut self, UrlHash(hash): UrlHash, id: UrlId) {
         self.tables[table(hash)].push((hash, id.0));
     }
 
-    /// All of them known, by the work of all processors. Of two URLs with one hash the later counts.
+    /// Builds the map, on all processors. Of two URLs with the same hash the later one counts.
     pub fn known(mut self) -> Known {
         let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
         let tables = thread::scope(|scope| {
@@ -116,7 +117,7 @@ fn filled(urls: Vec<(u64, u32)>) -> Table {
     table
 }
 
-/// A hasher for keys that are hashes already.
+/// A hasher for keys that are hashes already: returns them unchanged.
 #[derive(Default)]
 struct AsItIs(u64);
 

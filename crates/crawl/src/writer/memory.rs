@@ -1,4 +1,5 @@
-//! What a crawl knows beside its stores: read back from them when it is opened, to be written or only to be asked.
+//! The in-memory state of a crawl besides its stores: restored from them when the crawl is opened, for the
+//! writer or for queries only.
 //!
 //! # Promises
 //! - Nothing is written here.
@@ -28,31 +29,32 @@ use super::writer_thread::{Discovery, REDIRECTS_MAX};
 use crate::event::Event;
 use crate::status::Status;
 
-/// Sites with trouble that a status names.
+/// Maximum number of sites with troubles in a status.
 const TROUBLES: usize = 20;
-/// Lines of a status that tell what was met.
+/// Maximum number of lines about troubles by kind in a status.
 const MET_LINES: usize = 100;
 
-/// What a crawl knows beside its stores.
+/// The in-memory state of a crawl.
 pub struct Memory {
     pub(super) reader: Reader,
     pub(super) admission: Admission,
     pub(super) known: Known,
     pub(super) site_numbers: HashMap<String, SiteNumber>,
     pub(super) sites: Vec<SiteRecord>,
-    /// Pages as the next commit leaves them.
+    /// Page records that the next commit will write.
     pub(super) pending_pages: HashMap<PageNumber, PageRecord>,
-    /// URLs as the next commit leaves them.
+    /// URL records that the next commit will write.
     pub(super) pending_urls: HashMap<UrlId, UrlRecord>,
     pub(super) duplicates: Duplicates,
-    /// The pages that were kept when the stores were opened, until they are told; none from then on.
+    /// The pages that were kept when the stores were opened, until they are replayed; then none.
     pub(super) past: Option<Past>,
     pub(super) dates: Dates,
     pub(super) event: Vec<Event>,
 }
 
 impl Memory {
-    /// Reads all that is known once. `startup_index` gives each of the pieces of the start-up index that it opens to what it is given.
+    /// Restores the state from the stores. `startup_index` opens the start-up index and passes each of its
+    /// pieces to the given function.
     pub(super) fn recall(
         reader: &Reader,
         mut admission: Admission,
@@ -103,13 +105,13 @@ impl Memory {
         Ok((memory, notebook))
     }
 
-    /// The same for those who only ask.
+    /// Restores the state for queries only.
     pub fn of(reader: &Reader, admission: Admission) -> Result<Self, StoreError> {
         Ok(Self::recall(reader, admission, |each| reader.startup_index(FORM, each))?.0)
     }
 
-    /// Tells of every site and of every page that waits for a visit or is pinned, and gives what will be told of pages when they were copied, and the
-    /// last readings of lists, the oldest first, to be recalled at their moment.
+    /// Reports every site, and every page that waits for a visit or is pinned, to `tell`. Returns what is
+    /// needed to replay visits, and the last readings of lists, oldest first, to be replayed at their time.
     pub fn tell_all(
         &mut self,
         now: Timestamp,
@@ -120,7 +122,7 @@ impl Memory {
         pages.append(&mut recall_some_pages(&self.reader, &altered)?);
         let mut copies = Copies::new(paths);
         let mut readings = recall_readings(&self.reader)?;
-        // Nothing was read before its site was known, or will have been.
+        // Drop readings from before their site was known, or from the future.
         readings.retain(|(_, reading)| {
             let site = self.sites.get(reading.head.site.index());
             site.is_some_and(|site| (site.first_seen..=now).contains(&reading.time()))
@@ -138,7 +140,7 @@ impl Memory {
             for list in &record.lists {
                 if let Some(url) = PageUrl::stored(&list.url) {
                     let every = every.get(list.url.as_str()).copied();
-                    // A sitemap that is believed, and of which it was not kept what it said before, is read at once.
+                    // If a sitemap is trusted and its last reading was not stored, it is read at once.
                     let is_lost = every.is_none() && !list.feed && is_silence_believed(record);
                     let fetched = list.fetched.filter(|_| !is_lost);
                     let due = fetched.map(|fetched| fetched.plus_millis(every.unwrap_or(LIST_EVERY)));
@@ -160,7 +162,7 @@ impl Memory {
         Ok((copies, readings))
     }
 
-    /// The record of a page, as the next commit leaves it.
+    /// The record of a page, including changes that are not committed yet.
     pub(super) fn page(&self, page: PageNumber) -> Result<Option<PageRecord>, StoreError> {
         match self.pending_pages.get(&page) {
             Some(record) => Ok(Some(record.clone())),
@@ -168,7 +170,7 @@ impl Memory {
         }
     }
 
-    /// The record of a URL, as the next commit leaves it.
+    /// The record of a URL, including changes that are not committed yet.
     pub(super) fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
         match self.pending_urls.get(&id) {
             Some(record) => Ok(Some(record.clone())),
@@ -181,7 +183,7 @@ impl Memory {
         self.known.get(url.as_str()).is_some()
     }
 
-    /// Whether a page of a URL is kept.
+    /// Whether a URL has a kept page.
     pub(crate) fn keeps(&self, url: &PageUrl) -> Result<bool, StoreError> {
         Ok(self.page_of(url)?.is_some())
     }
@@ -195,7 +197,7 @@ impl Memory {
         }))
     }
 
-    /// Redirects that led to where the URL was found.
+    /// Number of redirects that led to the URL.
     pub(super) fn redirects_before(&self, found: &Discovery<'_>) -> Result<usize, StoreError> {
         let (mut redirects, mut at) = (usize::from(found.source == Source::Redirect), found.found_on);
         while found.source == Source::Redirect
@@ -210,7 +212,7 @@ impl Memory {
         Ok(redirects)
     }
 
-    /// What is known of how the crawl stands.
+    /// Adds what is known to a status.
     pub(crate) fn show(&self, counters: &Counters, status: &mut Status) {
         status.count(counters);
         status.traps = self.admission.traps_cut();

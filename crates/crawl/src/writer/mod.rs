@@ -1,4 +1,4 @@
-//! The one writer: what visits found becomes part of the stores.
+//! The writer: the only code that writes to the stores. It makes visits part of them.
 //!
 //! In reading order:
 //! - [`message`]: what the writer is told;

@@ -1,11 +1,12 @@
-//! What lists said of pages when they were last read, as the stores keep it: a note a list, written with the reading that it tells of.
+//! Stored readings: what each list said about pages when it was last read. One note per list, committed with
+//! its reading.
 //!
-//! A list of many pages is read as often as every few hours, and most of what it says is the same of all: so a page takes the distance to the page before it and two bits,
-//! which is a byte or two.
+//! A list of many pages may be read every few hours, and it says the same about most of them. So an entry is
+//! the distance to the page before it and two bits for the word, which takes a byte or two.
 //!
 //! # Promises
-//! - What is written is read back; bytes that are no reading are none, never a panic.
-//! - A reading takes no more memory than its note until its turn comes.
+//! - What is encoded decodes to the same. Invalid bytes decode to none, never to a panic.
+//! - A stored reading takes no more memory than its note until it is replayed.
 
 use std::collections::BTreeMap;
 
@@ -21,23 +22,23 @@ use super::recall::Copies;
 use crate::event::Event;
 use crate::last_run::Note;
 
-/// The notes of lists begin with this; the URL of the list follows.
+/// Prefix of the keys of these notes. The URL of the list follows.
 const NOTES: &str = "list ";
-/// The form of a note, its first byte.
+/// Version of the encoding: the first byte of a note.
 const VERSION: u8 = 1;
-/// Bits of a page's number that hold its word.
+/// Number of low bits of an entry that hold its word.
 const WORD_BITS: u32 = 2;
 
-/// What a list says of a page.
+/// What a list says about a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Word {
-    /// That there is such a page.
+    /// The page exists.
     Named = 0,
-    /// That it has not changed since our copy.
+    /// It has not changed since our copy.
     Unaltered = 1,
-    /// That it has.
+    /// It has changed since our copy.
     Changed = 2,
-    /// Nothing any more, and that is worth a look.
+    /// It is no longer named, and is worth a visit.
     Missing = 3,
 }
 
@@ -46,30 +47,30 @@ impl Word {
     const ALL: [Self; 4] = [Self::Named, Self::Unaltered, Self::Changed, Self::Missing];
 }
 
-/// The last reading of a list that succeeded.
+/// The last successful reading of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ListReading {
     pub(super) head: Head,
-    /// The pages and their words, as the note has them. Invariant: they can be read.
+    /// The pages and their words, as encoded in the note. Invariant: they can be decoded.
     words: Box<[u8]>,
 }
 
-/// Readings with the URLs of their lists, the oldest first.
+/// Readings with the URLs of their lists, oldest first.
 pub type ListReadings = Vec<(Box<str>, ListReading)>;
 
-/// What a reading says of its list.
+/// Properties of a reading.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Head {
     pub(super) site: SiteNumber,
-    /// When it was read.
+    /// Time of the reading.
     pub(super) time: Timestamp,
-    /// Milliseconds until it was to be read again.
+    /// Milliseconds until the next reading was due.
     pub(super) every: u64,
-    /// Pages of the site that lists had named no longer: those that were lost, and those that were not.
+    /// Number of pages of the site that lists no longer named: those that were gone, and those that were not.
     pub(super) missing: (u32, u32),
-    /// Whether pages that it dated as changed were taken for changed.
+    /// Whether pages that it dated as changed were assumed changed.
     pub(super) is_trusted: bool,
-    /// Whether pages that it dated as unaltered were taken for unaltered.
+    /// Whether pages that it dated as unaltered were assumed unchanged.
     pub(super) is_silence_believed: bool,
 }
 
@@ -83,12 +84,12 @@ impl ListReading {
         Self { head, words: bytes.into() }
     }
 
-    /// When the list was read.
+    /// Time of the reading.
     pub fn time(&self) -> Timestamp {
         self.head.time
     }
 
-    /// What it said of pages, in their order.
+    /// The pages and what it said about them, in order of page.
     pub(super) fn words(&self) -> impl Iterator<Item = (PageNumber, Word)> {
         let (mut input, mut before) = (Input::new(&self.words), 0);
         std::iter::from_fn(move || {
@@ -98,7 +99,7 @@ impl ListReading {
         })
     }
 
-    /// The note of a list: its name and its bytes.
+    /// The note of a list: its key and its bytes.
     pub(super) fn note(&self, list: &str) -> Note {
         let mut bytes = vec![VERSION];
         let Head { site, time, every, missing: (lost, found), is_trusted, is_silence_believed } = self.head;
@@ -113,7 +114,7 @@ impl ListReading {
         (format!("{NOTES}{list}"), Some(bytes))
     }
 
-    /// The reading that a note tells of; none if it cannot be read.
+    /// Decodes a note. None if it is invalid.
     fn decode(bytes: &[u8]) -> Option<Self> {
         let mut input = Input::new(bytes);
         (input.take_byte().ok()? == VERSION).then_some(())?;
@@ -138,7 +139,7 @@ fn take_head(input: &mut Input<'_>) -> Result<Head, Malformed> {
     })
 }
 
-/// The next page and its word, after a page; none at the end.
+/// Decodes the next page and its word. None at the end.
 fn take_word(before: u32, input: &mut Input<'_>) -> Result<Option<(PageNumber, Word)>, Malformed> {
     if input.left() == 0 {
         return Ok(None);
@@ -149,7 +150,7 @@ fn take_word(before: u32, input: &mut Input<'_>) -> Result<Option<(PageNumber, W
     Ok(Some((PageNumber(page), word)))
 }
 
-/// The readings that the stores keep. What cannot be read is left out.
+/// Reads the stored readings. Those that cannot be decoded are left out.
 pub(super) fn recall_readings(reader: &Reader) -> Result<ListReadings, StoreError> {
     let notes = reader.notes(NOTES)?.into_iter();
     let reading = |(name, note): (String, Vec<u8>)| {
@@ -161,7 +162,7 @@ pub(super) fn recall_readings(reader: &Reader) -> Result<ListReadings, StoreErro
 }
 
 impl Memory {
-    /// A list was read in the past, after all that was told before. What the UpdateModule heard of it then.
+    /// Replays a reading of a list. Returns the events that the UpdateModule received then.
     pub fn recall_reading(&mut self, list: &str, reading: &ListReading) -> [Event; 2] {
         self.dates.recall(list, reading);
         let pages = |is_heard: bool, wanted: Word| {
@@ -175,12 +176,12 @@ impl Memory {
         ]
     }
 
-    /// A page was visited in the past, after all that was told before: what lists had said of it was judged then.
+    /// Replays a visit to a page: what lists had said about the page was judged then.
     pub fn recall_judgement(&mut self, page: PageNumber) {
         self.dates.forget(page);
     }
 
-    /// Pages that wait for a visit because of what lists said of them before, when all of the past is told.
+    /// Signals of pages that still wait for a visit because of what lists said, after the replay.
     pub fn recall_signals(&self, copies: &Copies) -> Vec<Event> {
         let mut signals = Vec::new();
         for (page, said) in self.dates.waiting() {
@@ -239,7 +240,10 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_no_panic(mut bytes in prop::collection::vec(any::<u8>(), 0..60), known in any::<bool>()) {
+        fn any_bytes_are_no_panic(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..60),
+            known in any::<bool>(),
+        ) {
             if let Some(first) = bytes.first_mut().filter(|_| known) {
                 *first = VERSION;
             }

@@ -1,10 +1,10 @@
-//! What the stores know of URLs and pages, read back when a crawl is opened: from the start-up index as far as it reaches, the rest from the records, on all
-//! processors, for there may be millions.
+//! Restoring known URLs and pages when a crawl is opened: from the start-up index as far as it reaches, and
+//! the rest from the records. It uses all processors, since there may be millions.
 //!
 //! # Promises
-//! - Every URL is told once, in the order of their numbers.
-//! - The start-up index is believed only where it says what the records say: of every piece the last URL and the last page are looked up, and since numbers are given in one order, pieces whose
-//!   ends are right are.
+//! - Every URL is passed on once, in order of its number.
+//! - The start-up index is used only where it agrees with the records. The last URL and the last page of
+//!   every piece are checked. Since numbers are given in a fixed order, pieces with correct ends are correct.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc::{Receiver, sync_channel};
@@ -26,35 +26,37 @@ use super::memory::Memory;
 use super::startup_index::{Leaf, Notebook, Paths, UrlEntries};
 use crate::event::Event;
 
-/// URLs that are read and handed on at once.
+/// Number of URLs that are read and passed on at once.
 const SOME: u32 = 4096;
-/// Pieces that may wait for each thread that reads.
+/// Maximum number of pieces that wait per reading thread.
 const PIECES_WAITING: usize = 4;
-/// Threads that read at most.
+/// Maximum number of reading threads.
 const THREADS_MAX: usize = 8;
 
-/// What is told of pages when they are copied, for the visits of the past.
+/// Facts about pages that are needed to replay their first copies.
 #[derive(Debug, Default)]
 pub struct Copies {
     paths: Paths,
-    /// Site and importance of each page; none if it is not kept any more.
+    /// Site and importance of each page. None if it is no longer kept.
     kept: Vec<Option<(SiteNumber, f32)>>,
-    /// Sites whose sitemaps tell of changes and are believed, and when they were last read, if that was kept.
+    /// Sites whose sitemaps state changes and are trusted, and the time of their last reading, if it was
+    /// stored.
     told: HashMap<SiteNumber, Option<Timestamp>>,
 }
 
 impl Copies {
-    /// Pages with these paths, of which nothing else is known yet.
+    /// Creates it for pages with these paths, of which nothing else is known yet.
     pub(super) fn new(paths: Paths) -> Self {
         Self { paths, kept: Vec::new(), told: HashMap::new() }
     }
 
-    /// The sitemaps of a site tell of changes and are believed. It is known what they said when they were last read, if that is given.
+    /// Records that the sitemaps of a site state changes and are trusted, and the time of their last reading,
+    /// if it was stored.
     pub(super) fn believe(&mut self, site: SiteNumber, last_read: Option<Timestamp>) {
         self.told.insert(site, last_read);
     }
 
-    /// A page is kept.
+    /// Adds a kept page.
     pub(super) fn add(&mut self, page: PageNumber, site: SiteNumber, importance: f32) {
         if self.kept.len() <= page.index() {
             self.kept.resize(page.index() + 1, None);
@@ -62,18 +64,19 @@ impl Copies {
         self.kept[page.index()] = Some((site, importance));
     }
 
-    /// The site of a page; none if it is not kept any more.
+    /// The site of a page. None if it is no longer kept.
     pub fn site(&self, page: PageNumber) -> Option<SiteNumber> {
         self.kept.get(page.index())?.map(|(site, _)| site)
     }
 
-    /// Whether sitemaps that are believed may have told, before a visit, how a page stands, and it was not kept what they told.
+    /// Whether trusted sitemaps may have stated, before a visit, whether the page had changed, in a reading
+    /// that was not stored.
     pub fn was_told(&self, page: PageNumber, visit: Timestamp) -> bool {
         let last_read = self.site(page).and_then(|site| self.told.get(&site));
         last_read.is_some_and(|read| read.is_none_or(|read| visit <= read))
     }
 
-    /// What is told of a page that was copied at a moment; nothing if it is not kept any more.
+    /// The event of a page that was copied at this time. None if it is no longer kept.
     pub fn copied(&self, page: PageNumber, time: Timestamp) -> Option<Event> {
         let (site, importance) = (*self.kept.get(page.index())?)?;
         let path = self.paths.get(page.index()).unwrap_or_default().to_owned();
@@ -81,24 +84,24 @@ impl Copies {
     }
 }
 
-/// The pages of the past, until they are told.
+/// The pages at the opening of the stores, until they are replayed.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    /// Path and query of every page that is kept.
+    /// Path and query of every kept page.
     pub(super) paths: Paths,
     pub(super) pages: Vec<PastPage>,
-    /// Pages that were altered since they were read, or are new.
+    /// Pages that were changed or added since they were read.
     pub(super) altered: BTreeSet<PageNumber>,
 }
 
-/// What is told of a page at a start.
+/// A fact about a page to report at a start.
 #[derive(Debug)]
 pub(super) enum PastPage {
     /// It is kept.
     Kept { page: PageNumber, site: SiteNumber, importance: f32 },
     /// It waits for its first visit.
     Waits { page: PageNumber, site: SiteNumber, url: UrlId },
-    /// Something else, which few pages have.
+    /// Another event, which few pages have.
     Told { page: PageNumber, event: Box<Event> },
 }
 
@@ -109,12 +112,12 @@ impl PastPage {
     }
 }
 
-/// What was read back of pages.
+/// What was read from page records.
 #[derive(Debug, Default)]
 pub(super) struct PastPages {
     pub(super) duplicates: Duplicates,
     pub(super) pages: Vec<PastPage>,
-    /// The URLs of those that are about the topic of the crawl.
+    /// URLs of pages that are about the topic of the crawl.
     pub(super) hot: Vec<UrlId>,
 }
 
@@ -152,7 +155,7 @@ impl PastPages {
     }
 }
 
-/// Whether a page was copied and its copy is gone.
+/// Whether a page was copied and its copy is lost.
 fn has_lost_copy(record: &PageRecord) -> bool {
     let was_copied = matches!(
         record.outcome,
@@ -167,7 +170,7 @@ fn has_lost_copy(record: &PageRecord) -> bool {
     was_copied && record.place.is_none() && record.text_digest.is_none()
 }
 
-/// Reads every page once.
+/// Reads all pages.
 pub(super) fn recall_pages(reader: &Reader) -> Result<PastPages, StoreError> {
     let mut past = PastPages::default();
     for entry in reader.pages() {
@@ -177,7 +180,7 @@ pub(super) fn recall_pages(reader: &Reader) -> Result<PastPages, StoreError> {
     Ok(past)
 }
 
-/// What is told of these pages now.
+/// Reads these pages again.
 pub(super) fn recall_some_pages(
     reader: &Reader,
     pages: &BTreeSet<PageNumber>,
@@ -191,15 +194,15 @@ pub(super) fn recall_some_pages(
     Ok(past.pages)
 }
 
-/// What was read back beside the URLs.
+/// What was restored besides the URLs.
 pub(super) struct Recalled {
-    /// Goes on with the start-up index where it ends.
+    /// Continues the start-up index where it ends.
     pub(super) notebook: Notebook,
-    /// Path and query of every page that is kept.
+    /// Path and query of every kept page.
     pub(super) paths: Paths,
 }
 
-/// Tells of every URL that is known.
+/// Passes every known URL to `tell`.
 pub(super) fn recall(
     reader: &Reader,
     startup_index: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> StartupIndex + Send,
@@ -225,7 +228,7 @@ pub(super) fn recall(
         }
     })?;
     for (page, path) in (first_page..).map(PageNumber).zip(found) {
-        // Pages that are kept no longer are not told of.
+        // Pages that are no longer kept have an empty path.
         let is_kept =
             |page| Ok::<_, StoreError>(reader.page(page)?.is_some_and(|page| page.discarded.is_none()));
         let path = match path {
@@ -241,7 +244,7 @@ pub(super) fn recall(
     Ok(Recalled { notebook, paths })
 }
 
-/// Reads the start-up index on a thread of its own, and gives what its pieces say, as far as it is believed.
+/// Reads the start-up index on a thread of its own, and passes on its valid pieces.
 fn read_startup_index(
     reader: &Reader,
     startup_index: impl FnOnce(&mut dyn FnMut(&Piece<'_>) -> bool) -> StartupIndex + Send,
@@ -260,7 +263,7 @@ fn read_startup_index(
     })
 }
 
-/// Whether the ends of what a piece says are as the records have them.
+/// Whether the last URL and the last page of a piece agree with the records.
 fn is_true(leaf: &Leaf, reader: &Reader) -> bool {
     let url_is_true = leaf.last_url().is_none_or(|(id, startup_index)| {
         let record = reader.url(id).ok().flatten();
@@ -282,11 +285,11 @@ fn path_of(reader: &Reader, page: PageNumber) -> Result<Option<Box<str>>, StoreE
     Ok(url.map(|url| url.path_and_query().into()))
 }
 
-/// A URL as its record has it.
+/// A URL read from its record.
 struct Read {
     id: UrlId,
     startup_index: UrlEntries,
-    /// The page that it is, and its path and query.
+    /// Its page, with path and query, if it has one.
     page: Option<(PageNumber, Box<str>)>,
 }
 
@@ -303,7 +306,7 @@ impl Read {
 
 type SomeRead = Result<Vec<Read>, StoreError>;
 
-/// Gives every URL from `first` on and before `end` in order. The threads take turns at reading some of them.
+/// Passes on every URL from `first` up to but not including `end`, in order. The threads read pieces in turn.
 fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read)) -> Result<(), StoreError> {
     let pieces = (end - first).div_ceil(SOME) as usize;
     let threads = thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX).min(pieces);
@@ -313,7 +316,7 @@ fn read_records(reader: &Reader, first: u32, end: u32, mut each: impl FnMut(Read
             .map(|thread| {
                 let (pieces, told) = sync_channel(PIECES_WAITING);
                 scope.spawn(move || {
-                    // Nobody may be listening any more.
+                    // The receiver may be gone.
                     starts(thread).try_for_each(|start| {
                         pieces.send(read_some(reader, start, end.min(start.saturating_add(SOME)))).ok()
                     })
@@ -363,7 +366,8 @@ mod tests {
         }
     }
 
-    /// Adds so many URLs in one commit, every third a page, of which every other is discarded at once.
+    /// Adds this many URLs in one commit. Every third is a page, and every other of these is discarded at
+    /// once.
     fn add(store: &mut Store, count: u32) {
         let mut changes = Changes::default();
         if store.counters().urls == 0 {
@@ -401,7 +405,7 @@ mod tests {
         store.commit(changes).expect("it is committed");
     }
 
-    /// What a start finds: URLs and how far the start-up index reached.
+    /// Checks what a start finds: the URLs, and how far the start-up index reached.
     #[track_caller]
     fn check(store: &Store, startup_index_reaches: u32) {
         let mut before = Reach::default();
@@ -444,7 +448,7 @@ mod tests {
         add(&mut store, 2 * SOME + 17);
         check(&store, 0);
         check(&store, 2 * SOME + 17);
-        // What is committed without a word in the start-up index is found all the same.
+        // What is committed without an entry in the start-up index is found all the same.
         add(&mut store, SOME);
         check(&store, 2 * SOME + 17);
         check(&store, 3 * SOME + 17);
@@ -465,7 +469,7 @@ mod tests {
         fs::write(&path, &bytes).expect("written");
         check(&store, 0);
         check(&store, 1000);
-        // Of a URL that the store has under another number.
+        // A URL that the store has under another number.
         fs::remove_file(&path).expect("removed");
         let mut notebook = Notebook::new(store.startup_index(FORM, |_| true));
         for number in 0..10 {
@@ -475,7 +479,7 @@ mod tests {
         }
         notebook.write();
         check(&store, 0);
-        // Of a page that has another path.
+        // A page that has another path.
         fs::remove_file(&path).expect("removed");
         let mut notebook = Notebook::new(store.startup_index(FORM, |_| true));
         ["", "/not/its/path"]

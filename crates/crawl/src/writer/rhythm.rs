@@ -1,14 +1,18 @@
-//! Pages that change at their hour: once a day or once a week, as people work and as programs are set to.
+//! Rhythms: pages that change at a fixed hour, once a day or once a week, as people work and as programs are
+//! scheduled.
 //!
-//! A visit tells that a page has changed; its Last-Modified tells when. Two dates in a row that lie whole weeks or whole days apart suggest a rhythm: then the
-//! page is expected to change at the same hour again, and may be visited shortly after it. If it has changed by then, at its hour, the next change is
-//! expected in the same way; if not, nothing more is expected of it until two dates suggest a rhythm again. So a rhythm that was none costs one visit.
+//! A visit shows that a page has changed; its Last-Modified shows when. Two consecutive dates that are whole
+//! weeks or whole days apart suggest a rhythm. Then the page is expected to change at the same hour again,
+//! and may be visited shortly after it. If it has changed by then, at its hour, the next change is expected
+//! in the same way. If not, nothing more is expected until two dates suggest a rhythm again. So a false
+//! rhythm costs one visit.
 //!
-//! What is expected is not kept: after a restart the visits of the past are told again, in their order, and lead to expect what they did.
+//! Expected changes are not stored: after a restart the replayed visits lead to the same ones.
 //!
 //! # Promises
-//! - A date is believed only if it lies between the last visit and this one, and not so close to this one that it may be the time of the answer.
-//! - What is expected lies in the future.
+//! - A date is used only if it lies between the last visit and this one, and not so close to this one that it
+//!   may be the time of the response.
+//! - Expected changes lie in the future.
 
 use std::collections::BTreeMap;
 
@@ -25,9 +29,10 @@ use crate::visit::{Finding, PageVisit};
 const MINUTE: i64 = 60_000;
 /// Milliseconds of one day.
 const DAY: i64 = 24 * 60 * MINUTE;
-/// Periods in milliseconds, and how many of them may lie between two dates: beyond that chance is as likely.
+/// Periods in milliseconds, and the maximum number of periods between two dates. Beyond that, chance is as
+/// likely.
 const RHYTHMS: [(i64, i64); 2] = [(7 * DAY, 4), (DAY, 6)];
-/// Milliseconds by which two dates may miss a whole number of periods.
+/// Maximum deviation of two dates from a whole number of periods, in milliseconds.
 const LATITUDE: i64 = 10 * MINUTE;
 
 /// When a page that a visit found changed is expected to change next, as far as its dates tell. The record is that of before the visit.
@@ -37,7 +42,8 @@ pub(super) fn expected(record: &PageRecord, visit: &PageVisit) -> Option<Expecte
     next_change(before, last_modified(&response.headers)?, record.last_visit?, visit.time)
 }
 
-/// The change after one dated `date`, when the change before it was dated `before` and the page was visited at `visited` and now.
+/// The next change after one dated `date`, if the change before it was dated `before`, and the page was
+/// visited at `visited` and `now`.
 fn next_change(before: Timestamp, date: Timestamp, visited: Timestamp, now: Timestamp) -> Option<Expected> {
     let is_believed = before <= visited && visited <= date && YOUNG <= now.millis_since(date);
     let gap = date.millis_since(before);
@@ -50,11 +56,11 @@ fn next_change(before: Timestamp, date: Timestamp, visited: Timestamp, now: Time
     Some(Expected { at: date.plus_millis((passed + 1) * period), period })
 }
 
-/// What the visits of the past lead to expect.
+/// The changes to expect after the visits replayed so far.
 #[derive(Debug, Default)]
 pub struct Rhythms(BTreeMap<PageNumber, Dated>);
 
-/// The last visit to a page that has told when it changed.
+/// The last visit to a page that has stated dates.
 #[derive(Debug)]
 struct Dated {
     visited: Timestamp,
@@ -63,12 +69,13 @@ struct Dated {
 }
 
 impl Rhythms {
-    /// A page was visited after all visits that were told before, found changed or not, and said that it last changed at `date`.
+    /// Replays a visit to a page, in order of time: whether it found a change, and the date that the page
+    /// stated.
     pub fn hear(&mut self, page: PageNumber, time: Timestamp, changed: bool, date: Option<Timestamp>) {
         let before = self.0.get(&page);
         let expected = match (before, date) {
             (Some(before), Some(date)) if changed => next_change(before.date, date, before.visited, time),
-            // Whoever comes before its hour finds nothing, and what is expected stays.
+            // A visit before the expected hour finds nothing, and the change is still expected.
             (Some(before), _) if !changed => before.expected.filter(|expected| time < expected.at),
             _ => None,
         };
@@ -78,7 +85,7 @@ impl Rhythms {
         };
     }
 
-    /// The changes that are expected, by page.
+    /// The expected changes, by page.
     pub fn expected(self) -> impl Iterator<Item = (PageNumber, Expected)> {
         self.0.into_iter().filter_map(|(page, dated)| Some((page, dated.expected?)))
     }
@@ -90,7 +97,8 @@ mod tests {
 
     const HOUR: i64 = 60 * MINUTE;
 
-    /// What is expected on day 30 of a page visited on day 25 before, whose dates lie so many milliseconds after day 0.
+    /// Checks the expected change on day 30 of a page last visited on day 25. Its dates are milliseconds
+    /// after day 0.
     #[track_caller]
     fn check(before: i64, date: i64, expected: Option<(i64, i64)>) {
         let at = Timestamp::from_millis;
@@ -106,7 +114,8 @@ mod tests {
         check(25 * DAY, 27 * DAY, Some((31 * DAY, DAY)));
     }
 
-    /// What is expected of a page after visits on these days, each with whether it had changed and the day that it said it had.
+    /// Checks the expected change after visits on these days, each with whether the page had changed and the
+    /// day of its date.
     #[track_caller]
     fn check_past(visits: &[(i64, bool, i64)], expected: Option<i64>) {
         let (page, mut rhythms) = (PageNumber(3), Rhythms::default());
@@ -124,7 +133,7 @@ mod tests {
         check_past(&[(2, false, 1), (10, true, 8)], Some(15));
         check_past(&[(2, false, 1), (10, true, 8), (12, false, 8)], Some(15));
         check_past(&[(2, false, 1), (10, true, 8), (16, true, 15)], Some(22));
-        // Not at its hour any more, once, or at another.
+        // Not at its hour any more: one change missing, or one at another time.
         check_past(&[(2, false, 1), (10, true, 8), (16, false, 8)], None);
         check_past(&[(2, false, 1), (10, true, 8), (20, true, 18)], None);
         check_past(&[(2, false, 1)], None);
@@ -132,12 +141,12 @@ mod tests {
 
     #[test]
     fn other_dates_make_none() {
-        // By an hour.
+        // An hour off.
         check(22 * DAY, 29 * DAY + HOUR, None);
         // Too many periods.
         check(20 * DAY, 28 * DAY, None);
         check(-13 * DAY, 29 * DAY, None);
-        // Before the last visit, or the time of the answer, or beyond it.
+        // Before the last visit, or the time of the response, or after it.
         check(17 * DAY, 24 * DAY, None);
         check(23 * DAY, 30 * DAY - MINUTE, None);
         check(24 * DAY, 31 * DAY, None);

@@ -1,14 +1,17 @@
-//! What the start-up index of the stores ([`freshet_store::startup_index`]) says of a crawl, so that a start need not read every URL: of a URL what it is known by and what the
-//! defence against traps counts of it, of a page its path. None of that ever changes.
+//! Content of the start-up index ([`freshet_store::startup_index`]), which saves a start from reading every
+//! URL: for a URL its hash and what the trap defence counts of it, for a page its path. None of that ever
+//! changes.
 //!
-//! The content of a piece is the number of bytes that its URLs take (4 bytes), its URLs, and its pages, both in the order of their numbers. A URL is its
-//! hash (8 bytes), a byte of flags ([`SAME_SITE`] and those below it), and what they say that there is: the hash of its site, the number of names in its path (1 byte, 255 for more), the hash without
-//! session ids, and three hashes of its query, 8 bytes each. A page is the length of its path (4 bytes) and its path and query; the length is 0 if it was not kept
-//! any more when the start-up index was made. Numbers have their lowest byte first.
+//! The content of a piece is the number of bytes of its URLs (4 bytes), its URLs, and its pages, both in
+//! order of their numbers. A URL is its hash (8 bytes), a byte of flags ([`SAME_SITE`] and those below it),
+//! and the parts that the flags announce: the hash of its site, the number of names in its path (1 byte, 255
+//! for more), the hash without session ids, and three hashes of its query, 8 bytes each. A page is the length
+//! of its path (4 bytes) and its path and query. The length is 0 if the page was no longer kept when the
+//! start-up index was made. Numbers are little-endian.
 //!
 //! # Promises
-//! - What is written is read back the same, and bytes that are no content are none.
-//! - A URL is written down only after the commit that made it known.
+//! - What is encoded decodes to the same. Invalid bytes decode to none.
+//! - A URL is written only after the commit that made it known.
 
 use freshet_fetch::page::PageUrl;
 use freshet_fetch::page::traps::{QueryTraits, Traits};
@@ -18,38 +21,38 @@ use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 
 use super::known::{Known, UrlHash};
 
-/// The number of this way of writing. Another is needed when a hash or what is counted is made in another way.
+/// Version of the format. It must change when a hash, or what is counted, is computed in another way.
 pub(super) const FORM: u32 = 1;
 
 /// The site is that of the URL before it in the piece.
 const SAME_SITE: u8 = 1;
-/// It is a URL that could be admitted, and has traits.
+/// The URL could be admitted, and has traits.
 const HAS_TRAITS: u8 = 2;
 /// It has something like a session id.
 const HAS_SESSION: u8 = 4;
 /// It has a query.
 const HAS_QUERY: u8 = 8;
-/// A user began with it.
+/// It is a seed.
 const IS_SEED: u8 = 16;
 
-/// Names in a path that are told apart: far more than any path may have that is followed.
+/// Maximum number of names in a path that is stored: far more than any path may have that is followed.
 const SEGMENTS_MAX: usize = u8::MAX as usize;
 
-/// Bytes that make a piece: some ten thousand URLs.
+/// Minimum size of a piece that is written, in bytes: some ten thousand URLs.
 const PIECE_BYTES: usize = 128 << 10;
 
-/// What a start needs of a URL.
+/// What a start needs to know of a URL.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct UrlEntries {
     pub(super) hash: UrlHash,
-    /// What the defence against traps counts of it; none if it is no URL that could be admitted today.
+    /// What the trap defence counts of it. None if it could not be admitted today.
     pub(super) traits: Option<Traits>,
-    /// Whether a user began with it.
+    /// Whether it is a seed.
     pub(super) is_seed: bool,
 }
 
 impl UrlEntries {
-    /// The start-up index of a URL; `parsed` is the same, if it is one that can be visited.
+    /// The entry of a URL. `parsed` is the same URL, if it can be visited.
     pub(super) fn of(url: &str, parsed: Option<&PageUrl>, source: Source) -> Self {
         let traits = parsed
             .map(Traits::of)
@@ -101,7 +104,7 @@ impl UrlEntries {
     }
 }
 
-/// What a piece says.
+/// The decoded content of a piece.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Leaf {
     pub(super) first_url: UrlId,
@@ -111,7 +114,7 @@ pub(super) struct Leaf {
 }
 
 impl Leaf {
-    /// What a piece says; none if it says nothing that could have been written.
+    /// Decodes a piece. None if it is invalid.
     pub(super) fn of(piece: &Piece<'_>) -> Option<Self> {
         let mut input = Bytes(piece.content);
         let length = input.take_length()?;
@@ -132,20 +135,20 @@ impl Leaf {
         is_all.then_some(Self { first_url, urls, first_page, paths })
     }
 
-    /// Its last URL, by which it is held against the store.
+    /// Its last URL, which is checked against the store.
     pub(super) fn last_url(&self) -> Option<(UrlId, &UrlEntries)> {
         let last = self.urls.last()?;
         Some((UrlId(self.first_url.0 + self.urls.len() as u32 - 1), last))
     }
 
-    /// Its last page.
+    /// Its last page, which is checked against the store.
     pub(super) fn last_page(&self) -> Option<(PageNumber, &str)> {
         let last = self.paths.len().checked_sub(1)?;
         Some((PageNumber(self.first_page.0 + last as u32), self.paths.get(last)?))
     }
 }
 
-/// Texts in one piece of memory.
+/// Paths in one allocation.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Paths {
     text: String,
@@ -175,7 +178,7 @@ impl Paths {
     }
 }
 
-/// Bytes that are read from the first to the last.
+/// A reader of bytes, from first to last.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -200,30 +203,32 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// What will be written into the start-up index: of URLs and pages as they get their numbers, in pieces, when they are committed.
+/// The end of the start-up index that is not written yet. URLs and pages are added as they get their numbers,
+/// and written in pieces once they are committed.
 #[derive(Debug)]
 pub(super) struct Notebook {
     startup_index: StartupIndex,
     urls: Vec<u8>,
     pages: Vec<u8>,
     site_before: Option<u64>,
-    /// How far it reaches with what waits.
+    /// The numbers that it reaches, including what is not written yet.
     reach: Reach,
 }
 
 impl Notebook {
-    /// Goes on with a start-up index.
+    /// Continues a start-up index.
     pub(super) fn new(startup_index: StartupIndex) -> Self {
         let reach = startup_index.reach();
         Self { startup_index, urls: Vec::new(), pages: Vec::new(), site_before: None, reach }
     }
 
-    /// How far it reaches with what waits to be written.
+    /// The numbers that it reaches, including what is not written yet.
     pub(super) fn reach(&self) -> Reach {
         self.reach
     }
 
-    /// A URL has got this number. One out of turn is passed over, and then the start-up index ends before it.
+    /// Adds a URL. One that does not have the next number is ignored, and then the start-up index ends before
+    /// it.
     pub(super) fn add_url(&mut self, id: UrlId, url: &UrlEntries) {
         if id.0 == self.reach.urls {
             url.put(self.site_before, &mut self.urls);
@@ -232,7 +237,7 @@ impl Notebook {
         }
     }
 
-    /// A page has got this number.
+    /// Adds a page. One that does not have the next number is ignored.
     pub(super) fn add_page(&mut self, page: PageNumber, path: &str) {
         if page.0 == self.reach.pages {
             self.pages.extend((path.len() as u32).to_le_bytes());
@@ -241,14 +246,14 @@ impl Notebook {
         }
     }
 
-    /// All that waits was committed: it is written if it is enough for a piece.
+    /// Marks everything as committed. It is written if it is enough for a piece.
     pub(super) fn committed(&mut self) {
         if PIECE_BYTES <= self.urls.len() + self.pages.len() {
             self.write();
         }
     }
 
-    /// Writes what waits, all of which was committed.
+    /// Writes what is not written yet, all of which must be committed.
     pub(super) fn write(&mut self) {
         if self.reach == self.startup_index.reach() {
             return;
@@ -306,19 +311,36 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_comes_back(urls in prop::collection::vec(url(), 0..20), paths in prop::collection::vec("/.{0,5}|", 0..5), cut: usize) {
+        fn what_is_written_comes_back(
+            urls in prop::collection::vec(url(), 0..20),
+            paths in prop::collection::vec("/.{0,5}|", 0..5),
+            cut: usize,
+        ) {
             let content = written(&urls, &paths);
             let leaf = read(&content, urls.len(), paths.len()).expect("it is whole");
-            prop_assert_eq!(leaf.last_url().map(|(id, url)| (id.0, url.clone())), urls.last().map(|url| (9 + urls.len() as u32, url.clone())));
-            prop_assert_eq!(leaf.last_page().map(|(page, path)| (page.0, path.to_owned())), paths.last().map(|path| (19 + paths.len() as u32, path.clone())));
-            prop_assert_eq!((0..paths.len()).map(|at| leaf.paths.get(at).expect("there").to_owned()).collect::<Vec<_>>(), paths.clone());
+            prop_assert_eq!(
+                leaf.last_url().map(|(id, url)| (id.0, url.clone())),
+                urls.last().map(|url| (9 + urls.len() as u32, url.clone()))
+            );
+            prop_assert_eq!(
+                leaf.last_page().map(|(page, path)| (page.0, path.to_owned())),
+                paths.last().map(|path| (19 + paths.len() as u32, path.clone()))
+            );
+            prop_assert_eq!(
+                (0..paths.len()).map(|at| leaf.paths.get(at).expect("there").to_owned()).collect::<Vec<_>>(),
+                paths.clone()
+            );
             prop_assert_eq!(&leaf.urls, &urls);
             prop_assert_eq!(read(&content[..cut % content.len()], urls.len(), paths.len()), None);
             prop_assert_eq!(read(&content, urls.len() + 1, paths.len()), None);
         }
 
         #[test]
-        fn any_bytes_are_no_panic(content in prop::collection::vec(any::<u8>(), 0..200), urls in 0usize..9, pages in 0usize..9) {
+        fn any_bytes_are_no_panic(
+            content in prop::collection::vec(any::<u8>(), 0..200),
+            urls in 0usize..9,
+            pages in 0usize..9,
+        ) {
             let _ = read(&content, urls, pages);
         }
     }

@@ -1,8 +1,9 @@
-//! What copies say about the topic of a crawl, and what it makes of the URLs that wait.
+//! Topic of a crawl: records how much copies are about it, and raises the priority of URLs near hot pages.
 //!
 //! # Promises
 //! - The likeness of a page is that of its newest copy.
-//! - A page that waits for its first visit is raised when it turns out to be near a hot page; what was visited is not.
+//! - A page that waits for its first visit is raised when it turns out to be near a hot page. Visited pages
+//!   are not.
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,8 @@ use crate::event::Event;
 use crate::visit::{Finding, PageVisit};
 
 impl Writer {
-    /// Notes how much a copy is about the topic: before its links are followed, so that they are known to come from a hot page.
+    /// Records how much a copy is about the topic. This comes before its links are followed, so that they are
+    /// known to be links of a hot page.
     pub(super) fn note_likeness(
         &mut self,
         visit: &PageVisit,
@@ -37,7 +39,8 @@ impl Writer {
 }
 
 impl Memory {
-    /// A page that was hot when the crawl ended is hot when it goes on. What waits is told with its place when all is told.
+    /// Restores a page that was hot when the crawl ended. Its events are dropped: waiting pages are reported
+    /// with their priority later.
     pub(super) fn store_likeness(&mut self, url: UrlId) -> Result<(), StoreError> {
         if self.admission.topic().is_some() {
             self.come_nearer(url, 0)?;
@@ -51,14 +54,14 @@ impl Memory {
         record.likeness.is_some_and(|likeness| HOT <= likeness) && record.discarded.is_none()
     }
 
-    /// The URLs that a page links to are one link further from a hot page than the page is.
+    /// Records that the targets of a page's links are one link further from a hot page than the page.
     pub(super) fn warm(&mut self, from: UrlId, targets: &[UrlId]) -> Result<(), StoreError> {
         let distance = self.admission.topic().and_then(|topic| topic.distance(from));
         let Some(distance) = distance.filter(|distance| *distance < DISTANCE_MAX) else { return Ok(()) };
         targets.iter().try_for_each(|target| self.come_nearer(*target, distance + 1))
     }
 
-    /// A URL is so many links from a hot page, and those behind it are further.
+    /// Records the distance of a URL from a hot page, in links, and those of the URLs behind it.
     pub(super) fn come_nearer(&mut self, url: UrlId, distance: u8) -> Result<(), StoreError> {
         let mut nearer = VecDeque::from([(url, distance)]);
         while let Some((url, distance)) = nearer.pop_front() {

@@ -1,9 +1,9 @@
-//! What was met on a site: the troubles of its answers, counted by kind.
+//! Troubles of sites: errors and bad responses, counted by kind.
 //!
-//! The counts are kept with the record of the site: two varints for each kind, its number and how often it was met.
+//! The counts are stored in the record of the site: two varints for each kind, its number and its count.
 //!
 //! # Promises
-//! - What is written is read back; bytes that are no counts are none met, never a panic.
+//! - What is encoded decodes to the same. Invalid bytes decode to no troubles, never to a panic.
 
 use std::collections::BTreeMap;
 
@@ -20,44 +20,44 @@ use crate::status::TroubleLine;
 pub enum Trouble {
     /// The host has no address.
     NoAddress,
-    /// Nobody answers there.
+    /// No connection could be made.
     CannotConnect,
     /// TLS failed.
     Tls,
-    /// The answer did not come in time.
+    /// The response timed out.
     TimeOut,
     /// The connection broke.
     Broken,
-    /// Headers beyond the limit.
+    /// Headers over the limit.
     HugeHeaders,
-    /// What came is not HTTP, or is framed wrongly.
+    /// The response is not HTTP, or its framing is wrong.
     BadHttp,
-    /// A body beyond the limit.
+    /// A body over the limit.
     HugeBody,
-    /// A body that decodes to a bomb.
+    /// A decompression bomb.
     Bomb,
     /// A body that came too slowly.
     SlowBody,
-    /// A content encoding that is broken or unknown.
+    /// A content encoding that is invalid or unknown.
     BadEncoding,
-    /// It led to an address that is closed to us.
+    /// It led to an address that is not allowed.
     ClosedAddress,
     /// It asked us to slow down (429, 503).
     AskedToSlowDown,
-    /// It failed (5xx).
+    /// A server error (5xx).
     ServerError,
-    /// A redirect that leads nowhere: to itself, without a place, or on and on.
+    /// A bad redirect: to itself, without a target, or an endless chain.
     RedirectLoop,
-    /// Validators that said that nothing had changed when something had.
+    /// Validators that claimed that nothing had changed when something had.
     LyingValidators,
-    /// More links than are looked at.
+    /// More links than the limit.
     TooManyLinks,
     /// A defect of this program.
     Defect,
 }
 
 impl Trouble {
-    /// All of them, in the order of their numbers on disk.
+    /// All kinds, in the order of their numbers on disk.
     const ALL: [Self; 18] = [
         Self::NoAddress,
         Self::CannotConnect,
@@ -79,7 +79,7 @@ impl Trouble {
         Self::Defect,
     ];
 
-    /// In words.
+    /// Its name, in words.
     pub fn words(self) -> &'static str {
         match self {
             Self::NoAddress => "no address",
@@ -143,7 +143,7 @@ impl Trouble {
     }
 }
 
-/// How often each trouble was met.
+/// Number of occurrences of each kind.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 struct Met(BTreeMap<Trouble, u64>);
 
@@ -172,7 +172,7 @@ impl Met {
 }
 
 impl Writer {
-    /// Counts a trouble that was met on a site, if there was one.
+    /// Counts a trouble of a site, if there was one.
     pub(super) fn meet(&mut self, site: SiteNumber, trouble: Option<Trouble>) {
         let Some(trouble) = trouble else { return };
         let record = self.site_mut(site);
@@ -183,7 +183,7 @@ impl Writer {
 }
 
 impl Memory {
-    /// What was met, the most often met first, at most so many lines.
+    /// The troubles of all sites, most frequent first, at most `limit` lines.
     pub(super) fn met(&self, limit: usize) -> Vec<TroubleLine> {
         let mut lines: Vec<TroubleLine> = self
             .sites
@@ -219,7 +219,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counts_come_back(counts in prop::collection::btree_map(0..Trouble::ALL.len(), any::<u64>(), 0..9)) {
+        fn counts_come_back(
+            counts in prop::collection::btree_map(0..Trouble::ALL.len(), any::<u64>(), 0..9),
+        ) {
             let met = Met(counts.into_iter().map(|(number, count)| (Trouble::ALL[number], count)).collect());
             prop_assert_eq!(Met::decode(&met.encode()), met);
         }

@@ -1,9 +1,9 @@
-//! The writer: the one thread that writes. It makes visits part of the stores, many at a time and each in one step, and tells
-//! what became of them.
+//! The writer: makes visits part of the stores, many per commit and each of them whole, and reports what
+//! became known.
 //!
-//! What a visit found becomes a record of the page, a row of the History, bytes in the Collection, URLs in AllUrls and links
-//! between them: all of it in the same commit, or none. What the policy hears ([`Event`]) is what was committed, so that a fold over the
-//! History gives the same policy again.
+//! A visit becomes a page record, a History row, bytes in the Collection, URLs in AllUrls and links between
+//! them: all of it in the same commit, or none. The policy only learns what was committed ([`Event`]), so
+//! that a fold over the History restores it.
 //!
 //! # Promises
 //! - A visit is recorded once.
@@ -38,26 +38,27 @@ use crate::last_run::Note;
 use crate::ranking_module::Ranking;
 use crate::status::{ChangeLine, LAST_CHANGES, Status};
 
-/// By how much, as a logarithm, the importance of a page must have moved to be kept anew.
+/// Minimum change of a page's importance that is stored, as a logarithm.
 const IMPORTANCE_MOVED: f32 = 0.05;
-/// URLs that are remembered to be kept when there is room again; others wait for the RankingModule.
+/// Maximum number of URLs that are remembered to be admitted when there is room again. Others wait for the
+/// RankingModule.
 const IN_LINE_MAX: usize = 10_000;
-/// Redirects that may lead from one URL to another, one after the other.
+/// Maximum number of consecutive redirects from one URL to another.
 pub(super) const REDIRECTS_MAX: usize = 5;
 
-/// The stores, and what is on its way into them.
+/// The writer: the stores, and the changes that wait for the next commit.
 pub struct Writer {
     store: Store,
     pub(super) memory: Memory,
     sites_touched: BTreeSet<SiteNumber>,
     kept: usize,
-    /// URLs that found the collection full, the oldest first.
+    /// URLs that were found while the collection was full, oldest first.
     next_in_line: VecDeque<UrlId>,
     last_changes: VecDeque<ChangeLine>,
     pub(super) changes: Changes,
-    /// What was learned of templates, as the next commit leaves it.
+    /// Records of templates that the next commit will write.
     pending_ephemera: HashMap<String, TemplateEphemera>,
-    /// What the next start needs of URLs and pages.
+    /// The end of the start-up index.
     notebook: Notebook,
 }
 
@@ -73,7 +74,8 @@ pub(super) struct Discovery<'a> {
 }
 
 impl Writer {
-    /// Takes over a store. All that is known is read once; what there is to know of it is the first news.
+    /// Takes over a store, and restores the in-memory state. The first commit returns the events for what is
+    /// known.
     pub fn new(store: Store, admission: Admission) -> Result<Self, StoreError> {
         let (memory, notebook) =
             Memory::recall(&store.reader(), admission, |each| store.startup_index(FORM, each))?;
@@ -90,22 +92,22 @@ impl Writer {
         })
     }
 
-    /// What the crawl knows beside its stores.
+    /// The in-memory state of the crawl.
     pub fn memory(&mut self) -> &mut Memory {
         &mut self.memory
     }
 
-    /// What the stores hold, to be read from any thread.
+    /// The stores, to be read from any thread.
     pub fn reader(&self) -> Reader {
         self.memory.reader.clone()
     }
 
-    /// Makes the records of visits, on any thread.
+    /// Builds the records of visits, on any thread.
     pub fn folding(&self) -> Arc<Folding> {
         self.store.folding()
     }
 
-    /// URLs that a user begins with. Those that cannot be crawled are answered with the reason.
+    /// Adds a seed. If it cannot be crawled the error states the reason.
     pub fn add_seed(&mut self, url: &PageUrl, now: Timestamp) -> Result<(), String> {
         self.memory.admission.add_seed(url);
         let seed = Discovery {
@@ -127,7 +129,8 @@ impl Writer {
         }
     }
 
-    /// A user names a URL again whose address was not allowed: it may be by now.
+    /// Admits a URL whose address was not allowed before, when a user names it again: the address may be
+    /// allowed now.
     fn look_again(&mut self, id: UrlId, now: Timestamp) -> Result<(), StoreError> {
         let standing = self.memory.url(id)?.map(|record| record.standing);
         if standing == Some(Standing::Refused(Reason::Address)) {
@@ -136,7 +139,7 @@ impl Writer {
         Ok(())
     }
 
-    /// The number of a URL, made known if it may be; none if it is out of scope or a trap.
+    /// Returns the number of a URL, and adds the URL if it is new. None if it is out of scope or a trap.
     pub(super) fn discover(
         &mut self,
         found: &Discovery<'_>,
@@ -151,7 +154,7 @@ impl Writer {
             return Ok(None);
         }
         let site = self.site(found.url.site(), now)?;
-        // A list is read as a list, and is no page beside that.
+        // A list is read as a list, and is not also a page.
         if self.memory.sites[site.index()].lists.iter().any(|list| list.url == found.url.as_str()) {
             return Ok(None);
         }
@@ -184,7 +187,8 @@ impl Writer {
         Ok(Some(id))
     }
 
-    /// Room that pages have left is filled at once; the RankingModule has the last word on what belongs in the collection.
+    /// Fills the room that discarded pages left. The RankingModule has the last word on what belongs in the
+    /// collection.
     fn fill_room(&mut self, now: Timestamp) -> Result<(), StoreError> {
         while self.kept < self.memory.admission.pages_max()
             && let Some(id) = self.next_in_line.pop_front()
@@ -220,7 +224,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A page leaves the collection; what was stored of it stays readable.
+    /// Removes a page from the collection. Its stored versions stay readable.
     pub(super) fn dismiss(
         &mut self,
         page: PageNumber,
@@ -250,7 +254,7 @@ impl Writer {
         self.memory.pending_pages.insert(page, record);
     }
 
-    /// A visit taught something of the template of a page.
+    /// Learns which parts of a page's template are ephemeral.
     pub(super) fn learn(&mut self, url: &PageUrl, lesson: &Lesson) -> Result<(), StoreError> {
         let name = template_of(url);
         let mut learned = match self.pending_ephemera.remove(&name) {
@@ -270,13 +274,13 @@ impl Writer {
         self.changes.visits.push(row);
     }
 
-    /// A site to be changed.
+    /// The record of a site, to be changed.
     pub(super) fn site_mut(&mut self, site: SiteNumber) -> &mut SiteRecord {
         self.sites_touched.insert(site);
         &mut self.memory.sites[site.index()]
     }
 
-    /// The number of a site, made known if it is new.
+    /// Returns the number of a site, and adds the site if it is new.
     fn site(&mut self, name: &str, now: Timestamp) -> Result<SiteNumber, StoreError> {
         if let Some(site) = self.memory.site_numbers.get(name) {
             return Ok(*site);
@@ -290,7 +294,7 @@ impl Writer {
         Ok(site)
     }
 
-    /// Takes in what it is told. Whether it was a visit.
+    /// Applies a message. Returns whether it was a visit.
     pub fn take(&mut self, message: Message, now: Timestamp) -> Result<bool, StoreError> {
         match message {
             Message::Visit(visit, site, politeness) => {
@@ -313,7 +317,7 @@ impl Writer {
         Ok(false)
     }
 
-    /// Pages have another importance, come and go.
+    /// Applies a ranking: new importances, discarded and admitted pages.
     fn take_ranking(&mut self, ranking: &Ranking, now: Timestamp) -> Result<(), StoreError> {
         for (page, importance) in &ranking.importance {
             let Some(mut record) = self.memory.page(*page)? else { continue };
@@ -341,7 +345,7 @@ impl Writer {
         Ok(())
     }
 
-    /// A page is visited this often, in milliseconds; as the policy says, if zero.
+    /// Pins a page at this interval, in milliseconds. Zero: unpins it.
     fn pin(&mut self, url: &PageUrl, every: u64, now: Timestamp) -> Result<(), StoreError> {
         let Some(page) = self.memory.page_of(url)? else { return Ok(()) };
         let Some(mut record) = self.memory.page(page)? else { return Ok(()) };
@@ -354,7 +358,7 @@ impl Writer {
         Ok(())
     }
 
-    /// What users told the crawl as its options is kept with the next commit.
+    /// Stores the options of the crawl's command line with the next commit.
     pub fn save_options(&mut self, text: &str) -> Result<(), StoreError> {
         if self.memory.reader.command(OPTIONS)?.as_deref() != Some(text.as_bytes()) {
             self.changes.commands.push((OPTIONS.to_owned(), Some(text.as_bytes().to_vec())));
@@ -362,30 +366,30 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether the crawl was closed when it ran last; not after a kill or a loss of power.
+    /// Whether the last run closed the crawl, and was not killed or cut off by a loss of power.
     pub fn ended_cleanly(&self) -> bool {
         self.store.ended_cleanly()
     }
 
-    /// Keeps a note with the next commit.
+    /// Stores a note with the next commit.
     pub fn write_note(&mut self, note: Note) {
         self.changes.notes.push(note);
     }
 
-    /// What is known of a site is news.
+    /// Queues an event with the record of a site.
     pub(super) fn tell_site(&mut self, site: SiteNumber) {
         self.memory
             .event
             .push(Event::Site { site, record: Box::new(self.memory.sites[site.index()].clone()) });
     }
 
-    /// A change was found.
+    /// Adds a change to the latest ones.
     pub(super) fn tell_change(&mut self, change: ChangeLine) {
         self.last_changes.push_front(change);
         self.last_changes.truncate(LAST_CHANGES);
     }
 
-    /// What the writer knows of how the crawl stands.
+    /// Adds what the writer knows to a status.
     pub fn show(&self, status: &mut Status) {
         self.memory.show(self.store.counters(), status);
         status.last_changes = self.last_changes.clone();
@@ -397,24 +401,26 @@ impl Writer {
         (used.state, used.collection, used.history)
     }
 
-    /// Says if the directory of the crawl is no longer there.
+    /// Returns an error if the directory of the crawl no longer exists.
     pub fn is_still_there(&self) -> Result<(), StoreError> {
         self.store.is_still_there()
     }
 
-    /// Makes what was committed survive a loss of power, and does a piece of the store's own housework.
+    /// Syncs what was committed, so that it survives a loss of power, and runs a step of the store's
+    /// maintenance.
     pub fn sync(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.store.sync()?;
         self.store.tidy(now)?;
         Ok(())
     }
 
-    /// What was made durable last.
+    /// What the last sync made durable.
     pub fn synced(&self) -> &Synced {
         self.store.synced()
     }
 
-    /// Makes all of it part of the stores in one step, and says what became known. After an error it can be tried again.
+    /// Commits all changes in one step, and returns the resulting events. After an error it can be tried
+    /// again.
     pub fn commit(&mut self) -> Result<Vec<Event>, StoreError> {
         self.changes.urls.extend(self.memory.pending_urls.drain());
         if let Some(past) = &mut self.memory.past {
@@ -432,10 +438,10 @@ impl Writer {
         Ok(std::mem::take(&mut self.memory.event))
     }
 
-    /// Ends the writing: what is open is closed whole.
+    /// Commits what is left, and closes the stores.
     pub fn close(mut self, now: Timestamp) -> Result<Synced, StoreError> {
         match self.commit() {
-            // The next try opens the key-value store again.
+            // The second attempt reopens the key-value store.
             Err(StoreError::Poisoned { .. }) => self.commit()?,
             done => done?,
         };
