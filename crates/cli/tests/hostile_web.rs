@@ -172,7 +172,10 @@ fn zstd_bomb(stream: &mut TcpStream, path: &str, _: u64) {
 
 fn brotli_bomb(stream: &mut TcpStream, path: &str, _: u64) {
     /// 64 MB of zeros.
-    const BOMB: &str = "cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800baf77ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfbbffcffff032001108705a07bff07";
+    const BOMB: &str = "\
+        cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800baf7\
+        7ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfbbffcffff032001108705a07b\
+        ff07";
     if has_no_rules(stream, path) {
         return;
     }
@@ -253,7 +256,8 @@ fn lying_validators(stream: &mut TcpStream, path: &str, number: u64) {
     let body = format!("<title>Event</title><p>The word of the day is {word}, and nothing else is new here.");
     answer(
         stream,
-        "200 OK\r\nContent-Type: text/html\r\nETag: \"always\"\r\nLast-Modified: Fri, 01 Jan 2100 00:00:00 GMT",
+        "200 OK\r\nContent-Type: text/html\r\nETag: \"always\"\r\n\
+         Last-Modified: Fri, 01 Jan 2100 00:00:00 GMT",
         body.as_bytes(),
     );
 }
@@ -360,7 +364,9 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
         .collect();
     fs::create_dir(&directory).expect("a directory");
     let config = format!(
-        "seeds = {seeds:?}\nbudget = \"5000/day\"\nallow_private = true\n[limits]\nvisit_time = \"2s\"\npage_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\nevery = \"30min\"\n[[site]]\nname = \"127.9.0.20\"\npages = 20\n"
+        "seeds = {seeds:?}\nbudget = \"5000/day\"\nallow_private = true\n[limits]\nvisit_time = \"2s\"\n\
+         page_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\n\
+         every = \"30min\"\n[[site]]\nname = \"127.9.0.20\"\npages = 20\n"
     );
     fs::write(directory.join("freshet.toml"), config).expect("it is written");
     let mut crawl = Running(

@@ -139,7 +139,8 @@ fn what_the_limits_forbid_is_said_with_its_numbers() {
     check_failure(
         table,
         &["--budget", "1/day", "--at-least", "1/day"],
-        "--at-least asks for 1 visit a day to each of 2 pages, which takes 2 visits a day, but --budget is 1 visit a day",
+        "--at-least asks for 1 visit a day to each of 2 pages, which takes 2 visits a day, but --budget is 1 \
+         visit a day",
     );
     check_failure(
         table,
@@ -390,7 +391,8 @@ proptest! {
         let folder = folder();
         fs::write(folder.path().join("table.csv"), table).expect("a table");
         let budget = format!("{budget:e}/day");
-        let mut arguments = vec!["table.csv", "--json", "--target", "0.5", "--budget", &budget, "--objective", objective];
+        let mut arguments =
+            vec!["table.csv", "--json", "--target", "0.5", "--budget", &budget, "--objective", objective];
         let limit = host_limit.map(|limit| format!("{limit:e}/day"));
         arguments.extend(limit.iter().flat_map(|limit| ["--host-limit", limit]));
         let output = plan_in(folder.path(), &arguments);

@@ -26,8 +26,9 @@ const NO_BUDGET: f64 = 1e-3;
 
 /// Visit pages drawn at random, and say how fresh the copies really are
 ///
-/// Each page is visited in its turn and as politely as ever, by the crawl that runs or by this command if none does; what the visits find is kept. The
-/// result stands beside what the crawl believed, and calibrates what it will say from now on.
+/// Each page is visited in its turn and as politely as ever, by the crawl that runs or by this command if
+/// none does; what the visits find is kept. The result stands beside what the crawl believed, and calibrates
+/// what it will say from now on.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AuditOptions {

@@ -626,8 +626,9 @@ mod tests {
 
     #[test]
     fn a_definition_of_change_is_read_and_a_bad_one_named() {
-        let text = "[change]\ndefinition = \"significant\"\n[[change.pattern]]\npath = \"/p/**\"\ninclude = [\"#price\"]\n\
-                    [[site]]\nname = \"a.example\"\nchange = \"text\"\n[[site]]\nname = \"b.example\"\nchange = { exclude = [\".ads\"] }";
+        let text = "[change]\ndefinition = \"significant\"\n[[change.pattern]]\npath = \"/p/**\"\n\
+            include = [\"#price\"]\n[[site]]\nname = \"a.example\"\nchange = \"text\"\n[[site]]\n\
+            name = \"b.example\"\nchange = { exclude = [\".ads\"] }";
         let definitions = Config::parse(text).unwrap().settings(Path::new(".")).unwrap().change;
         assert_eq!(definitions.usual.more_than, SIGNIFICANT);
         let extents: Vec<_> = definitions.rules.iter().map(|rule| rule.definition.extent).collect();

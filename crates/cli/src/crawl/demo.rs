@@ -27,8 +27,8 @@ use super::words::{count, moment};
 
 /// Crawl a small living web on this machine for a minute, and say what was achieved
 ///
-/// No network and no other program is needed. The web's time runs faster than the clock; it knows when each page really
-/// changed, so that what the crawl believes can be held against the truth.
+/// No network and no other program is needed. The web's time runs faster than the clock; it knows when each
+/// page really changed, so that what the crawl believes can be held against the truth.
 #[derive(Args)]
 pub(crate) struct DemoOptions {
     /// Where the crawl keeps its files; a new directory
@@ -40,7 +40,8 @@ pub(crate) struct DemoOptions {
     duration: String,
 
     /// Pages of the web, about
-    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(50..=1_000_000))]
+    #[arg(long, default_value_t = 2000, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(50..=1_000_000))]
     pages: u32,
 
     /// Seed of the web's chance
@@ -99,7 +100,8 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     )?;
     writeln!(
         output,
-        "The budget is {} visits a day, and the objective freshness; pages change about {:.2} times a day on average.\n",
+        "The budget is {} visits a day, and the objective freshness; pages change about {:.2} times a day on \
+         average.\n",
         count(per_day as u64),
         0.12
     )?;
@@ -165,7 +167,8 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     )?;
     writeln!(
         output,
-        "\nThe files are in {0}. Ask about them: freshet status --dir {0}; freshet changes --since 365d --dir {0}",
+        "\nThe files are in {0}. Ask about them: freshet status --dir {0}; freshet changes --since 365d \
+         --dir {0}",
         options.dir.display()
     )?;
     served.stop().await

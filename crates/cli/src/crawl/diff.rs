@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn lines_that_went_and_came_are_marked() {
         let text = shown(Style::Plain, "one\ntwo\nthree", "one\ntwo words\nthree");
-        let expected = "--- 1970-01-01 00:00:00  http://a.example/\n+++ 1970-01-01 00:00:01  http://a.example/\n  one\n- two\n+ two words\n  three\n";
+        let expected = "--- 1970-01-01 00:00:00  http://a.example/\n\
+            +++ 1970-01-01 00:00:01  http://a.example/\n  one\n- two\n+ two words\n  three\n";
         assert_eq!(text, expected);
         assert!(shown(Style::Plain, "a", "a").contains("the same"));
     }

@@ -22,8 +22,9 @@ const SOFTWARE: &str = concat!("freshet/", env!("CARGO_PKG_VERSION"));
 
 /// Export pages as WARC or WACZ, or visits as Parquet or JSON
 ///
-/// The name of the file says what is written: .warc.gz and .wacz hold the versions of pages that were kept, .parquet and .jsonl the
-/// visits. A page that was found unchanged goes with the response whose content it still has, even if that is older.
+/// The name of the file says what is written: .warc.gz and .wacz hold the versions of pages that were kept,
+/// .parquet and .jsonl the visits. A page that was found unchanged goes with the response whose content it
+/// still has, even if that is older.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExportOptions {

@@ -19,8 +19,9 @@ const COULD_NOT_CHECK: u8 = 2;
 
 /// Check every file of a crawl, and repair what is damaged
 ///
-/// Reads every record, every page and every file of the history, and follows what refers to another thing. Flipped bytes, files that
-/// were cut and files that are missing are named with what they held. Without --repair nothing is altered.
+/// Reads every record, every page and every file of the history, and follows what refers to another thing.
+/// Flipped bytes, files that were cut and files that are missing are named with what they held. Without
+/// --repair nothing is altered.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct FsckOptions {

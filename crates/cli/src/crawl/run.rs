@@ -22,9 +22,10 @@ use super::screen::{self, Show};
 
 /// Crawl sites and keep the copy fresh, or go on with a crawl
 ///
-/// Discovers the pages of the named sites, keeps the important ones, learns how often each changes, and visits each at the rate that
-/// buys the most freshness for the budget. Everything is kept in one directory; Ctrl-C stops, and the same command goes on.
-/// Options that are not given again hold as they were given last, unless the configuration file says something else.
+/// Discovers the pages of the named sites, keeps the important ones, learns how often each changes, and
+/// visits each at the rate that buys the most freshness for the budget. Everything is kept in one directory;
+/// Ctrl-C stops, and the same command goes on. Options that are not given again hold as they were given last,
+/// unless the configuration file says something else.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CrawlOptions {

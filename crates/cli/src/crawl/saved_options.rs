@@ -45,7 +45,8 @@ pub(super) struct SavedOptions {
     #[arg(long, value_name = "POLICY")]
     policy: Option<String>,
 
-    /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
+    /// Words that pages should be about: such pages, those whose links say so and those near them are visited
+    /// first, and kept
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
 
@@ -223,7 +224,8 @@ pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config>
 }
 
 const HEAD: &str = "\
-# What `freshet crawl` was told last, by the names of its options. It holds until an option or freshet.toml says something else.
+# What `freshet crawl` was told last, by the names of its options. It holds until an option or \
+    freshet.toml says something else.
 ";
 
 #[cfg(test)]

@@ -14,7 +14,8 @@ use super::home::Home;
 /// Where the past comes from.
 #[derive(Args)]
 pub(super) struct Past {
-    /// A directory with df.parquet and weeks.parquet instead of the databases: document frequencies week by week
+    /// A directory with df.parquet and weeks.parquet instead of the databases: document frequencies week by
+    /// week
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -23,7 +24,8 @@ pub(super) struct Past {
     sample: Option<u32>,
 
     /// Samples that are averaged
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 5, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100))]
     samples: u32,
 
     /// Seed of the samples
@@ -76,8 +78,8 @@ impl Past {
         }
         if chronicles.is_empty() {
             bail!(
-                "no database has versions a week apart yet: sample them again later, or name tables with --data; a plan by the published \
-                 model needs no past"
+                "no database has versions a week apart yet: sample them again later, or name tables with \
+                 --data; a plan by the published model needs no past"
             );
         }
         Ok(chronicles)

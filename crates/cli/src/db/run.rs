@@ -31,14 +31,15 @@ use crate::lab::span::parse_days;
 
 /// Refresh summaries by plan, steadily, until stopped
 ///
-/// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db plan` gives it. What is due
-/// follows from what is on the summary store: Ctrl-C stops, and the same command goes on. Requests take a share of the budget in freshet.toml. While a crawl
-/// runs in the same directory, each request takes one of the crawl's turns at the host and one visit of its budget, so that both together keep to
-/// politeness and budget.
+/// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db
+/// plan` gives it. What is due follows from what is on the summary store: Ctrl-C stops, and the same command
+/// goes on. Requests take a share of the budget in freshet.toml. While a crawl runs in the same directory,
+/// each request takes one of the crawl's turns at the host and one visit of its budget, so that both together
+/// keep to politeness and budget.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\n  freshet db run --budget 50/week --once\n  freshet db run --every 10w --share 0.3"
-)]
+#[command(after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\
+    \n  freshet db run --budget 50/week --once\
+    \n  freshet db run --every 10w --share 0.3")]
 pub(crate) struct RunOptions {
     #[command(flatten)]
     effort: Effort,
@@ -47,7 +48,8 @@ pub(crate) struct RunOptions {
     #[arg(long)]
     once: bool,
 
-    /// The part of the crawl's budget that requests may take, from 0 to 1; db_share of freshet.toml if nothing is said
+    /// The part of the crawl's budget that requests may take, from 0 to 1; db_share of freshet.toml if
+    /// nothing is said
     #[arg(long, value_name = "PART")]
     share: Option<f64>,
 
@@ -152,7 +154,12 @@ async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) 
                 writeln!(
                     output,
                     "{}",
-                    json!({"name": name, "time_ms": version.facts.time_ms, "documents_read": version.facts.documents_read, "divergence": divergence})
+                    json!({
+                        "name": name,
+                        "time_ms": version.facts.time_ms,
+                        "documents_read": version.facts.documents_read,
+                        "divergence": divergence
+                    })
                 )?;
             } else {
                 let drifted = divergence.map_or("first summary".to_owned(), |divergence| {
@@ -193,7 +200,8 @@ async fn learn(
             let (per_day, percent) = (documents(per_day), 100.0 * share);
             writeln!(
                 io::stdout(),
-                "{} {name}: is asked, with at most {per_day} requests a day ({percent:.0}% of the crawl's budget; --share alters it)",
+                "{} {name}: is asked, with at most {per_day} requests a day ({percent:.0}% of the crawl's \
+                 budget; --share alters it)",
                 moment(wall_now())
             )?;
         }
@@ -247,9 +255,11 @@ pub(crate) fn status(options: &StatusOptions) -> Result<()> {
         let known = store.latest(&name)?.map(|version| version.facts.size);
         let failure = standing.failures.last().map(|attempt| attempt.why.clone());
         lines.push(json!({
-            "name": name, "learned_ms": standing.learned.map(Timestamp::millis), "age_weeks": age, "still_right": survival,
+            "name": name, "learned_ms": standing.learned.map(Timestamp::millis), "age_weeks": age,
+            "still_right": survival,
             "interval_weeks": interval.is_finite().then_some(interval),
-            "due_ms": due.map(|due| due.millis().max(now.millis())), "failures": standing.failures.len(), "last_failure": failure,
+            "due_ms": due.map(|due| due.millis().max(now.millis())), "failures": standing.failures.len(),
+            "last_failure": failure,
         }));
         table.add_row([
             name,
@@ -284,7 +294,8 @@ fn spent_in_words(spent: &Spent) -> String {
     let requests = documents(spent.requests as f64);
     match spent.per_day {
         Some(per_day) => format!(
-            "`freshet db run` made {requests} requests today (UTC); it may make {} a day, {:.0}% of the crawl's budget",
+            "`freshet db run` made {requests} requests today (UTC); it may make {} a day, {:.0}% of the \
+             crawl's budget",
             documents(per_day),
             100.0 * spent.share
         ),

@@ -25,14 +25,15 @@ use super::home::{Home, parse_moment};
 use super::show::describe;
 use crate::crawl::manners::Manners;
 
-/// Learn the summary of a database: all documents where they can be read, a sample where they can only be searched
+/// Learn the summary of a database: all documents where they can be read, a sample where they can only be
+/// searched
 ///
-/// A sample asks the interface single words and reads the first documents of each answer, about 300 in all, politely and within robots.txt.
-/// Ctrl-C stops it; the same command goes on. While a crawl runs in the same directory, it lends its turns at hosts, and its site can be read.
+/// A sample asks the interface single words and reads the first documents of each answer, about 300 in all,
+/// politely and within robots.txt. Ctrl-C stops it; the same command goes on. While a crawl runs in the same
+/// directory, it lends its turns at hosts, and its site can be read.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  freshet db sample medline --contact me@example.org\n  freshet db sample medline --average 3   # three samples, averaged: more words, a steadier size"
-)]
+#[command(after_help = "Examples:\n  freshet db sample medline --contact me@example.org\
+        \n  freshet db sample medline --average 3   # three samples, averaged: more words, a steadier size")]
 pub(crate) struct SampleOptions {
     /// The database
     name: String,
@@ -41,12 +42,14 @@ pub(crate) struct SampleOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     at: Option<Timestamp>,
 
-    /// Of a site of the crawl: also as it was a week ago, two weeks ago, and so on, as far back as the crawl remembers; `fit` learns from it
+    /// Of a site of the crawl: also as it was a week ago, two weeks ago, and so on, as far back as the crawl
+    /// remembers; `fit` learns from it
     #[arg(long, conflicts_with = "at")]
     weekly: bool,
 
     /// Of a search interface: take this many samples and average them
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 1, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100))]
     average: u32,
 
     /// Of a search interface: words to begin with, that it is likely to have

@@ -81,7 +81,15 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     if options.home.json {
         let lines: Vec<_> = hits
             .iter()
-            .map(|hit| json!({"url": hit.found.url.as_ref().map(PageUrl::as_str), "title": hit.found.title, "text": hit.found.text, "databases": hit.databases, "score": hit.score}))
+            .map(|hit| {
+                json!({
+                    "url": hit.found.url.as_ref().map(PageUrl::as_str),
+                    "title": hit.found.title,
+                    "text": hit.found.text,
+                    "databases": hit.databases,
+                    "score": hit.score
+                })
+            })
             .collect();
         let troubles: serde_json::Map<_, _> =
             troubles.into_iter().map(|(name, why)| (name, json!(why))).collect();

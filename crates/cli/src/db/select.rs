@@ -60,7 +60,13 @@ pub(crate) fn run(options: &SelectOptions) -> Result<()> {
     if options.home.json {
         let lines: Vec<_> = choices
             .iter()
-            .map(|choice| json!({"name": choice.name, "score": choice.score, "words": choice.words.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()}))
+            .map(|choice| {
+                json!({
+                    "name": choice.name,
+                    "score": choice.score,
+                    "words": choice.words.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()
+                })
+            })
             .collect();
         writeln!(output, "{}", serde_json::to_string(&lines)?)?;
         return Ok(());

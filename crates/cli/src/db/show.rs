@@ -76,7 +76,8 @@ pub(super) fn describe(home: &Home, name: &str, version: &Version, words: usize)
     if let Some(sampling) = &facts.sampling {
         writeln!(
             output,
-            "{} queries ({} without results, {} failed), {} requests, {} documents not readable; ended because {}",
+            "{} queries ({} without results, {} failed), {} requests, {} documents not readable; ended \
+             because {}",
             sampling.queries,
             sampling.queries_without_results,
             sampling.queries_failed,

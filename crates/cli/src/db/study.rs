@@ -17,17 +17,19 @@ use super::past::{Numbers, Past, parse_numbers};
 
 /// Study how summaries age: recall, precision and divergence of old summaries, with 95% intervals
 ///
-/// The study of the text's section 3 (Figures 1 to 8), on the versions of your databases or on tables. Intervals are over databases.
+/// The study of the text's section 3 (Figures 1 to 8), on the versions of your databases or on tables.
+/// Intervals are over databases.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  freshet db study\n  freshet db study --data tables --ages 1,10,25,50 --out figures\n  freshet db study --data tables --sample 300"
-)]
+#[command(after_help = "Examples:\n  freshet db study\
+        \n  freshet db study --data tables --ages 1,10,25,50 --out figures\
+        \n  freshet db study --data tables --sample 300")]
 pub(crate) struct StudyOptions {
     #[command(flatten)]
     past: Past,
 
     /// Ages in weeks
-    #[arg(long, default_value = "1,2,5,10,15,20,25,30,35,40,45,50", value_name = "WEEKS", value_parser = parse_numbers)]
+    #[arg(long, default_value = "1,2,5,10,15,20,25,30,35,40,45,50", value_name = "WEEKS",
+        value_parser = parse_numbers)]
     ages: Numbers,
 
     /// Write SVG figures to this directory

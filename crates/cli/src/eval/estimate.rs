@@ -131,7 +131,8 @@ fn bayes_accuracy(args: &Arguments<'_>) -> Answer {
     let outcomes = (visits as f64).min(40.0 * (visits as f64).sqrt()) + 1.0;
     if visits > BAYES_VISITS_MAX || outcomes * classes.count() as f64 > BAYES_OUTCOMES_MAX {
         return Err(format!(
-            "argument `n`: {visits} is too large for {} classes; at most {BAYES_VISITS_MAX}, less with many classes",
+            "argument `n`: {visits} is too large for {} classes; at most {BAYES_VISITS_MAX}, less with many \
+             classes",
             classes.count()
         ));
     }
@@ -293,7 +294,8 @@ mod tests {
         #[test]
         fn whatever_comes_in_an_answer_or_an_error_comes_out(values in prop::collection::vec(hostile(), 14)) {
             const NAMES: [&str; 14] = [
-                "changes", "accesses", "interval", "intervals", "changed", "observations", "corrected", "estimator", "n",
+                "changes", "accesses", "interval", "intervals", "changed", "observations", "corrected",
+                "estimator", "n",
                 "r", "rates", "priors", "lambda", "more",
             ];
             let args: Map<String, Value> = NAMES.iter().map(|name| (*name).to_owned()).zip(values).collect();
@@ -306,14 +308,18 @@ mod tests {
 
         #[test]
         fn any_numbers_have_an_answer(
-            exponents in prop::collection::vec(-320.0..308.0f64, 4), flags in prop::collection::vec(any::<bool>(), 4),
+            exponents in prop::collection::vec(-320.0..308.0f64, 4),
+            flags in prop::collection::vec(any::<bool>(), 4),
             n in 1u64..200, x in 0u64..200,
         ) {
-            let numbers: Vec<_> = exponents.iter().map(|exponent| 10f64.powf(*exponent).max(5e-324)).collect();
+            let numbers: Vec<_> =
+                exponents.iter().map(|exponent| 10f64.powf(*exponent).max(5e-324)).collect();
             let visits: Vec<_> = numbers
                 .iter()
                 .zip(&flags)
-                .map(|(t, c)| json!({"interval": t, "changed": c, "since_change": if *c { t / 2.0 } else { *t }}))
+                .map(|(t, c)| json!({
+                    "interval": t, "changed": c, "since_change": if *c { t / 2.0 } else { *t }
+                }))
                 .collect();
             for (name, args) in [
                 ("estimate_naive", json!({"changes": x.min(n), "accesses": n, "interval": numbers[0]})),
@@ -327,7 +333,10 @@ mod tests {
                 ("bayes_update", json!({"rates": numbers, "priors": numbers, "observations": visits})),
                 (
                     "bayes_accuracy",
-                    json!({"rates": numbers, "priors": [1, 0, 2, 1], "interval": numbers[1], "n": n, "lambda": numbers[2]}),
+                    json!({
+                        "rates": numbers, "priors": [1, 0, 2, 1], "interval": numbers[1], "n": n,
+                        "lambda": numbers[2]
+                    }),
                 ),
             ] {
                 let answer = evaluate(name, &args);

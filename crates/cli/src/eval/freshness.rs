@@ -208,7 +208,9 @@ mod tests {
             8 => prop::sample::select(extremes.to_vec()).prop_map(Value::from),
             4 => (-320.0..308.0f64).prop_map(|exponent| Value::from(10f64.powf(exponent))),
             2 => (0..100u32).prop_map(Value::from),
-            1 => prop::sample::select(vec![json!(-1), json!("1"), json!([]), json!(null), json!(true), json!({})]),
+            1 => prop::sample::select(
+                vec![json!(-1), json!("1"), json!([]), json!(null), json!(true), json!({})]
+            ),
         ]
     }
 

@@ -35,14 +35,15 @@ use answer::Answer;
 use arguments::Arguments;
 use line::{LINE_BYTES_MAX, Line, read_line};
 
-/// Evaluate formulas: reads one JSON object per line, {"id": "...", "fn": "...", "args": {...}}, and answers each with
-/// {"id": ..., "value": ...} or {"id": ..., "error": "..."}.
+/// Evaluate formulas: reads one JSON object per line, {"id": "...", "fn": "...", "args": {...}}, and answers
+/// each with {"id": ..., "value": ...} or {"id": ..., "error": "..."}.
 ///
-/// A bad line is answered with an error and the run goes on; the exit status is 0 when all of the input was read.
-/// An infinite value is the string "inf", a value that is not defined is null.
+/// A bad line is answered with an error and the run goes on; the exit status is 0 when all of the input was
+/// read. An infinite value is the string "inf", a value that is not defined is null.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  echo '{\"id\":\"1\",\"fn\":\"freshness_age\",\"args\":{\"lambda\":1,\"f\":1}}' | freshet eval"
+    after_help = "Example:\n  echo '{\"id\":\"1\",\"fn\":\"freshness_age\",\"args\":{\"lambda\":1,\"f\":1}}' \
+        | freshet eval"
 )]
 pub(crate) struct EvalOptions {
     /// Print the functions and their arguments (`?` marks an optional one) instead of reading input
@@ -99,7 +100,9 @@ fn evaluate_lines(mut input: impl BufRead, mut output: impl Write) -> io::Result
             Line::Whole => answer_line(&text),
             Line::TooLong => json!({
                 "id": null,
-                "error": format!("the line is longer than {LINE_BYTES_MAX} bytes; split it into smaller calls"),
+                "error": format!(
+                    "the line is longer than {LINE_BYTES_MAX} bytes; split it into smaller calls"
+                ),
             }),
         };
         serde_json::to_writer(&mut output, &answer)?;

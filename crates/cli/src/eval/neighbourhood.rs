@@ -165,7 +165,11 @@ mod tests {
 
     #[test]
     fn links_join_known_pages() {
-        let args = |edge: &str, seed: &str| json!({"nodes": ["a", "b"], "edges": [["a", edge]], "seed": seed, "d": 1});
+        let args = |edge: &str, seed: &str| {
+            json!({
+                "nodes": ["a", "b"], "edges": [["a", edge]], "seed": seed, "d": 1
+            })
+        };
         for name in ["link_distance", "link_download"] {
             check_error(name, args("c", "a"), "`edges`");
             check_error(name, args("b", "c"), "`seed`");
@@ -249,11 +253,12 @@ mod tests {
         #[test]
         fn no_call_is_too_strange(changes in prop::collection::vec((0usize..10, strange_value()), 0..4)) {
             const NAMES: [&str; 10] = [
-                "nodes", "edges", "seed", "d", "url", "convention", "strategy", "changed", "history", "pagerank",
+                "nodes", "edges", "seed", "d", "url", "convention", "strategy", "changed", "history",
+                "pagerank",
             ];
             let mut args = json!({
-                "nodes": ["a", "b", "http://c"], "edges": [["a", "b"]], "seed": "http://c", "d": 1, "url": "http://d/e",
-                "strategy": "wha", "changed": true, "history": [true], "pagerank": 4,
+                "nodes": ["a", "b", "http://c"], "edges": [["a", "b"]], "seed": "http://c", "d": 1,
+                "url": "http://d/e", "strategy": "wha", "changed": true, "history": [true], "pagerank": 4,
             });
             for (name, value) in changes {
                 args[NAMES[name]] = value;

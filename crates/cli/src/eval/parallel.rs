@@ -153,7 +153,8 @@ mod tests {
     /// Two pages of two processes, a → b, with these arguments added or replaced.
     fn evaluate(changes: &Value) -> Answer {
         let mut args = json!({
-            "nodes": ["a", "b"], "edges": [["a", "b"]], "partition": {"a": 10, "b": 9}, "seeds": {"10": ["a"]},
+            "nodes": ["a", "b"], "edges": [["a", "b"]], "partition": {"a": 10, "b": 9},
+            "seeds": {"10": ["a"]},
             "mode": "exchange",
         });
         let args = args.as_object_mut().expect("an object");
@@ -229,8 +230,9 @@ mod tests {
         fn whatever_the_arguments_there_is_an_answer(changes in proptest::collection::btree_map(
             prop::sample::select(vec!["nodes", "edges", "partition", "seeds", "mode", "batch", "replicated"]),
             prop::sample::select(vec![
-                json!(null), json!(true), json!(-1), json!(1e308), json!(0.5), json!("cross_over"), json!("firewall"),
-                json!([]), json!(["a"]), json!(["b", "a"]), json!([["a", "a"], ["b", "a"]]), json!([1]), json!({}),
+                json!(null), json!(true), json!(-1), json!(1e308), json!(0.5), json!("cross_over"),
+                json!("firewall"), json!([]), json!(["a"]), json!(["b", "a"]),
+                json!([["a", "a"], ["b", "a"]]), json!([1]), json!({}),
                 json!({"a": 1}), json!({"a": -3, "b": 7}), json!({"7": ["a", "b"]}),
                 json!({"-9007199254740993": ["a"]}),
             ]),

@@ -33,7 +33,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "optimal_age", arguments: "lambda[], total, weights?[]", evaluate: optimal_age },
     Function {
         name: "class_allocation",
-        arguments: "fractions[], lambda[], interval, policy=uniform|proportional|optimal_freshness|optimal_age",
+        arguments: "fractions[], lambda[], interval, \
+            policy=uniform|proportional|optimal_freshness|optimal_age",
         evaluate: class_allocation,
     },
     Function { name: "weibull_average", arguments: "lambda, gamma, f", evaluate: weibull_average },

@@ -52,8 +52,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "fairness", arguments: "changed [[id]], visited [[id]]", evaluate: evaluate_fairness },
     Function {
         name: "simulate_policy",
-        arguments: "policy=round_robin|proportional|greedy|adaptive|oracle, rho [], pages, budget, sample?=10, \
-                    alpha?=0.9, cycles?=5, seed?=0, method?=conservative|wald|wilson",
+        arguments: "policy=round_robin|proportional|greedy|adaptive|oracle, rho [], pages, budget, \
+            sample?=10, alpha?=0.9, cycles?=5, seed?=0, method?=conservative|wald|wilson",
         evaluate: simulate_policy,
     },
 ];
@@ -333,7 +333,12 @@ mod tests {
 
     #[test]
     fn a_change_ratio_needs_room_for_the_samples() {
-        let args = |pages, changed, budget, sample, policy: &str| json!({"pages": [pages, 10], "changed": [changed, 1], "budget": budget, "sample": sample, "policy": policy});
+        let args = |pages, changed, budget, sample, policy: &str| {
+            json!({
+                "pages": [pages, 10], "changed": [changed, 1], "budget": budget, "sample": sample,
+                "policy": policy
+            })
+        };
         const NAME: &str = "expected_change_ratio";
         check_error(NAME, args(10, 5, 9, 5, "greedy"), "`sample`");
         check_error(NAME, args(10, 5, 9, 5, "round_robin"), "`sample`");
@@ -414,7 +419,9 @@ mod tests {
             ("allocate_proportional", allocation),
             (
                 "expected_change_ratio",
-                json!({"pages": [20, 30], "changed": [5, 9], "budget": 25, "sample": 3, "policy": "proportional"}),
+                json!({
+                    "pages": [20, 30], "changed": [5, 9], "budget": 25, "sample": 3, "policy": "proportional"
+                }),
             ),
             ("sample_size", json!({"n": 100, "r": 0.2, "density": 1.2, "top_mean": 0.8, "mean": 0.5})),
             ("proportion_ci", json!({"changed": 7, "sampled": 10, "alpha": 0.9, "method": "wilson"})),

@@ -152,7 +152,8 @@ mod tests {
 
     fn hostile_number() -> impl Strategy<Value = Value> {
         prop_oneof![
-            4 => prop::sample::select(vec![0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 1e-300, 1e9, 2.0]).prop_map(Value::from),
+            4 => prop::sample::select(vec![0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 1e-300, 1e9, 2.0])
+                .prop_map(Value::from),
             1 => Just(Value::Null),
             1 => Just(json!("x")),
         ]

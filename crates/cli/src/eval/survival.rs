@@ -77,12 +77,14 @@ fn cox_fit(arguments: &Arguments<'_>) -> Answer {
     let subjects = Subjects::stratified(&lifetimes, &covariates, &strata.numbers);
     let fit = fit(&subjects, ties).map_err(|why| match why {
         NoMaximum::Undetermined { covariate } => format!(
-            "argument `x`: column {covariate} has no coefficient of its own: it is constant wherever an event \
-             occurs, or a combination of the columns before it"
+            "argument `x`: column {covariate} has no coefficient of its own: it is constant wherever an \
+             event occurs, or a combination of the columns before it"
         ),
-        NoMaximum::Unbounded => "argument `x`: the columns separate the events, so that the likelihood grows without \
-             bound with the coefficients"
-            .to_owned(),
+        NoMaximum::Unbounded => {
+            "argument `x`: the columns separate the events, so that the likelihood grows without bound with \
+             the coefficients"
+                .to_owned()
+        }
     })?;
     let mut answer = json!({
         "beta": numbers(fit.coefficients.iter().copied()),
@@ -222,14 +224,19 @@ mod tests {
     #[test]
     fn strata_make_the_baseline_an_object_even_when_there_is_one() {
         let arguments = json!({
-            "x": [[1], [0], [1], [0]], "time": [1, 2, 3, 4], "event": [1, 1, 1, 0], "strata": ["a", "a", "a", "a"], "at": [],
+            "x": [[1], [0], [1], [0]], "time": [1, 2, 3, 4], "event": [1, 1, 1, 0],
+            "strata": ["a", "a", "a", "a"], "at": [],
         });
         assert_eq!(evaluate("cox_fit", &arguments).expect("a fit")["baseline_survival"], json!({"a": []}));
     }
 
     #[test]
     fn a_fit_that_is_not_there_is_an_error() {
-        let arguments = |x: Value| json!({"x": x, "time": [1, 2, 3, 4], "event": [1, 1, 1, 1], "ties": "breslow", "strata": null});
+        let arguments = |x: Value| {
+            json!({
+                "x": x, "time": [1, 2, 3, 4], "event": [1, 1, 1, 1], "ties": "breslow", "strata": null
+            })
+        };
         check_error("cox_fit", &arguments(json!([[7], [7], [7], [7]])), "column 0");
         check_error("cox_fit", &arguments(json!([[1, 2], [5, 10], [3, 6], [4, 8]])), "column 1");
         check_error("cox_fit", &arguments(json!([[4], [3], [2], [1]])), "separate");

@@ -14,8 +14,9 @@ use super::{progress, source};
 
 /// Make a directory of histories that `freshet lab replay` reads
 ///
-/// From local clones: a repository is a site, a content file a page, a commit on the first-parent line that alters it a
-/// change. From a crawl, running or not: what its visits found, between the visits. Or from a model, by chance from a seed.
+/// From local clones: a repository is a site, a content file a page, a commit on the first-parent line that
+/// alters it a change. From a crawl, running or not: what its visits found, between the visits. Or from a
+/// model, by chance from a seed.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(group(ArgGroup::new("source").required(true).args(["git", "crawl", "synthetic"])))]
@@ -33,15 +34,18 @@ pub(crate) struct HistoryOptions {
     synthetic: Option<ModelChoice>,
 
     /// Sites of the model
-    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767), conflicts_with_all = ["git", "crawl"])]
+    #[arg(long, default_value_t = 20, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=32_767), conflicts_with_all = ["git", "crawl"])]
     sites: u32,
 
     /// Pages of each site of the model
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["git", "crawl"])]
+    #[arg(long, default_value_t = 100, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["git", "crawl"])]
     pages: u32,
 
     /// Length of the model's history
-    #[arg(long, default_value = "4y", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true, conflicts_with_all = ["git", "crawl"])]
+    #[arg(long, default_value = "4y", value_name = "SPAN", value_parser = parse_days,
+        allow_hyphen_values = true, conflicts_with_all = ["git", "crawl"])]
     span: f64,
 
     /// Seed of the model's chance

@@ -28,7 +28,8 @@ mod web;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, reproduce the texts, make such histories, and serve a living web to crawl
+/// Measure policies on recorded histories of pages, reproduce the texts, make such histories, and serve a
+/// living web to crawl
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]

@@ -21,8 +21,9 @@ use crate::pending_file::PendingFile;
 
 /// Make the figures and tables of the research texts again, and compare them with what is printed
 ///
-/// Writes one self-contained page, report.html, to a directory. Without --data it holds what formulas and simulation can
-/// show; exhibits that need recorded histories, a web graph or word counts say so in their place.
+/// Writes one self-contained page, report.html, to a directory. Without --data it holds what formulas and
+/// simulation can show; exhibits that need recorded histories, a web graph or word counts say so in their
+/// place.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ReportOptions {

@@ -54,15 +54,16 @@ pub(super) fn read_crawl(directory: &Path) -> Result<CrawlHistory> {
 /// What a reader must know of a history that comes from visits.
 pub(super) fn caveat(blur: &Blur) -> String {
     let mut text = format!(
-        "  from {} visits of a crawl, {} from one to the next of a page (median); pages visited only once are left out: {}\n",
+        "  from {} visits of a crawl, {} from one to the next of a page (median); pages visited only once \
+         are left out: {}\n",
         blur.visits,
         span(blur.visit_gap_days),
         blur.seen_once
     );
     if blur.events > 0 {
         text += &format!(
-            "  a change lies between two visits, {} apart (median): it is placed in the middle, or where the server dated\n  \
-             it and is believed ({} of {}); several between two visits are one\n",
+            "  a change lies between two visits, {} apart (median): it is placed in the middle, or where the \
+             server dated\n  it and is believed ({} of {}); several between two visits are one\n",
             span(blur.event_gap_days),
             blur.dated,
             blur.events

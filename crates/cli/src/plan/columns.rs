@@ -408,8 +408,12 @@ mod tests {
                     let mut row = Row::default();
                     row.set(column, cell);
                     let _ = (row.text(column), row.flag(column));
-                    prop_assert!(row.number(column).is_ok_and(|number| number >= 0.0) || row.number(column).is_err());
-                    prop_assert!(row.seconds(column).is_ok_and(f64::is_finite) || row.seconds(column).is_err());
+                    prop_assert!(
+                        row.number(column).is_ok_and(|number| number >= 0.0) || row.number(column).is_err()
+                    );
+                    prop_assert!(
+                        row.seconds(column).is_ok_and(f64::is_finite) || row.seconds(column).is_err()
+                    );
                 }
             }
         }

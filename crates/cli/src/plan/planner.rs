@@ -103,7 +103,8 @@ impl<'a> Planner<'a> {
                 visits_a_day(visit_budget.get())
             ),
             Some(Infeasible::MinimumExceedsHostLimit { host, needed }) => bail!(
-                "--at-least asks for {minimum} to each page, which is {} to the host {}, but --host-limit is {}",
+                "--at-least asks for {minimum} to each page, which is {} to the host {}, but --host-limit is \
+                 {}",
                 visits_a_day(needed.get()),
                 self.host_name(host),
                 visits_a_day(self.host_limits[host as usize].get())

@@ -194,7 +194,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_what_is_accepted_is_positive(text in "\\PC{0,12}|[0-9.kMGe+-]{0,8}/[0-9.]{0,4}[a-z]{0,5}") {
+        fn no_text_panics_and_what_is_accepted_is_positive(
+            text in "\\PC{0,12}|[0-9.kMGe+-]{0,8}/[0-9.]{0,4}[a-z]{0,5}"
+        ) {
             if let Ok(frequency) = parse_frequency(&text) {
                 prop_assert!(frequency.get() > 0.0);
             }

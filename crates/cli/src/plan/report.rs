@@ -53,7 +53,8 @@ impl Target {
             }
             Reach::With(budget) => format!("freshness {target} takes {}", visits_a_day(budget.get())),
             Reach::Limited { visit_budget, freshness } => format!(
-                "freshness {target} cannot be reached: the most that --host-limit lets be spent, {}, gives {}",
+                "freshness {target} cannot be reached: the most that --host-limit lets be spent, {}, gives \
+                 {}",
                 visits_a_day(visit_budget.get()),
                 share(freshness)
             ),

@@ -68,7 +68,11 @@ fn outcome_json(outcome: &Outcome) -> Value {
 }
 
 fn point_json(point: &CurvePoint) -> Value {
-    let quality = |quality: &FreshnessAndAge| json!({"freshness": number(quality.freshness), "age_days": number(quality.age.get())});
+    let quality = |quality: &FreshnessAndAge| {
+        json!({
+            "freshness": number(quality.freshness), "age_days": number(quality.age.get())
+        })
+    };
     let [plan, uniform, proportional] = &point.qualities;
     json!({
         "budget_visits_per_day": number(point.visit_budget.get()),

@@ -145,8 +145,8 @@ impl Report<'_> {
         let count = outcome.pages_given_up;
         (count > 0).then(|| {
             format!(
-                "{} {} ({} of the weight) {} given up, since visits gain more elsewhere, and of infinite age; the mean age of \
-                 the others is {}. --at-least makes the plan visit every page.",
+                "{} {} ({} of the weight) {} given up, since visits gain more elsewhere, and of infinite \
+                 age; the mean age of the others is {}. --at-least makes the plan visit every page.",
                 grouped(count),
                 plural(count, "page", "pages"),
                 percent(outcome.weight_given_up_share),

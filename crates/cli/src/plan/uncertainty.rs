@@ -74,8 +74,8 @@ impl Uncertainty {
             _ => String::new(),
         };
         format!(
-            "The rates are estimates. Drawn {draws} times from what the visits leave open, they put the freshness of this plan \
-             between {} and {}{age} in {:.0} % of the draws.",
+            "The rates are estimates. Drawn {draws} times from what the visits leave open, they put the \
+             freshness of this plan between {} and {}{age} in {:.0} % of the draws.",
             share(freshness.low),
             share(freshness.high),
             100.0 * CONFIDENCE

@@ -81,8 +81,9 @@ fn recall(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let aged = study(&material.complete, &AGES);
     let weighted = value(&aged, WEIGHTED_RECALL, 25);
     Ok(Exhibit::new(
-        "The share of the current words that an old summary has; weighted by how often each stands. Both fall with age, and the unweighted falls \
-         faster: words that come are rare words. Marks bound the 95% interval over databases.",
+        "The share of the current words that an old summary has; weighted by how often each stands. Both \
+         fall with age, and the unweighted falls faster: words that come are rare words. Marks bound the \
+         95% interval over databases.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[UNWEIGHTED_RECALL, WEIGHTED_RECALL], "recall"))
@@ -102,12 +103,17 @@ fn precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let material = Material::of(sources, progress)?;
     let aged = study(&material.complete, &AGES);
     Ok(Exhibit::new(
-        "The share of an old summary's words that are still there. Marks bound the 95% interval over databases. Documentation loses few of its words: its \
-         pages are rewritten, where the authors' pages of news were replaced.",
+        "The share of an old summary's words that are still there. Marks bound the 95% interval over \
+         databases. Documentation loses few of its words: its pages are rewritten, where the authors' \
+         pages of news were replaced.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[UNWEIGHTED_PRECISION, WEIGHTED_PRECISION], "precision"))
-    .compare(printed_share("unweighted precision after 48 weeks", "70%", value(&aged, UNWEIGHTED_PRECISION, 48)))
+    .compare(printed_share(
+        "unweighted precision after 48 weeks",
+        "70%",
+        value(&aged, UNWEIGHTED_PRECISION, 48),
+    ))
     .compare(falls("both fall with age", &aged, &[UNWEIGHTED_PRECISION, WEIGHTED_PRECISION])))
 }
 
@@ -116,7 +122,8 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let aged = study(&material.complete, &AGES);
     let (young, old) = (value(&aged, KL, 1), value(&aged, KL, 50));
     Ok(Exhibit::new(
-        "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Marks bound the 95% interval over databases.",
+        "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Marks \
+         bound the 95% interval over databases.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[KL], "KL divergence, nats"))
@@ -130,7 +137,10 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         Comparison::statement(
             "a summary that counts as changed",
             "0.5 nats",
-            format!("the mean is {old:.3} nats after 50 weeks; here {} nats count as changed", material.threshold),
+            format!(
+                "the mean is {old:.3} nats after 50 weeks; here {} nats count as changed",
+                material.threshold
+            ),
             Verdict::NotReproducible,
         )
         .noting(DATA),
@@ -143,7 +153,8 @@ fn recall_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Exhib
     let plans = plans(material);
     let (first, last) = (value(&aged, UNWEIGHTED_RECALL, 1), value(&aged, UNWEIGHTED_RECALL, 50));
     Ok(Exhibit::new(samples_show(
-        "What a sample lacks from the start outweighs what it loses with age. The text saw recall rise again towards a full year, by words of the seasons.",
+        "What a sample lacks from the start outweighs what it loses with age. The text saw recall rise again \
+         towards a full year, by words of the seasons.",
     ))
     .text(material.about())
     .picture(by_interval(&plans, &[WEIGHTED_RECALL, UNWEIGHTED_RECALL]))
@@ -210,22 +221,26 @@ fn divergence_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<E
     let material = Material::of(sources, progress)?;
     let aged = study(&material.sampled, &AGES);
     let plans = plans(material);
-    Ok(Exhibit::new(samples_show("The divergence of a sample begins above zero, by what it lacks, and grows as that of complete summaries does."))
-        .text(material.about())
-        .picture(by_interval(&plans, &[KL]))
-        .compare(Comparison::claim(
-            "the divergence of samples grows with age",
-            "it does",
-            format!("{:.4} nats after 1 week, {:.4} after 50", value(&aged, KL, 1), value(&aged, KL, 50)),
-            value(&aged, KL, 1) < value(&aged, KL, 50),
-        ))
-        .compare(planned_beside_naive(&plans, KL)))
+    Ok(Exhibit::new(samples_show(
+        "The divergence of a sample begins above zero, by what it lacks, and grows as that of complete \
+         summaries does.",
+    ))
+    .text(material.about())
+    .picture(by_interval(&plans, &[KL]))
+    .compare(Comparison::claim(
+        "the divergence of samples grows with age",
+        "it does",
+        format!("{:.4} nats after 1 week, {:.4} after 50", value(&aged, KL, 1), value(&aged, KL, 50)),
+        value(&aged, KL, 1) < value(&aged, KL, 50),
+    ))
+    .compare(planned_beside_naive(&plans, KL)))
 }
 
 fn samples_show(more: &str) -> String {
     format!(
-        "Samples of {SAMPLE} documents, refreshed every T weeks on average: all alike (naive), or by plans that know a database's size, its past \
-         divergence or both, each made by a model that has not seen it; hindsight knows how each will change. {more}"
+        "Samples of {SAMPLE} documents, refreshed every T weeks on average: all alike (naive), or by plans \
+         that know a database's size, its past divergence or both, each made by a model that has not seen \
+         it; hindsight knows how each will change. {more}"
     )
 }
 

@@ -19,10 +19,12 @@ use freshet_lab::report::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "summary",
     title: "Summaries of text databases (Ipeirotis, Ntoulas, Cho and Gravano)",
-    about: "A content summary says in how many documents of a database each word stands. How fast do summaries grow old, can that be told from \
-            the size and the past of a database, and what does it buy to refresh each at its own time? The authors' 152 web databases of 2002 and \
-            2003 are not public. Here are weekly document frequencies of sites of documentation over two years, whose summaries change a hundred times \
-            more slowly: thresholds of change are taken from the data, and printed values that rest on the authors' data are compared, not expected.",
+    about: "A content summary says in how many documents of a database each word stands. How fast do \
+        summaries grow old, can that be told from the size and the past of a database, and what does it \
+        buy to refresh each at its own time? The authors' 152 web databases of 2002 and 2003 are not \
+        public. Here are weekly document frequencies of sites of documentation over two years, whose \
+        summaries change a hundred times more slowly: thresholds of change are taken from the data, and \
+        printed values that rest on the authors' data are compared, not expected.",
     exhibits: &[
         ageing::RECALL,
         ageing::RECALL_OF_SAMPLES,

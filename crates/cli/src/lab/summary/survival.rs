@@ -81,9 +81,10 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         }
     }
     Ok(Exhibit::new(
-        "What makes a summary change sooner: the size of its database, its divergence from week to week in the past (κ1), and a low threshold τ. The \
-         coefficients of κ1 and τ are per nat, and a nat is a hundred times as much here as there; their signs are what can be compared. The \
-         standard error takes overlapping weeks of one site as independent; the jackknife leaves out one site at a time.",
+        "What makes a summary change sooner: the size of its database, its divergence from week to week in \
+         the past (κ1), and a low threshold τ. The coefficients of κ1 and τ are per nat, and a nat is a \
+         hundred times as much here as there; their signs are what can be compared. The standard error \
+         takes overlapping weeks of one site as independent; the jackknife leaves out one site at a time.",
     )
     .text(material.about())
     .table(table)
@@ -175,9 +176,10 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         }
     }
     Ok(Exhibit::new(
-        "The survival S(t) = exp(−λ t^γ) of a summary, where all features are zero. γ below one means that a summary that has lasted goes on lasting; about \
-         one, that age does not matter. Ours are fitted at the mean of the features, where the data are, and carried to zero: λ there says little, \
-         γ does. The misfit is the root mean square of the curve from the baseline.",
+        "The survival S(t) = exp(−λ t^γ) of a summary, where all features are zero. γ below one means that a \
+         summary that has lasted goes on lasting; about one, that age does not matter. Ours are fitted at \
+         the mean of the features, where the data are, and carried to zero: λ there says little, γ does. \
+         The misfit is the root mean square of the curve from the baseline.",
     )
     .text(material.about())
     .table(table)

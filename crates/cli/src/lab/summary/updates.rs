@@ -66,8 +66,9 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
         .map(gap)
         .fold(0.0, f64::max);
     Ok(Exhibit::new(
-        "A refresh is precise if the new summary differs from the old one by more than the threshold. The longer one waits, the more refreshes find \
-         something. What a plan foretells is one minus the survival at the end of each interval, as a refresh comes there.",
+        "A refresh is precise if the new summary differs from the old one by more than the threshold. The \
+         longer one waits, the more refreshes find something. What a plan foretells is one minus the \
+         survival at the end of each interval, as a refresh comes there.",
     )
     .text(material.about())
     .picture(draw(&curves))
@@ -83,10 +84,17 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
         Comparison::statement(
             "it can be foretold",
             "approximately",
-            format!("at most {hindsight:.2} off where the law of each database is known, {others:.2} by models that have not seen it"),
+            format!(
+                "at most {hindsight:.2} off where the law of each database is known, {others:.2} by models \
+                 that have not seen it"
+            ),
             if others < 0.15 { Verdict::Agrees } else { Verdict::NotReproducible },
         )
-        .noting(if others < 0.15 { "" } else { "a curve through the mean of many databases promises early changes that few of them have" }),
+        .noting(if others < 0.15 {
+            ""
+        } else {
+            "a curve through the mean of many databases promises early changes that few of them have"
+        }),
     )
     .command("freshet db plan --data DIR/text --evaluate 2,5,10,15,20,25,30,40,50"))
 }
