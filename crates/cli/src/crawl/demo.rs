@@ -1,4 +1,5 @@
-//! `freshet demo`: a small living web on this machine, crawled for a minute on a budget that cannot keep everything fresh.
+//! `freshet demo`: crawls a small living web on this machine for a minute, on a budget that cannot keep
+//! everything fresh.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -49,11 +50,11 @@ pub(crate) struct DemoOptions {
     seed: u64,
 }
 
-/// Seconds of the web's time in one second: a day in four seconds.
+/// Speed of the web's time: a day passes in four seconds.
 const SPEED: f64 = 21_600.0;
-/// How often the crawl is tried to be opened again, a tenth of a second apart.
+/// Maximum number of retries to reopen the crawl, a tenth of a second apart.
 const OPEN_TRIES: u32 = 50;
-/// Visits per page and day of the web's time: pages change about as often.
+/// Visits per page and day of the web's time: about as often as pages change.
 const VISITS_PER_PAGE: f64 = 0.15;
 
 /// Runs the demonstration.
@@ -89,7 +90,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     config.budget = Some(format!("{per_day}/day"));
     config.policy = Some("freshet:fresh:steady".to_owned());
     let mut crawl = config.settings(&options.dir)?;
-    // The first copy is made at once; the budget is for keeping it fresh.
+    // The first copy is made without a budget; the budget is for keeping it fresh.
     crawl.visits_per_day = None;
     crawl.once = true;
     let mut output = io::stdout();
@@ -126,7 +127,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     }
     let copies: Vec<(String, Timestamp)> = copies.into_iter().collect();
     let truth = served.web().quality_of(&copies, now, Scope::Main);
-    // Uniform visiting on the same budget: every page is as old as its place in the round says.
+    // Uniform visiting on the same budget: the age of a copy follows from its place in the round.
     let round_millis = copies.len() as f64 / per_day * 86_400_000.0;
     let in_turn = |place: usize| -((place as f64 + 0.5) / copies.len() as f64 * round_millis) as i64;
     let uniform: Vec<(&str, Timestamp)> = copies
@@ -174,7 +175,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     served.stop().await
 }
 
-/// Opens the crawl a second time, as soon as what watched the first has let go of it.
+/// Reopens the crawl, as soon as the tasks of the first run have released it.
 async fn open_again(config: &Config, options: &DemoOptions, clock: &Arc<Clock>) -> Result<Crawl> {
     let mut tries = 0;
     loop {

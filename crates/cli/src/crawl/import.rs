@@ -1,4 +1,4 @@
-//! `freshet import`: what other programs collected, taken into a crawl.
+//! `freshet import`: imports what other programs collected into a crawl.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -44,7 +44,7 @@ const AFTER_HELP: &str = "Examples:
   freshet import 2024/*.warc.gz 2025/*.warc.gz --dir crawl
   freshet import index.cdxj && freshet crawl --contact me@example.org";
 
-/// Takes the files in and says what became of them.
+/// Imports the files and prints a summary.
 pub(crate) fn run(options: &ImportOptions) -> Result<()> {
     let beside = options.dir.join("freshet.toml");
     let config = match &options.config {

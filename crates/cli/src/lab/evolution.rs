@@ -88,12 +88,12 @@ enum MassChoice {
     Drop,
 }
 
-/// What was studied, for the answers.
+/// A finished study, for the text and the JSON output.
 pub(super) struct Studied<'a> {
     pub(super) options: &'a EvolutionOptions,
     pub(super) study: Study,
     pub(super) window_days: f64,
-    /// How exactly the history is known; only of a crawl's own visits.
+    /// How exactly the history is known; `Some` only for a crawl's own visits.
     pub(super) blur: Option<Blur>,
 }
 

@@ -1,4 +1,4 @@
-//! A study of change as tables for people.
+//! A study of change as text tables.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use freshet_lab::evolution::{Group, Study, change_interval, lifespan};
 use super::evolution::Studied;
 use super::{source, span};
 
-/// What was studied, and a table for each question.
+/// What was studied, and one table per question.
 pub(super) fn report(studied: &Studied<'_>) -> String {
     let study = &studied.study;
     let mut text = heading(studied);

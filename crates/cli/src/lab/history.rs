@@ -74,10 +74,10 @@ enum ModelChoice {
     Gamma,
 }
 
-/// Most pages of a model: as many as fit into a few gigabytes.
+/// Maximum number of pages of a model: as many as fit into a few gigabytes.
 const MODEL_PAGES_MAX: u64 = 10_000_000;
 
-/// Longest history of a model in days: a century.
+/// Maximum length of a model's history, in days: a century.
 const MODEL_DAYS_MAX: f64 = 36_525.0;
 
 /// Runs the command.
@@ -147,7 +147,7 @@ fn from_clones(clones: &[PathBuf]) -> Result<Recording> {
     Ok(recording)
 }
 
-/// The site of a clone, under a name that no other has.
+/// Records a clone as a site. Adds a number to its name if another site has the same.
 fn record_clone(clone: &Path, others: &[RecordedSite]) -> Result<RecordedSite> {
     let mut site = git::record(clone)?;
     let taken = |name: &str| others.iter().any(|other| other.name == name);

@@ -1,4 +1,4 @@
-//! `freshet lab replay`: policies on recorded histories.
+//! `freshet lab replay`: replays recorded histories against policies.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -85,7 +85,7 @@ pub(crate) struct ReplayOptions {
     out: Option<PathBuf>,
 }
 
-/// Policies that are compared when none are named: one of each kind.
+/// Policies compared by default: one of each kind.
 const DEFAULT_POLICIES: &str = "round-robin,greedy,frequency,nutch,optimal,freshet";
 
 const AFTER_HELP: &str = "Examples:
@@ -133,12 +133,12 @@ enum ImportanceChoice {
     Pagerank,
 }
 
-/// What was replayed, for the answers.
+/// A finished replay, for the text, JSON and SVG output.
 pub(super) struct Replay<'a> {
     pub(super) options: &'a ReplayOptions,
     pub(super) stage: &'a Stage<'a>,
     pub(super) outcome: &'a Outcome,
-    /// How exactly the history is known; only of a crawl's own visits.
+    /// How exactly the history is known; `Some` only for a crawl's own visits.
     pub(super) blur: Option<&'a Blur>,
 }
 

@@ -1,4 +1,4 @@
-//! `freshet lab web`: a living web on this machine, for trying a crawler.
+//! `freshet lab web`: serves a living web on this machine, for trying a crawler.
 
 use std::fs;
 use std::future::pending;
@@ -95,7 +95,7 @@ Examples:
   freshet lab web --sites 20 --pages 2000 --port 8080
   freshet lab web --speed 10000x --seeds seeds.txt --log requests.jsonl --for 10min";
 
-/// Sites that are shown on the screen; a file can have all.
+/// Maximum number of sites shown on the screen. A file can list all.
 const SITES_SHOWN: usize = 10;
 
 /// Seconds of a day.
@@ -151,7 +151,7 @@ async fn serve(options: &WebOptions, settings: WebSettings) -> Result<()> {
     Ok(())
 }
 
-/// Says what is served, where, and for how long.
+/// Prints what is served, where, and for how long.
 fn describe(served: &ServedWeb, options: &WebOptions) -> Result<()> {
     let web = served.web();
     let alive = web.live_pages(START).count();

@@ -1,13 +1,16 @@
 //! `freshet plan`: with this budget, how often to visit each page, and how fresh the copy will be.
 //!
 //! In reading order:
-//! - [`quantity`]: frequencies as a user writes them, numbers as a user reads them;
-//! - [`columns`]: what a table may say, checked; [`read_csv`] and [`read_parquet`]: the files; [`input`]: which it is;
+//! - [`quantity`]: parses frequencies and formats numbers;
+//! - [`columns`]: the columns of a table, checked; [`read_csv`], [`read_parquet`]: the two file formats;
+//!   [`input`]: opens either;
 //! - [`names`], [`host`], [`pages`]: the pages in memory; [`history`]: rates from visits;
-//! - [`planner`]: the theory asked for one budget; [`curve`]: for many; [`uncertainty`]: for rates that are not certain;
-//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`chart`]: as pictures;
+//! - [`planner`]: the plan for one budget; [`curve`]: for many budgets; [`uncertainty`]: under
+//!   uncertain rates;
+//! - [`report`]: the result; [`report_text`], [`report_json`]: as text or JSON; [`figure`], [`chart`]:
+//!   as charts;
 //! - [`plan_columns`], [`output`]: as a file;
-//! - [`progress`]: what is shown meanwhile.
+//! - [`progress`]: the progress line.
 
 mod chart;
 mod columns;
@@ -204,7 +207,7 @@ fn parse_target(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub(crate) fn run(options: &PlanOptions) -> anyhow::Result<()> {
-    // Files are created first: what cannot be written is said before the long work.
+    // The files are created first: an unwritable file is reported before the long work.
     let plan_file = options.out.as_deref().map(|path| plan_file(options, path)).transpose()?;
     let svg_path = svg_path(options);
     let svg_file = svg_path.as_deref().map(PendingFile::create).transpose()?;
@@ -222,7 +225,7 @@ pub(crate) fn run(options: &PlanOptions) -> anyhow::Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-/// Answers the question for these pages.
+/// Makes the plan for these pages and everything that is reported about it.
 fn plan<'a>(options: &'a PlanOptions, table: &'a PageTable) -> anyhow::Result<Report<'a>> {
     let visit_frequency_min = options.at_least.unwrap_or(VisitsPerDay::ZERO);
     let planner = Planner::new(table, options.objective.into(), visit_frequency_min, options.host_limit);
@@ -268,7 +271,7 @@ fn plan_file(options: &PlanOptions, path: &Path) -> anyhow::Result<PlanFile> {
     PlanFile::create(path)
 }
 
-/// Where the picture of the curve goes, if there is one.
+/// Path of the SVG file of the curve, if one is asked for.
 fn svg_path(options: &PlanOptions) -> Option<PathBuf> {
     let default = || {
         let stem = options.input.file_stem().filter(|stem| *stem != "-");

@@ -1,7 +1,7 @@
-//! Summaries grow old: recall, precision and divergence.
+//! How content summaries age: recall, precision and divergence.
 //!
-//! **summary**, section 3, Figures 1, 4 and 7 (complete summaries by age) and Figures 2, 3, 5, 6 and 8 (samples, refreshed every T weeks on average by each
-//! plan; the curve called Naive refreshes all alike).
+//! **summary**, section 3. Figures 1, 4 and 7 show complete summaries by age. Figures 2, 3, 5, 6 and 8 show
+//! samples, refreshed every T weeks on average by each plan; the curve called Naive refreshes all alike.
 
 use anyhow::Result;
 use freshet_lab::figure::chart::{Axis, Chart, Plate, Series};
@@ -69,7 +69,7 @@ const AGES: [usize; 13] = [1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 48, 50];
 /// Mean weeks between refreshes.
 const BETWEEN: [f64; 8] = [2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0];
 
-/// Places among [`MEASURES`].
+/// Indices into [`MEASURES`].
 const WEIGHTED_RECALL: usize = 0;
 const UNWEIGHTED_RECALL: usize = 1;
 const WEIGHTED_PRECISION: usize = 2;
@@ -244,13 +244,13 @@ fn samples_show(more: &str) -> String {
     )
 }
 
-/// The mean of a measure at an age; not a number where there is none.
+/// The mean of a measure at an age; NaN if there is none.
 fn value(aged: &[Aged], measure: usize, age: usize) -> f64 {
     let of_age = aged.iter().find(|aged| aged.age == age);
     of_age.and_then(|aged| aged.means[measure]).map_or(f64::NAN, |mean| mean.mean)
 }
 
-/// A printed share, beside ours from other data.
+/// Compares a printed share with ours, which comes from other data.
 fn printed_share(quantity: &str, printed: &str, ours: f64) -> Comparison {
     Comparison::statement(quantity, printed, format!("{:.1}%", 100.0 * ours), Verdict::NotReproducible)
         .noting(DATA)
@@ -269,7 +269,7 @@ fn falls(what: &str, aged: &[Aged], measures: &[usize]) -> Comparison {
     Comparison::claim(what, "they do", format!("from 1 to 50 weeks {}", written.join(", ")), holds)
 }
 
-/// Measures over age, with the bounds of their intervals.
+/// Charts of measures by age, with the bounds of their intervals.
 fn by_age(aged: &[Aged], measures: &[usize], title: &str) -> String {
     let mut series = Vec::new();
     for &measure in measures {
@@ -298,7 +298,7 @@ fn by_age(aged: &[Aged], measures: &[usize], title: &str) -> String {
     .draw()
 }
 
-/// For each mean interval the plans, and each measure of what they came to.
+/// For each mean interval: every plan with the mean of each measure.
 type Plans = Vec<(f64, Vec<(&'static str, Vec<f64>)>)>;
 
 fn plans(material: &Material) -> Plans {
@@ -312,7 +312,7 @@ fn plans(material: &Material) -> Plans {
     BETWEEN.iter().map(at).collect()
 }
 
-/// Measures over the mean interval, a curve for each plan.
+/// Charts of measures by mean interval, one curve per plan.
 fn by_interval(plans: &Plans, measures: &[usize]) -> String {
     let names: Vec<&'static str> = plans[0].1.iter().map(|(name, _)| *name).collect();
     let chart = |&measure: &usize| {
@@ -337,7 +337,7 @@ fn by_interval(plans: &Plans, measures: &[usize]) -> String {
     Plate { heading: String::new(), columns: charts.len(), charts }.draw()
 }
 
-/// What planning bought at the longest interval, beside refreshing all alike.
+/// Compares plans with refreshing all alike, at mean intervals of 10, 30 and 50 weeks.
 fn planned_beside_naive(plans: &Plans, measure: usize) -> Comparison {
     let at = |weeks: f64, name: &str| {
         let of = plans.iter().find(|(other, _)| *other == weeks).map(|(_, of)| of);

@@ -1,6 +1,8 @@
-//! The chapter of `freshet lab report` on the text **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases whose summaries grow old.
+//! The chapter of `freshet lab report` on **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases
+//! whose content summaries grow old.
 //!
-//! It stands here because it joins what text databases know with the figures of the lab, which do not know of each other.
+//! It is in this crate because it joins `freshet-text` and the figures of `freshet-lab`, which do not know
+//! each other.
 //!
 //! In reading order:
 //! - `material`: the past of the databases, read and compared once;
@@ -38,10 +40,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
     ],
 };
 
-/// Why a printed value cannot be found again.
+/// Why a printed value cannot be reproduced.
 const DATA: &str = "the authors' databases are not public; these are others, which change more slowly";
 
-/// The name of a set of features, or of a plan by them, as figures and tables show it.
+/// Display name of a set of features, or of a plan that uses it.
 fn shown(name: &str) -> &str {
     match name {
         "past_divergence" => "κ1",

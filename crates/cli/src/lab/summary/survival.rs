@@ -1,6 +1,7 @@
 //! How long summaries last, by the features of their databases.
 //!
-//! **summary**, section 4.3, Tables 3 and 4: coefficients of Cox's regression for three sets of features, and the Weibull baselines.
+//! **summary**, section 4.3, Tables 3 and 4: coefficients of Cox's regression for three sets of features, and
+//! the Weibull baselines.
 
 use anyhow::Result;
 use freshet_lab::report::chapter::{Maker, Progress};
@@ -92,7 +93,7 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .command("freshet db fit --data DIR/text"))
 }
 
-/// The coefficient that the text prints.
+/// The coefficient printed in **summary**.
 fn printed(published: &Model, set: &str, feature: &str) -> f64 {
     let of_set = published.sets.iter().find(|fit| fit.set == set);
     let coefficient =
@@ -100,7 +101,7 @@ fn printed(published: &Model, set: &str, feature: &str) -> f64 {
     coefficient.map_or(0.0, |coefficient| coefficient.value)
 }
 
-/// The sign of a coefficient beside the printed one, as far as the data can tell it.
+/// Compares the sign of a coefficient with the printed one, as far as the data can tell it.
 fn compared(set: &str, printed: f64, coefficient: &Coefficient) -> Comparison {
     let error = coefficient.jackknife_error.unwrap_or(coefficient.standard_error);
     let is_clear = 1.96 * error < coefficient.value.abs();

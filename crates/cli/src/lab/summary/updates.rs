@@ -1,6 +1,7 @@
-//! Which refreshes find a change.
+//! The share of refreshes that find a change.
 //!
-//! **summary**, section 5.2, Figure 10: the share of refreshes that find a summary changed beyond the threshold, by the mean time between refreshes.
+//! **summary**, section 5.2, Figure 10: the share of refreshes that find a summary changed beyond the
+//! threshold, by the mean time between refreshes.
 
 use anyhow::Result;
 use freshet_lab::figure::chart::{Axis, Chart, Plate, Series};
@@ -21,10 +22,10 @@ pub(super) const UPDATE_PRECISION: Maker = Maker {
     make: update_precision,
 };
 
-/// Mean weeks between refreshes.
+/// Mean intervals between refreshes, in weeks.
 const BETWEEN: [f64; 9] = [2.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0];
 
-/// What a plan found and foretold, by the mean time between refreshes.
+/// What a plan found and predicted, by the mean time between refreshes.
 struct Curve {
     name: &'static str,
     found: Vec<(f64, f64)>,
