@@ -1,7 +1,7 @@
-//! The values that must come out: every case of `seed-values.json` through the real `freshet eval`.
+//! Reference values: every case of `seed-values.json` through the real `freshet eval`.
 //!
-//! One test per function. A case agrees when each number is within its tolerance and all else is equal; the members that
-//! `expected` names must be there, others may be.
+//! There is one test per function. A case agrees if each number is within its tolerance and all else is
+//! equal. The members that `expected` names must be present; others may be.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;

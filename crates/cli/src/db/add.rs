@@ -1,4 +1,4 @@
-//! `freshet db add`: a text database, named and described.
+//! `freshet db add`: adds a text database.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -201,7 +201,7 @@ fn interface(options: &AddOptions, search: String) -> Result<Interface> {
     })
 }
 
-/// What an OpenSearch description offers, from a file or from the Web.
+/// What an OpenSearch description offers, read from a file or from the Web.
 fn open_search(options: &AddOptions, description: &str) -> Result<Offer> {
     let bytes = if description.contains("://") {
         let url = freshet_fetch::page::Canonical::default()

@@ -1,4 +1,4 @@
-//! `freshet db fit`: how long summaries last, by the features of their databases.
+//! `freshet db fit`: fits how long summaries last, by the features of their databases.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// What was observed.
+    /// The observed lifetimes, with the features of the databases.
     pub(super) fn observe(&self, drifts: &[Drift]) -> Result<(Observation, Vec<Features>, Vec<Life>)> {
         let mut tau = self.tau.as_ref().map(|tau| tau.0.clone());
         if let Some(tau) = &mut tau {

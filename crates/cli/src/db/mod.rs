@@ -1,11 +1,11 @@
-//! `freshet db`: text databases, their summaries, and which of them to ask.
+//! `freshet db`: text databases, their content summaries, and the choice of which to query.
 //!
 //! In reading order:
-//! - [`home`]: where databases are kept, and how moments and numbers are written;
+//! - [`home`]: where databases are kept, and how times and numbers are formatted;
 //! - [`add`], [`list`]: `freshet db add` and `list`;
 //! - [`sample`]: `freshet db sample`, a new version of a summary;
 //! - [`show`], [`compare`]: `freshet db show` and `compare`;
-//! - [`past`]: the past of databases;
+//! - [`past`]: the past of databases, from versions or from tables;
 //! - [`study`], [`fit`], [`plan`]: `freshet db study`, `fit` and `plan`;
 //! - [`mod@run`]: `freshet db run` and `status`;
 //! - [`select`], [`search`]: `freshet db select` and `search`.

@@ -1,4 +1,4 @@
-//! The past of databases: from the versions on the summary store, or from tables of weekly document frequencies.
+//! The past of text databases: versions in the summary store, or tables of weekly document frequencies.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ impl Past {
         self.data.is_some()
     }
 
-    /// In words, what it is.
+    /// Describes where the past comes from.
     pub(super) fn words(&self) -> String {
         match (&self.data, self.sample) {
             (Some(data), Some(sample)) => {
@@ -50,7 +50,7 @@ impl Past {
         }
     }
 
-    /// Old summaries against current ones, up to this age in weeks.
+    /// Compares old summaries with current ones, up to this age in weeks.
     pub(super) fn drifts(&self, home: &Home, age_max: usize) -> Result<Vec<Drift>> {
         let chronicles = self.chronicles(home)?;
         let bar = crate::lab::progress::steps("databases compared with their past", chronicles.len() as u64);
@@ -86,11 +86,11 @@ impl Past {
     }
 }
 
-/// Numbers above zero, as a user writes them: with commas between.
+/// Positive numbers, given by a user as a comma-separated list.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers(pub(super) Vec<f64>);
 
-/// Reads numbers.
+/// Parses a comma-separated list of positive numbers.
 pub(super) fn parse_numbers(text: &str) -> Result<Numbers, String> {
     let number =
         |part: &str| part.trim().parse::<f64>().ok().filter(|number| 0.0 < *number && number.is_finite());

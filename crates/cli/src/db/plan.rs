@@ -1,4 +1,4 @@
-//! `freshet db plan`: how often each summary is worth a refresh.
+//! `freshet db plan`: plans how often to refresh each summary.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ Plans held against the past: naive refreshes all alike, hindsight knows how each
     others are made by a model of that
 set of features that has not seen the database.";
 
-/// A plan for the databases of a summary store.
+/// A refresh plan for the databases of a summary store, with the uniform plan to compare with.
 pub(super) struct Planned {
     pub(super) names: Vec<String>,
     pub(super) predictions: Vec<Prediction>,
@@ -93,7 +93,7 @@ pub(super) struct Planned {
     pub(super) origin: String,
 }
 
-/// Makes a plan, or holds plans against the past.
+/// Makes a plan, or evaluates plans against the past.
 pub(crate) fn run(options: &PlanOptions) -> Result<()> {
     if let Some(weeks) = &options.evaluate {
         return hold_against_past(options, &weeks.0);
@@ -232,9 +232,9 @@ fn model(home: &Home, effort: &Effort) -> Result<Model> {
     }
 }
 
-/// Plans by each set of features and all alike, held against what happened.
+/// Evaluates plans by each set of features, and the uniform plan, against what happened.
 fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
-    // Summaries may grow as old as the data let them.
+    // Summaries may be as old as the data allow.
     let drifts = options.past.drifts(&options.home, usize::MAX)?;
     let (observation, features, lives) = options.watch.observe(&drifts)?;
     let threshold =

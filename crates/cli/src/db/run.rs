@@ -1,4 +1,4 @@
-//! `freshet db run` and `freshet db status`: summaries refreshed by plan, steadily.
+//! `freshet db run` and `freshet db status`: refreshes summaries by plan, steadily, and reports on them.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -74,10 +74,10 @@ pub(crate) struct StatusOptions {
     home: Home,
 }
 
-/// The longest sleep before the plan is looked at again: databases may have been added.
+/// Maximum sleep before the plan is checked again: databases may have been added.
 const SLEEP_MAX: Duration = Duration::from_secs(60);
 
-/// Refreshes by plan.
+/// Runs the command.
 pub(crate) fn run(options: &RunOptions) -> Result<()> {
     let (web, politeness) = options.manners.settings(&options.home.directory)?;
     let spending = spending(options)?;
@@ -113,11 +113,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<()> {
     })
 }
 
-/// What requests may be paid from.
+/// The request budget: a share of the crawl's.
 fn spending(options: &RunOptions) -> Result<Spending> {
     let directory = &options.home.directory;
     let mut purse = Purse::of(directory)?;
-    // A crawl that runs may have been given another budget than the configuration says.
+    // The budget of a running crawl may differ from the configuration.
     if let Ok(Reply::Answer(Answer::Status(status))) = query_socket::ask(directory, &Question::Status) {
         purse.visits_per_day = status.budget_per_day;
     }
@@ -128,7 +128,7 @@ fn spending(options: &RunOptions) -> Result<Spending> {
     Ok(Spending::of(&options.home.store(), purse.visits_per_day, share, wall_now()))
 }
 
-/// Learns one summary anew; what fails is noted and tried again later.
+/// Refreshes one summary. A failure is recorded and tried again later.
 async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) -> Result<()> {
     let store = home.store();
     let before = store.latest(name)?;
@@ -211,7 +211,7 @@ async fn learn(
     Ok(complete_summary(&database, &home.directory, now, None)?)
 }
 
-/// How each database stands; those without a summary are not yet in the plan.
+/// The refresh status of each database. Those without a summary are not yet in the plan.
 fn standings(home: &Home, effort: &Effort) -> Result<Vec<Standing>> {
     let store = home.store();
     let names = home.names()?;
@@ -232,7 +232,7 @@ fn interval_of(planned: &Planned, name: &str) -> Option<f64> {
     Some(planned.plan.intervals[place])
 }
 
-/// Says how the summaries stand.
+/// Prints the status of the summaries.
 pub(crate) fn status(options: &StatusOptions) -> Result<()> {
     let store = options.home.store();
     let now = wall_now();

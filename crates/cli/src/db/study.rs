@@ -1,4 +1,4 @@
-//! `freshet db study`: how good summaries of a certain age are.
+//! `freshet db study`: measures how summaries age.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -40,7 +40,7 @@ pub(crate) struct StudyOptions {
     home: Home,
 }
 
-/// Studies the past.
+/// Runs the command.
 pub(crate) fn run(options: &StudyOptions) -> Result<()> {
     let ages: Vec<usize> = options.ages.0.iter().map(|age| age.round() as usize).collect();
     let drifts = options.past.drifts(&options.home, ages.iter().copied().max().unwrap_or(1))?;
@@ -81,7 +81,7 @@ pub(crate) fn run(options: &StudyOptions) -> Result<()> {
     Ok(())
 }
 
-/// Two figures: recall and precision, and divergence, by age.
+/// Draws two figures by age: recall and precision, and divergence.
 fn draw(aged: &[Aged], directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let oldest = aged.iter().map(|aged| aged.age).max().unwrap_or(1) as f64;

@@ -127,7 +127,7 @@ fn bayes_accuracy(args: &Arguments<'_>) -> Answer {
     let interval = Days::new(args.get::<NonNegative>("interval")?.0);
     let Count(visits) = args.get("n")?;
     let change_rate = ChangesPerDay::new(args.get::<NonNegative>("lambda")?.0);
-    // Numbers of changes that are not next to impossible lie within forty standard deviations.
+    // Numbers of changes outside forty standard deviations are next to impossible.
     let outcomes = (visits as f64).min(40.0 * (visits as f64).sqrt()) + 1.0;
     if visits > BAYES_VISITS_MAX || outcomes * classes.count() as f64 > BAYES_OUTCOMES_MAX {
         return Err(format!(
@@ -139,13 +139,13 @@ fn bayes_accuracy(args: &Arguments<'_>) -> Answer {
     Ok(numbers(class_probabilities(&classes, interval, visits, change_rate)))
 }
 
-/// The most visits of [`bayes_accuracy`]: its probabilities are exact up to here.
+/// Maximum number of visits of [`bayes_accuracy`]: its probabilities are exact up to here.
 const BAYES_VISITS_MAX: u64 = 1_000_000_000;
 
-/// The most numbers of changes, times classes, that [`bayes_accuracy`] weighs: about a second of work.
+/// Maximum number of outcomes times classes in [`bayes_accuracy`]: about a second of work.
 const BAYES_OUTCOMES_MAX: f64 = 1e8;
 
-/// Counts of even visits and their interval.
+/// The counts of visits at even intervals, and the interval.
 fn even_visits(args: &Arguments<'_>) -> Result<(EvenVisits, Days), String> {
     let (Count(changes), Count(accesses)) = (args.get("changes")?, args.get("accesses")?);
     if accesses == 0 {
@@ -157,7 +157,7 @@ fn even_visits(args: &Arguments<'_>) -> Result<(EvenVisits, Days), String> {
     Ok((EvenVisits::new(accesses, changes), Days::new(args.get::<Positive>("interval")?.0)))
 }
 
-/// The number `n` of visits, at least one.
+/// The number `n` of visits: at least one and at most `max`.
 fn visits_up_to(args: &Arguments<'_>, max: u64) -> Result<u64, String> {
     match args.get("n")? {
         Count(0) => Err("argument `n`: 0 is not above zero".to_owned()),
@@ -263,7 +263,7 @@ mod tests {
         );
     }
 
-    /// Anything that JSON can hold, near to what the functions ask for.
+    /// Any JSON value, often close to what the functions expect.
     fn hostile() -> impl Strategy<Value = Value> {
         let atom = prop_oneof![
             Just(json!(null)),

@@ -18,7 +18,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     evaluate: evaluate_parallel_crawl,
 }];
 
-/// Processes times nodes and edges in cross-over mode, where each process may download every page: a second or two.
+/// Maximum of processes times (nodes + edges) in cross-over mode, where each process may download every page:
+/// a second or two of work.
 const CROSS_OVER_MAX: usize = 10_000_000;
 
 fn evaluate_parallel_crawl(arguments: &Arguments<'_>) -> Answer {
@@ -87,7 +88,7 @@ fn mode(arguments: &Arguments<'_>) -> Result<Mode, String> {
     arguments.choice("mode", &modes, None)
 }
 
-/// The seeds by process; a process is written as its number.
+/// The seeds of each process; a process is written as its number.
 fn process_seeds(
     seeds: BTreeMap<String, Vec<String>>,
 ) -> Result<BTreeMap<ProcessNumber, Vec<String>>, String> {
@@ -116,7 +117,7 @@ impl Argument for ProcessNumber {
     }
 }
 
-/// The names of the pages and the number that each has in the graph.
+/// The names of the pages, and the number of each in the graph.
 struct Nodes {
     names: Vec<String>,
     numbers: HashMap<String, u32>,
@@ -150,7 +151,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two pages of two processes, a → b, with these arguments added or replaced.
+    /// Evaluates two pages of two processes, a → b, with these arguments added or replaced.
     fn evaluate(changes: &Value) -> Answer {
         let mut args = json!({
             "nodes": ["a", "b"], "edges": [["a", "b"]], "partition": {"a": 10, "b": 9},

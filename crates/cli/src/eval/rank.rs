@@ -37,11 +37,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Pages that a graph may have: a number that fits the memory of any machine, ten times what a line can list.
+/// Maximum number of pages in a graph: fits the memory of any machine, and is ten times what a line can list.
 const PAGES_MAX: u64 = 1_000_000;
 
-/// Pages visited times pages reached when a crawl is ordered by PageRank: 2,000 pages in full, which takes a few
-/// seconds.
+/// Maximum of pages visited times pages reached when a crawl is ordered by PageRank: 2,000 pages in full,
+/// which takes a few seconds.
 const PAGERANK_CRAWL_MAX: usize = 4_000_000;
 
 fn pagerank(arguments: &Arguments<'_>) -> Answer {
@@ -103,7 +103,7 @@ fn crawl_quality(arguments: &Arguments<'_>) -> Answer {
     Ok(quality.map_or(Value::Null, number))
 }
 
-/// A measure of how like two vectors are.
+/// A measure of the similarity of two vectors.
 type Similarity = fn(&WordWeights, &WordWeights) -> f64;
 
 fn similarity(arguments: &Arguments<'_>) -> Answer {
@@ -269,7 +269,7 @@ mod tests {
         check_error("similarity", &json!({"doc": {"a": -1}, "query": {}}), "`doc`");
     }
 
-    /// Numbers and words that fit somewhere, and values that fit nowhere.
+    /// Numbers and words that are valid somewhere, and values that are valid nowhere.
     fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             (0..6_u32).prop_map(Value::from),

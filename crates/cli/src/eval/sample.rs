@@ -58,10 +58,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Pages that `expected_change_ratio` may sample of a site: the sum over the outcomes takes a second beyond it.
+/// Maximum number of pages that `expected_change_ratio` may sample of a site: more would take over a second
+/// to sum.
 const EXACT_SAMPLE_MAX: u64 = 1_000_000;
 
-/// Samples and downloads of single sites that one `simulate_policy` may take over all rounds and cycles, some seconds.
+/// Maximum number of samples and downloads of single sites in one `simulate_policy`, over all rounds and
+/// cycles: some seconds of work.
 const SIMULATED_VISITS_MAX: u128 = 5_000_000;
 
 fn allocate_greedy(arguments: &Arguments<'_>) -> Answer {
@@ -97,7 +99,7 @@ fn sample(arguments: &Arguments<'_>) -> Result<Sample, String> {
     Ok(Sample::new(sampled, changed))
 }
 
-/// Reads `sampled` and `changed` of a sample that is not empty.
+/// Reads `sampled` and `changed` of a non-empty sample.
 fn nonempty_sample(arguments: &Arguments<'_>) -> Result<Sample, String> {
     let sample = sample(arguments)?;
     if sample.sampled() == 0 { Err("`sampled` is not above zero".to_owned()) } else { Ok(sample) }
@@ -283,7 +285,8 @@ fn simulated_run(arguments: &Arguments<'_>) -> Result<Run, String> {
     Ok(Run { policy, budget, sample_size, cycles })
 }
 
-/// Most rounds that a cycle can take: each round of the adaptive policy samples a page at least, and at most all of a site.
+/// Maximum number of rounds in a cycle. Each round of the adaptive policy samples at least one page, and at
+/// most all of a site.
 fn rounds_max(run: &Run, pages: u64) -> u64 {
     match run.policy {
         Policy::Adaptive(..) => pages.div_ceil(run.sample_size).min(run.budget).max(1),
@@ -291,7 +294,7 @@ fn rounds_max(run: &Run, pages: u64) -> u64 {
     }
 }
 
-/// A number, or `null` when it is not defined.
+/// A number, or `null` if it is not defined.
 fn defined(value: Option<f64>) -> Value {
     value.map_or(Value::Null, number)
 }
@@ -409,7 +412,7 @@ mod tests {
         check_error("simulate_policy", rho(json!([])), "`rho`");
     }
 
-    /// A good call of each function.
+    /// A valid call of each function.
     fn good_calls() -> Vec<(&'static str, Value)> {
         let sites =
             json!([{"pages": 20, "sampled": 5, "changed": 3}, {"pages": 30, "sampled": 5, "changed": 5}]);
@@ -436,7 +439,7 @@ mod tests {
         ]
     }
 
-    /// Replaces the value at a place, counted from the outside in, by another.
+    /// Replaces the value at a position, counted from the outside in.
     fn replace(value: &mut Value, place: &mut usize, other: &Value) {
         if *place == 0 {
             *value = other.clone();

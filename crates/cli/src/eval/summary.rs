@@ -41,7 +41,7 @@ fn summary_metrics(arguments: &Arguments<'_>) -> Answer {
     }))
 }
 
-/// A summary given as the frequencies of its words; the number of documents is not needed to compare.
+/// A summary given by the frequencies of its words. Comparing needs no number of documents.
 fn summary(arguments: &Arguments<'_>, name: &str) -> Result<DocumentFrequencies, String> {
     let words: BTreeMap<String, NonNegative> = arguments.get(name)?;
     let words = words.into_iter().map(|(word, frequency)| (word, frequency.0));
