@@ -1,7 +1,8 @@
-"""Makes a corpus for the test of sampling: omega_corpus.py DIRECTORY DOCUMENTS SEED.
+"""Makes a corpus for the sampling test: omega_corpus.py DIRECTORY DOCUMENTS SEED.
 
-Documents of 40 to 400 words in HTML. Each is about one of 40 topics: two thirds of its words are common to all documents, one third are the
-topic's own, both by Zipf's law. Words are made of syllables and end in -o, which an English stemmer leaves alone.
+HTML documents of 40 to 400 words. Each is about one of 40 topics: two thirds of its words are common to all
+documents and one third are the topic's own, both distributed by Zipf's law. Words are made of syllables and
+end in -o, which an English stemmer leaves unchanged.
 """
 
 import random
@@ -17,7 +18,8 @@ def make_words(chance, number):
     words = set()
     while len(words) < number:
         syllables = chance.choice((2, 3, 3, 4))
-        words.add("".join(chance.choice("bdfgklmnprtvz") + chance.choice("aiu") for _ in range(syllables)) + "ko")
+        words.add("".join(chance.choice("bdfgklmnprtvz") + chance.choice("aiu")
+                          for _ in range(syllables)) + "ko")
     return sorted(words)
 
 
@@ -43,7 +45,8 @@ def main():
         folder = directory / f"{number // 500:03}"
         folder.mkdir(parents=True, exist_ok=True)
         body = " ".join(text)
-        page = f"<!doctype html><html lang=en><head><title>{text[0]} {text[1]}</title></head><body><p>{body}</p></body></html>\n"
+        page = (f"<!doctype html><html lang=en><head><title>{text[0]} {text[1]}</title></head>"
+                f"<body><p>{body}</p></body></html>\n")
         (folder / f"{number:05}.html").write_text(page)
 
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Reads a crawl's directory with the tools of others: WARC with warcio, CDXJ with pywb's indexer, Parquet with pyarrow, WACZ with py-wacz.
+"""Reads a crawl's directory with other tools: warcio (WARC), pywb (CDXJ), pyarrow (Parquet), py-wacz (WACZ).
 
     read_formats.py DIR [FRESHET]
 
-Checks that every record is whole and its digest right, that the index is the one that pywb makes of the same files, that revisits
-refer to responses that are there, and that the History has the documented columns, is sorted, and counts every visit once.
+Checks that every record is intact and its digest right, that the index equals the one pywb makes of the same
+files, that revisits refer to responses that exist, and that the History has the documented columns, is
+sorted, and has every visit once.
 
-With the program FRESHET also what it exports of the directory (WARC, WACZ, Parquet), and that it imports what others write: WARC files of
-warcio and wget, indexes of pywb, sitemaps, lists of URLs.
+With the program FRESHET it also checks what freshet exports of the directory (WARC, WACZ, Parquet), and that
+it imports files of other tools: WARC files of warcio and wget, indexes of pywb, sitemaps, lists of URLs.
 
 Exits with 1 and says what is wrong if anything is.
 """
@@ -35,9 +36,11 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 COLUMNS = {
-    "visit": "uint64", "time": "timestamp[ms, tz=UTC]", "site": "string", "url": "string", "page": "uint32", "kind": "string",
+    "visit": "uint64", "time": "timestamp[ms, tz=UTC]", "site": "string", "url": "string", "page": "uint32",
+    "kind": "string",
     "status": "uint16", "bytes": "uint64", "millis": "uint32", "raw_digest": "fixed_size_binary[16]",
-    "text_digest": "fixed_size_binary[16]", "simhash": "uint64", "change_size": "float", "last_modified": "timestamp[ms, tz=UTC]",
+    "text_digest": "fixed_size_binary[16]", "simhash": "uint64", "change_size": "float",
+    "last_modified": "timestamp[ms, tz=UTC]",
     "moved_to": "string", "segment": "uint32", "offset": "uint64", "length": "uint32", "error": "string",
     "change_kinds": "string",
     "reason": "string",
@@ -52,7 +55,7 @@ def expect(condition, problem):
 
 
 def read_segment(path):
-    """Every record of a segment, with warcio: (offset, length, type, url, date, status, body bytes)."""
+    """Every record of a segment, read with warcio, as a dict."""
     records = []
     with open(path, "rb") as file:
         iterator = ArchiveIterator(file, check_digests=True)
@@ -63,7 +66,8 @@ def read_segment(path):
             expect(checker.passed is not False, f"{path}: a digest is wrong: {checker.problems}")
             head = record.rec_headers
             records.append({
-                "type": record.rec_type, "url": head.get_header("WARC-Target-URI"), "date": head.get_header("WARC-Date"),
+                "type": record.rec_type, "url": head.get_header("WARC-Target-URI"),
+                "date": head.get_header("WARC-Date"),
                 "status": status, "bytes": len(body), "offset": iterator.get_record_offset(),
                 "length": iterator.get_record_length(), "refers_to": (
                     head.get_header("WARC-Refers-To-Target-URI"), head.get_header("WARC-Refers-To-Date")),
@@ -86,9 +90,11 @@ def check_collection(directory):
     responses = {(record["url"], record["date"]) for record in flat if record["type"] == "response"}
     for record in flat:
         if record["type"] == "revisit":
-            expect(record["refers_to"] in responses, f"a revisit refers to {record['refers_to']}, which is not there")
+            expect(record["refers_to"] in responses,
+                   f"a revisit refers to {record['refers_to']}, which is not there")
         if record["concurrent"]:
-            expect(record["concurrent"] in identifiers, f"a record goes with {record['concurrent']}, which is not there")
+            expect(record["concurrent"] in identifiers,
+                   f"a record goes with {record['concurrent']}, which is not there")
     options = type("Options", (), {"inputs": paths, "verbose": False})
     check = Checker(options)
     for path in paths:
@@ -98,7 +104,7 @@ def check_collection(directory):
 
 
 def lines_of(text):
-    """Lines of an index as (key, time, fields)."""
+    """The lines of an index as (key, time, fields)."""
     for line in text.splitlines():
         key, time, fields = line.split(" ", 2)
         yield key, time, json.loads(fields)
@@ -126,12 +132,14 @@ def check_index(directory, everything):
                f"{ours_path} lists {len(ours)} records, pywb {len(theirs)}")
         for offset, line in theirs_by_place.items():
             mine = ours_by_place.get(offset)
-            expect(mine is None or mine[:2] == line[:2], f"{name} at {offset}: key {mine and mine[:2]}, pywb says {line[:2]}")
+            expect(mine is None or mine[:2] == line[:2],
+                   f"{name} at {offset}: key {mine and mine[:2]}, pywb says {line[:2]}")
             for field, value in line[2].items():
                 expect(mine is None or mine[2].get(field) == value,
                        f"{name} at {offset}: {field} is {mine and mine[2].get(field)!r}, pywb says {value!r}")
         wanted = sum(record["type"] in ("response", "revisit") for record in records)
-        expect(wanted == len(ours), f"{name} has {wanted} responses and revisits, its index {len(ours)} lines")
+        expect(wanted == len(ours),
+               f"{name} has {wanted} responses and revisits, its index {len(ours)} lines")
         count += len(ours)
     return count
 
@@ -156,7 +164,8 @@ def check_history(directory, everything):
         record = places.get((row["offset"], row["length"]))
         expect(record is not None, f"visit {row['visit']} has no record at byte {row['offset']} of {name}")
         if record:
-            expect(record["url"] == row["url"], f"visit {row['visit']} to {row['url']} has a record of {record['url']}")
+            expect(record["url"] == row["url"],
+                   f"visit {row['visit']} to {row['url']} has a record of {record['url']}")
     return len(visits)
 
 
@@ -167,8 +176,9 @@ def run(freshet, *arguments):
 
 
 def check_exports(freshet, directory, place):
-    """What is exported is what is there, as others read it."""
-    kept = sum(record["type"] in ("response", "revisit") for path in glob.glob(os.path.join(directory, "collection", "*.warc.gz"))
+    """The exports hold what the directory holds, as other tools read them."""
+    kept = sum(record["type"] in ("response", "revisit")
+               for path in glob.glob(os.path.join(directory, "collection", "*.warc.gz"))
                for record in read_segment(path))
     warc, wacz, parquet = (os.path.join(place, "export." + end) for end in ("warc.gz", "wacz", "parquet"))
     for path in (warc, wacz, parquet):
@@ -178,7 +188,8 @@ def check_exports(freshet, directory, place):
     responses = {(record["url"], record["date"]) for record in records if record["type"] == "response"}
     expect(0 < len(exported) <= kept, f"{warc} has {len(exported)} versions of {kept}")
     for record in exported:
-        expect(record["type"] != "revisit" or record["refers_to"] in responses, f"{warc}: a revisit without its response")
+        expect(record["type"] != "revisit" or record["refers_to"] in responses,
+               f"{warc}: a revisit without its response")
     check_wacz(wacz, len(exported))
     rows = pyarrow.parquet.read_table(parquet)
     expect({field.name: str(field.type) for field in rows.schema} == COLUMNS, f"{parquet} has other columns")
@@ -193,15 +204,18 @@ def check_wacz(path, versions):
         for resource in described["resources"]:
             content = package.read(resource["path"])
             expect(len(content) == resource["bytes"], f"{path}: {resource['path']} has another length")
-            expect("sha256:" + hashlib.sha256(content).hexdigest() == resource["hash"], f"{path}: {resource['path']} has another digest")
+            expect("sha256:" + hashlib.sha256(content).hexdigest() == resource["hash"],
+                   f"{path}: {resource['path']} has another digest")
         stated = json.loads(package.read("datapackage-digest.json"))["hash"]
-        expect(stated == "sha256:" + hashlib.sha256(package.read("datapackage.json")).hexdigest(), f"{path}: its own digest is another")
+        expect(stated == "sha256:" + hashlib.sha256(package.read("datapackage.json")).hexdigest(),
+               f"{path}: its own digest is another")
         lines = list(lines_of(package.read("indexes/index.cdxj").decode()))
         expect(len(lines) == versions, f"{path} lists {len(lines)} of {versions} versions")
         warc = package.read("archive/data.warc.gz")
         for _, _, fields in lines:
             record = next(iter(ArchiveIterator(io.BytesIO(warc[int(fields["offset"]):]))))
-            expect(record.rec_headers.get_header("WARC-Target-URI") == fields["url"], f"{path}: {fields['offset']} is another URL")
+            expect(record.rec_headers.get_header("WARC-Target-URI") == fields["url"],
+                   f"{path}: {fields['offset']} is another URL")
         pages = [json.loads(line) for line in package.read("pages/pages.jsonl").decode().splitlines()]
         expect(pages[0]["format"] == "json-pages-1.0" and len(pages) > 1, f"{path} has no pages")
     validator = os.path.join(os.path.dirname(sys.executable), "wacz")
@@ -210,11 +224,12 @@ def check_wacz(path, versions):
         expect(done.returncode == 0, f"wacz validate {path}: {done.stdout} {done.stderr}")
 
 
-PAGES = ["<title>One</title><p>The first of all texts of this page.", "<title>Two</title><p>A second text, quite unlike what was there before it."]
+PAGES = ["<title>One</title><p>The first of all texts of this page.",
+         "<title>Two</title><p>A second text, quite unlike what was there before it."]
 
 
 def check_imports(freshet, place):
-    """What others write is imported: twice the same page, changed."""
+    """Imports a WARC file with versions of one page, then an index, a sitemap and a list of URLs."""
     url = "http://imported.example/page"
     warc = os.path.join(place, "other.warc.gz")
     with open(warc, "wb") as file:
@@ -232,7 +247,8 @@ def check_imports(freshet, place):
         said = run(freshet, "cat", url, "--at", f"2020-01-0{day}", "--dir", crawl)
         expect(said == body, f"the page of day {day} says {said!r}")
     account = json.loads(run(freshet, "explain", url, "--dir", crawl, "--json") or "{}")
-    expect((account.get("visits"), account.get("changes")) == (3, 1), f"of the imported page is known: {account}")
+    expect((account.get("visits"), account.get("changes")) == (3, 1),
+           f"of the imported page is known: {account}")
     check_sound(freshet, crawl)
 
     index = io.BytesIO()
@@ -243,20 +259,23 @@ def check_imports(freshet, place):
         file.write(index.getvalue())
     sitemap = os.path.join(place, "sitemap.xml")
     with open(sitemap, "w", encoding="utf-8") as file:
-        file.write("<urlset><url><loc>http://imported.example/listed</loc><lastmod>2026-01-01</lastmod></url></urlset>")
+        file.write("<urlset><url><loc>http://imported.example/listed</loc>"
+                   "<lastmod>2026-01-01</lastmod></url></urlset>")
     urls = os.path.join(place, "urls.txt")
     with open(urls, "w", encoding="utf-8") as file:
         file.write("# a list\nhttp://imported.example/named\nmailto:nobody\n")
     crawl = os.path.join(place, "indexed")
     done = json.loads(run(freshet, "import", listed, sitemap, urls, "--dir", crawl, "--json") or "{}")
-    expect((done.get("visits"), done.get("urls"), done.get("with_content")) == (3, 2, 0), f"{listed}, {sitemap}, {urls}: {done}")
+    expect((done.get("visits"), done.get("urls"), done.get("with_content")) == (3, 2, 0),
+           f"{listed}, {sitemap}, {urls}: {done}")
     account = json.loads(run(freshet, "explain", url, "--dir", crawl, "--json") or "{}")
-    expect((account.get("visits"), account.get("changes")) == (3, 1), f"of the indexed page is known: {account}")
+    expect((account.get("visits"), account.get("changes")) == (3, 1),
+           f"of the indexed page is known: {account}")
     check_sound(freshet, crawl)
 
 
 def check_wget(freshet, place):
-    """What wget archives is imported."""
+    """Imports what wget archives."""
     if not shutil.which("wget"):
         return
 
@@ -275,10 +294,12 @@ def check_wget(freshet, place):
     server = http.server.HTTPServer(("127.0.0.1", 0), Site)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://127.0.0.1:{server.server_address[1]}/page"
-    subprocess.run(["wget", "-q", "-O", os.devnull, "--warc-file", os.path.join(place, "wget"), url], check=True, cwd=place)
+    subprocess.run(["wget", "-q", "-O", os.devnull, "--warc-file", os.path.join(place, "wget"), url],
+                   check=True, cwd=place)
     server.shutdown()
     crawl = os.path.join(place, "wgot")
-    done = json.loads(run(freshet, "import", os.path.join(place, "wget.warc.gz"), "--dir", crawl, "--json") or "{}")
+    done = json.loads(run(freshet, "import", os.path.join(place, "wget.warc.gz"), "--dir", crawl, "--json")
+                      or "{}")
     expect(done.get("with_content") == 1 and not done.get("faults"), f"wget.warc.gz: {done}")
     said = run(freshet, "cat", url, "--dir", crawl)
     expect("that wget has fetched" in said, f"the page of wget says {said!r}")
@@ -309,7 +330,8 @@ def main():
     if problems:
         sys.exit(f"{len(problems)} problems")
     records = sum(len(records) for records in everything.values())
-    print(f"{directory}: {len(everything)} segments with {records} records, {lines} index lines, {visits} visits{exported}: all is well")
+    print(f"{directory}: {len(everything)} segments with {records} records, {lines} index lines, {visits} "
+          f"visits{exported}: all is well")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-//! The signal by which the system says that a file would become larger than it may be (`ulimit -f`).
+//! SIGXFSZ: the signal sent when a write would exceed the file size limit (`ulimit -f`).
 //!
-//! Without a handler it ends the process without a word. With one the write fails with an error, which is told and
-//! treated as a full disk.
+//! The default action ends the process without a message. With a handler installed the write fails with an
+//! error, which is reported and treated like a full disk.
 
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -9,10 +9,11 @@ use tokio::signal::unix::{SignalKind, signal};
 /// SIGXFSZ on Linux.
 const FILE_SIZE_EXCEEDED: i32 = 25;
 
-/// Lets writes beyond the limit fail instead of ending the process.
+/// Makes writes beyond the limit fail instead of ending the process.
 pub(crate) fn let_writes_fail() {
     let Ok(runtime) = Builder::new_current_thread().enable_io().build() else { return };
     let _guard = runtime.enter();
-    // A handler stays for the life of the process. Where it cannot be had the system does as it always did.
+    // A handler stays installed for the life of the process. If it cannot be installed, the default
+    // action applies.
     let _ = signal(SignalKind::from_raw(FILE_SIZE_EXCEEDED));
 }

@@ -17,7 +17,8 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
-/// Pages are made by many threads and let go by one: an allocator that expects this takes less of a crawl's time and room.
+/// Global allocator. Pages are allocated by many threads and freed by one; an allocator built for this takes
+/// less of a crawl's time and memory.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -97,7 +98,8 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
     }
 }
 
-/// `freshet ... | head` closes our output early; that is the reader's choice and no failure.
+/// Whether the error is a broken pipe. `freshet ... | head` closes our output early; that is the reader's
+/// choice and not a failure.
 fn reader_went_away(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)

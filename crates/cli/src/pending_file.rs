@@ -1,7 +1,7 @@
-//! Files that appear whole or not at all.
+//! Files that are written completely or not at all.
 //!
-//! A file is created under another name in the folder where it belongs, before the long work begins, and takes its own
-//! name when everything is written. A run that fails leaves an older file as it was.
+//! A file is created under a temporary name in its destination folder, before the long work begins, and
+//! renamed when everything is written. A run that fails leaves an existing file unchanged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
-/// A file being written that has not taken its name yet.
+/// A file being written under a temporary name.
 pub(crate) struct PendingFile {
     file: File,
     temporary: PathBuf,
@@ -17,10 +17,10 @@ pub(crate) struct PendingFile {
 }
 
 impl PendingFile {
-    /// Creates the file, or says why it cannot be written.
+    /// Creates the temporary file, or says why it cannot be written.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         let cannot = || format!("cannot write {}", path.display());
-        // A link keeps pointing where it points: the file behind it is replaced.
+        // A symlink keeps its target: the file behind it is replaced.
         let destination = match fs::canonicalize(path) {
             Ok(existing) if !existing.is_file() => bail!("{}: it exists and is no ordinary file", cannot()),
             Ok(existing) => existing,
@@ -37,18 +37,18 @@ impl PendingFile {
         &self.file
     }
 
-    /// The name that the file will take.
+    /// The final path of the file.
     pub(crate) fn destination(&self) -> &Path {
         &self.destination
     }
 
-    /// Lets the file take its name, once all is on the disk.
+    /// Syncs the file to disk and gives it its final name.
     pub(crate) fn finish(self) -> io::Result<()> {
         self.file.sync_all()?;
         fs::rename(&self.temporary, &self.destination)
     }
 
-    /// Writes a text and lets the file take its name.
+    /// Writes a text, then finishes the file.
     pub(crate) fn write_text(mut self, text: &str) -> anyhow::Result<()> {
         let written = self.file.write_all(text.as_bytes());
         let destination = self.destination.clone();
@@ -60,7 +60,7 @@ impl PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        // After the renaming there is nothing left to remove, and a leftover of a failed run harms nobody.
+        // After the rename there is nothing to remove, and a leftover of a failed run is harmless.
         let _ = fs::remove_file(&self.temporary);
     }
 }

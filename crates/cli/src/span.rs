@@ -1,10 +1,11 @@
-//! Spans of time as a user writes them: `14d`, `3y`, `12h`, `2 weeks`. A year is 365.25 days, a month a twelfth of it.
+//! Parses and formats time spans: `14d`, `3y`, `12h`, `2 weeks`. A year is 365.25 days, a month a twelfth
+//! of it.
 //!
 //! # Promises
 //! - Every text gives a span or a message that says what is wrong and how to write it; none panics.
-//! - A span that is accepted is finite and more than zero.
+//! - An accepted span is finite and more than zero.
 
-/// Units of time in days. The first spelling of each is the one that messages show.
+/// Time units in days. Messages show the first spelling of each.
 const UNITS: [(&[&str], f64); 7] = [
     (&["s", "sec", "secs", "second", "seconds"], 1.0 / 86_400.0),
     (&["min", "mins", "minute", "minutes"], 1.0 / 1_440.0),
@@ -15,10 +16,10 @@ const UNITS: [(&[&str], f64); 7] = [
     (&["y", "yr", "year", "years"], 365.25),
 ];
 
-/// Longest span that is accepted, in days: longer than the Web will exist.
+/// Maximum span, in days: some 2,700 years.
 const DAYS_MAX: f64 = 1e6;
 
-/// Days of a span.
+/// Parses a span to days.
 pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
     let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_start);
@@ -40,9 +41,9 @@ pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A span in words: `3 years`, `14 days`, `12 hours`.
+/// Formats a span in words: `3 years`, `14 days`, `12 hours`.
 pub(crate) fn written(days: f64) -> String {
-    /// More of a unit than this is hard to imagine, except of days.
+    /// Maximum count of a unit, except for days. Larger counts are hard to imagine.
     const COUNT_MAX: f64 = 100.0;
     let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1_440.0, "minute")];
     let whole = |unit: f64| {

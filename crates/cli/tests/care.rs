@@ -1,4 +1,5 @@
-//! A crawl that is taken care of, through the real program: checked, repaired, exported, imported, and short of files, room and rights.
+//! Maintenance of a crawl through the real program: check, repair, export, import, audit, and what happens
+//! without files, disk space or permissions.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -12,7 +13,7 @@ fn freshet() -> Command {
     Command::new(env!("CARGO_BIN_EXE_freshet"))
 }
 
-/// A living web, ended with the test.
+/// A living web, killed when the test ends.
 struct Web {
     server: Child,
     seeds: Vec<String>,
@@ -46,7 +47,7 @@ fn web(place: &Path) -> Web {
 }
 
 impl Web {
-    /// Visits everything once.
+    /// Command that visits every page once.
     fn crawl(&self, directory: &Path) -> Command {
         let mut command = freshet();
         command.arg("crawl").args(&self.seeds).arg("--dir").arg(directory);
@@ -88,7 +89,7 @@ fn a_damaged_crawl_is_named_repaired_and_goes_on() {
 
     let segment = directory.join("collection/segment-00000001.warc.gz");
     let mut bytes = fs::read(&segment).expect("it is read");
-    // Within the first response, which follows the record that every segment begins with.
+    // Inside the first response, which follows the record that every segment begins with.
     bytes[700] ^= 0x40;
     fs::write(&segment, bytes).expect("it is written");
     let (code, said) = fsck(&directory, &["--json"]);
@@ -101,7 +102,7 @@ fn a_damaged_crawl_is_named_repaired_and_goes_on() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("whole again") && said.contains("had to go"), "{said}");
     assert_eq!(fsck(&directory, &[]).0, Some(0));
-    // The crawl had ended by itself, and one page has no copy any more.
+    // The crawl had ended normally, and one page has no copy any more.
     let repaired = status(&directory);
     assert_eq!(repaired["process"], "ended", "{repaired}");
     assert_eq!(repaired["pages_copied"].as_u64(), copied.map(|pages| pages - 1), "{repaired}");
@@ -205,11 +206,11 @@ fn with_few_files_a_crawl_says_so_and_keeps_what_it_can() {
 fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
     let place = tempfile::tempdir().expect("a place");
     let web = web(place.path());
-    /// What is done to the directory of a crawl that runs.
+    /// A change to the directory of a running crawl.
     type Meddle = fn(&Path);
     let cases: [(&str, &str, Meddle); 4] = [
         ("deleted", "", |path| {
-            // What is written meanwhile may keep a folder from being empty.
+            // Files written meanwhile may keep a folder from being empty.
             while path.exists() {
                 let _ = fs::remove_dir_all(path);
             }
@@ -247,12 +248,13 @@ fn a_directory_that_goes_away_ends_the_crawl_with_its_name() {
         let lost = if part.is_empty() { directory } else { directory.join(part) };
         let lost = format!("{} is no longer there: it was deleted or moved away", lost.display());
         assert!(said.contains(&lost), "{name}: {said}");
-        // Two seconds, and some more for a machine that does other things.
+        // Two seconds, with some slack for a busy machine.
         assert!(took < Duration::from_secs(6), "{name}: {took:?}");
     }
 }
 
-/// An audit of a crawl that was stopped did not know that private addresses were allowed: every page that it drew left the collection.
+/// Regression: an audit of a stopped crawl did not know that private addresses were allowed, and every page
+/// that it drew left the collection.
 #[test]
 fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
     let place = tempfile::tempdir().expect("a directory");
@@ -272,7 +274,8 @@ fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
     assert_eq!(kept(), before);
 }
 
-/// Files that were deleted or cut under a crawl were written to until its end, and nothing of it was kept; it ended well.
+/// Regression: a crawl kept writing to files that had been deleted or cut under it, lost what it wrote, and
+/// still ended with success.
 #[test]
 fn a_file_that_goes_away_under_a_crawl_ends_it() {
     let place = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,5 @@
-//! `freshet crawl` through the real program, on a living web of the lab: a copy is made, kept, asked about, killed and resumed.
+//! `freshet crawl` through the real program, on a living web of the lab: a crawl is made, continued, queried,
+//! killed and resumed.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// A living web, ended with the test.
+/// A living web, killed when the test ends.
 struct Web {
     server: Child,
     seeds: Vec<String>,
@@ -53,7 +54,7 @@ impl Web {
         format!("{}-/clock", self.seeds[0])
     }
 
-    /// What the web says of itself.
+    /// Answer of the web's own interface, such as its true state.
     fn ask(&self, path: &str) -> String {
         let authority = self.seeds[0].trim_start_matches("http://").trim_end_matches('/').to_owned();
         let mut stream = TcpStream::connect(&authority).expect("it listens");
@@ -82,7 +83,7 @@ fn asked(place: &Path, question: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).expect("the answer is JSON")
 }
 
-/// The requests that the web has had: host, path and status.
+/// The requests that the web has received: host, path and status.
 fn requests(place: &Path) -> Vec<(String, String, u64)> {
     let log = fs::read_to_string(place.join("log")).expect("there is a log");
     let line = |line: &str| serde_json::from_str::<Value>(line).expect("a line is JSON");
@@ -113,7 +114,7 @@ fn a_crawl_visits_every_page_once_and_obeys_robots() {
     let listed = asked(place.path(), &["pages", "--limit", "100000"]);
     let urls: Vec<&str> =
         listed.as_array().expect("pages").iter().filter_map(|page| page["url"].as_str()).collect();
-    // Every page that lives and may be visited was found.
+    // Every page that exists and may be visited was found.
     let truth = web.ask("/-/state");
     let live: Vec<Value> =
         truth.lines().map(|line| serde_json::from_str(line).expect("a line is JSON")).collect();
@@ -141,7 +142,7 @@ fn a_crawl_that_is_killed_goes_on_where_it_was() {
     run(&mut web.crawl(place.path(), &["--budget", "20000/day", "--quiet", "--for", "3s"]));
     let status = asked(place.path(), &["status"]);
     assert!(status["visits"].as_u64() > killed["visits"].as_u64());
-    // A visit is recorded once: never more than the web has served.
+    // A visit is recorded once: there are never more than the web has served.
     let served = requests(place.path()).iter().filter(|(_, path, _)| path != "/robots.txt").count() as u64;
     assert!(status["visits"].as_u64() <= Some(served), "{status} {served}");
 }
@@ -196,7 +197,7 @@ fn what_is_wrong_is_named() {
 #[test]
 fn hours_and_intervals_that_a_user_sets_are_kept() {
     let place = tempfile::tempdir().expect("a place");
-    // An hour of the web's time takes a second; it begins at midnight.
+    // An hour of the web's time takes a second. The web's time begins at midnight.
     let web = web(place.path(), &["--speed", "3600x"]);
     let site = |index: usize| web.seeds[index].trim_end_matches('/').to_owned();
     let config = format!(
@@ -246,7 +247,7 @@ fn with_shadowing_a_reader_sees_the_collection_of_the_last_cycle() {
     assert!(crawl.wait().expect("it ends").success());
 }
 
-/// The answer of the lab about a crawl, as JSON.
+/// The lab's answer about a crawl, as JSON.
 fn studied(place: &Path, arguments: &[&str]) -> Value {
     let output = run(freshet().arg("lab").args(arguments).arg("--data").arg(place).arg("--json"));
     serde_json::from_slice(&output.stdout).expect("the answer is JSON")
@@ -259,7 +260,7 @@ fn the_lab_studies_and_replays_what_a_crawl_has_seen() {
     let dir = place.path().join("crawl");
     let crawl = web.crawl(place.path(), &["--budget", "1500/day", "--quiet"]).spawn();
     let mut crawl = crawl.expect("the program starts");
-    // While it runs it is asked, until it has found some changes.
+    // It is queried while it runs, until it has found some changes.
     let found = |study: &Value| study["observation"]["events"].as_u64().unwrap_or(0);
     let begun = Instant::now();
     let mut asked = freshet();
@@ -287,7 +288,7 @@ fn the_lab_studies_and_replays_what_a_crawl_has_seen() {
     let freshness = replayed["policies"][1]["freshness"].as_f64().expect("a share");
     assert!((0.1..=1.0).contains(&freshness), "{replayed}");
 
-    // The tables say the same.
+    // The tables give the same figures.
     let tables = place.path().join("tables");
     let made = run(freshet().args(["lab", "history", "--crawl"]).arg(&dir).arg("--out").arg(&tables));
     assert!(String::from_utf8_lossy(&made.stdout).contains("between two visits"));

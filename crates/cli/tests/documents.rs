@@ -1,4 +1,4 @@
-//! The documents are true: every path that README.md and ARCHITECTURE.md name exists.
+//! The documents are correct: every path that README.md and ARCHITECTURE.md name exists.
 
 use std::fs;
 use std::path::Path;

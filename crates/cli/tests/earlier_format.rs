@@ -1,8 +1,8 @@
-//! A directory that an earlier version made: refused by whoever reads, converted once by whoever writes.
+//! A directory in an earlier format is refused by readers, and converted once by the first writer.
 //!
-//! `data/earlier_format/crawl.tar.gz` was made by the last version without a log (format 1) from a living web of
-//! the lab, with a pin and a pause, and was killed while it crawled; `visits.jsonl` is what that version exported
-//! of it.
+//! `data/earlier_format/crawl.tar.gz` was made by the last version without a log (format 1) from a living web
+//! of the lab, with a pin and a pause, and was killed while it crawled. `visits.jsonl` is that version's own
+//! export of it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// Where the site of the page that is pinned and that which is paused were.
+/// Site of the pinned page, and the paused site.
 const PINNED: &str = "http://127.1.0.1:45061/";
 const PAUSED: &str = "http://127.1.0.2:45061/";
 
@@ -24,7 +24,7 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The directory, as the earlier version left it.
+/// Unpacks the directory as the earlier version left it.
 fn earlier(place: &Path) -> PathBuf {
     let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/earlier_format/crawl.tar.gz");
     let unpacked = Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(place).status();
@@ -32,7 +32,7 @@ fn earlier(place: &Path) -> PathBuf {
     place.join("earlier")
 }
 
-/// Visits by number, URL, time and kind.
+/// Visits as number, URL, time and kind.
 fn visits(lines: &str) -> BTreeSet<(u64, String, i64, String)> {
     let visit = |line: &str| {
         let row: Value = serde_json::from_str(line).expect("a line of JSON");
@@ -43,7 +43,7 @@ fn visits(lines: &str) -> BTreeSet<(u64, String, i64, String)> {
     lines.lines().map(visit).collect()
 }
 
-/// It is of this format, whole, and has every visit, the pin and the pause.
+/// The directory is in the current format, intact, and has every visit, the pin and the pause.
 #[track_caller]
 fn check_converted(directory: &Path) {
     assert_eq!(fs::read_to_string(directory.join("FORMAT")).expect("it is read"), "freshet store 2\n");

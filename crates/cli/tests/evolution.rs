@@ -1,4 +1,4 @@
-//! `freshet lab evolution` through the real program: a model is studied, and what is wrong is named.
+//! `freshet lab evolution` through the real program: a model is studied, and bad arguments are named.
 
 use std::fs;
 use std::path::Path;

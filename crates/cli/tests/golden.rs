@@ -1,7 +1,7 @@
-//! The values that must come out: every case of `seed-values.json` through the real `freshet eval`.
+//! Reference values: every case of `seed-values.json` through the real `freshet eval`.
 //!
-//! One test per function. A case agrees when each number is within its tolerance and all else is equal; the members that
-//! `expected` names must be there, others may be.
+//! There is one test per function. A case agrees if each number is within its tolerance and all else is
+//! equal. The members that `expected` names must be present; others may be.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -84,7 +84,10 @@ macro_rules! golden {
         fn every_function_of_the_file_has_its_test() {
             let golden: Value = serde_json::from_str(GOLDEN).expect("the golden file is JSON");
             for case in golden["cases"].as_array().expect("cases") {
-                assert!([$(stringify!($function)),*].contains(&case["fn"].as_str().expect("a name")), "{case}");
+                assert!(
+                    [$(stringify!($function)),*].contains(&case["fn"].as_str().expect("a name")),
+                    "{case}"
+                );
             }
         }
     };
@@ -95,9 +98,10 @@ golden! {
     class_allocation sync_benefit crawl_mode_freshness
     estimate_naive estimate_log estimate_mle estimate_last_modified singularity_constant estimator_moments
     last_modified_moments bayes_update bayes_accuracy
-    allocate_greedy allocate_proportional expected_change_ratio sample_size proportion_ci adaptive_step change_ratio
-    fairness simulate_policy
+    allocate_greedy allocate_proportional expected_change_ratio sample_size proportion_ci adaptive_step
+    change_ratio fairness simulate_policy
     link_distance link_download directory_distance download_probability
     pagerank crawl_order crawl_quality similarity parallel_crawl
-    summary_metrics survival_time survival_model weibull_average weibull_schedule weibull_fit cox_fit concordance
+    summary_metrics survival_time survival_model weibull_average weibull_schedule weibull_fit cox_fit
+    concordance
 }

@@ -1,7 +1,9 @@
-//! A whole crawl among hostile sites: the good site is crawled to its last page, memory stays flat, and `status` says what was met.
+//! A whole crawl among hostile sites: the good site is crawled completely, memory stays bounded, and `status`
+//! reports what the hostile sites did.
 //!
-//! Every site is a real socket on a loopback address of its own. Time runs a thousand times as fast as the wall's, so that what must be waited
-//! for (a site that returns, a page that is looked at again) comes within the test.
+//! Every site is a real socket on its own loopback address. Time runs a thousand times as fast as the wall
+//! clock, so that what must be waited for (a site that returns, a page that is visited again) happens within
+//! the test.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,23 +17,23 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Pages of the good site.
+/// Number of pages of the good site.
 const GOOD_PAGES: usize = 60;
 
-/// The most memory that the crawl may have taken, in kilobytes: the fixed part is 64 MB of cache, the buffers of the key-value
-/// store and the threads.
+/// Maximum memory that the crawl may take, in kilobytes. The fixed part is 64 MB of cache, the buffers of the
+/// key-value store and the threads.
 const MEMORY_MAX_KB: u64 = 400_000;
 
-/// How long the crawl may take to have met everything, on a machine that has much else to do.
+/// Time limit for the crawl to find everything, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(150);
 
-/// Bytes of a page that are read.
+/// Maximum number of bytes read of a page.
 const PAGE_BYTES: usize = 1_600_000;
 
-/// What a site does with a request, given its path and a counter.
+/// How a site answers a request, given its path and a counter.
 type Manner = fn(&mut TcpStream, &str, u64);
 
-/// A site of this manner at 127.9.0.`number`; gives host and port.
+/// Starts a site of this kind at 127.9.0.`number`. Returns host and port.
 fn site(number: u8, manner: Manner) -> String {
     let listener = TcpListener::bind((std::net::Ipv4Addr::new(127, 9, 0, number), 0))
         .expect("loopback addresses can be listened on");
@@ -46,7 +48,7 @@ fn site(number: u8, manner: Manner) -> String {
     authority
 }
 
-/// Answers the requests of a connection until somebody has had enough.
+/// Answers the requests of a connection until either side closes it.
 fn serve(mut stream: TcpStream, manner: Manner, requests: &AtomicU64) {
     let _ = stream.set_read_timeout(Some(PATIENCE));
     let _ = stream.set_write_timeout(Some(PATIENCE));
@@ -72,7 +74,7 @@ fn html(stream: &mut TcpStream, body: &str) {
     answer(stream, "200 OK\r\nContent-Type: text/html", body.as_bytes());
 }
 
-/// Whether the request was for robots.txt, which is then answered: there is none.
+/// Answers a request for robots.txt with 404. Returns whether it was one.
 fn has_no_rules(stream: &mut TcpStream, path: &str) -> bool {
     if path == "/robots.txt" {
         answer(stream, "404 Not Found", b"");
@@ -92,7 +94,7 @@ fn good(stream: &mut TcpStream, path: &str, _: u64) {
     html(stream, &format!("<title>{path}</title><p>This is the page {path} of the good site.</p>{links}"));
 }
 
-/// The clock of the crawl: a thousand times as fast as the wall's.
+/// The clock of the crawl: a thousand times as fast as the wall clock.
 fn clock(stream: &mut TcpStream, _: &str, _: u64) {
     let wall =
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).expect("after 1970").as_millis();
@@ -171,8 +173,11 @@ fn zstd_bomb(stream: &mut TcpStream, path: &str, _: u64) {
 }
 
 fn brotli_bomb(stream: &mut TcpStream, path: &str, _: u64) {
-    /// 64 MB of zeros.
-    const BOMB: &str = "cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800baf77ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfbbffcffff032001108705a07bff07";
+    /// A compressed body of 64 MB of zeros.
+    const BOMB: &str = "\
+        cbffff3f002400e2b14072effff8ffff078004401c1680eefd1fffffff00900088c302d0bdffe3ffff1f001200715800baf7\
+        7ffcffff034002200e0b40f7fe8fffff7f004800c46101e8defff1ffff0f000980382c00ddfbbffcffff032001108705a07b\
+        ff07";
     if has_no_rules(stream, path) {
         return;
     }
@@ -207,7 +212,7 @@ fn redirects(stream: &mut TcpStream, path: &str, number: u64) {
     answer(stream, &format!("302 Found\r\nLocation: {to}"), b"");
 }
 
-/// More links than are looked at.
+/// More links than the crawler reads.
 fn many_links(stream: &mut TcpStream, path: &str, _: u64) {
     static LINKS: LazyLock<String> =
         LazyLock::new(|| (0..105_000).map(|link| format!("<a href={link}>")).collect());
@@ -248,12 +253,13 @@ fn lying_validators(stream: &mut TcpStream, path: &str, number: u64) {
     if has_no_rules(stream, path) {
         return;
     }
-    // It says the same for a few requests: what differs at every look is no change.
+    // The word stays the same for a few requests: text that differs at every visit is no change.
     let word = ["rain", "snow", "sun", "wind", "hail", "fog"][(number / 4 % 6) as usize];
     let body = format!("<title>Event</title><p>The word of the day is {word}, and nothing else is new here.");
     answer(
         stream,
-        "200 OK\r\nContent-Type: text/html\r\nETag: \"always\"\r\nLast-Modified: Fri, 01 Jan 2100 00:00:00 GMT",
+        "200 OK\r\nContent-Type: text/html\r\nETag: \"always\"\r\n\
+         Last-Modified: Fri, 01 Jan 2100 00:00:00 GMT",
         body.as_bytes(),
     );
 }
@@ -264,7 +270,7 @@ fn storm(stream: &mut TcpStream, path: &str, _: u64) {
     }
 }
 
-/// Refuses its first requests, then is as good as any.
+/// Refuses its first requests, then behaves well.
 fn returning(stream: &mut TcpStream, path: &str, number: u64) {
     if number < 3 {
         return close(stream);
@@ -295,7 +301,7 @@ fn malformed_page(stream: &mut TcpStream, path: &str, number: u64) {
     answer(stream, "200 OK\r\nContent-Type: text/html; charset=x-no-such", &body);
 }
 
-/// Memory that a process has taken at most, in kilobytes.
+/// Peak memory of a process, in kilobytes.
 fn memory_peak(child: &Child) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{}/status", child.id())).ok()?;
     status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().split(' ').next()?.parse().ok())
@@ -306,7 +312,7 @@ fn asked(directory: &Path, question: &[&str]) -> Value {
     answered(directory, question).expect("it is answered")
 }
 
-/// The answer to a question; none while the crawl begins.
+/// The answer to a query; `None` while the crawl is being opened.
 fn answered(directory: &Path, question: &[&str]) -> Option<Value> {
     let output = Command::new(env!("CARGO_BIN_EXE_freshet"))
         .args(question)
@@ -325,7 +331,7 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
     let zoo: Vec<(Manner, &str)> = vec![
         (slow_head, "time-out"),
         (slow_body, "slow body"),
-        // Cut by its size, or by its time on a machine that is busy.
+        // Cut by its size, or by its time on a busy machine.
         (endless_body, "body"),
         (huge_headers, "huge headers"),
         (gzip_bomb, "bomb"),
@@ -360,7 +366,9 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
         .collect();
     fs::create_dir(&directory).expect("a directory");
     let config = format!(
-        "seeds = {seeds:?}\nbudget = \"5000/day\"\nallow_private = true\n[limits]\nvisit_time = \"2s\"\npage_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\nevery = \"30min\"\n[[site]]\nname = \"127.9.0.20\"\npages = 20\n"
+        "seeds = {seeds:?}\nbudget = \"5000/day\"\nallow_private = true\n[limits]\nvisit_time = \"2s\"\n\
+         page_bytes = \"{PAGE_BYTES}B\"\n[politeness]\ndelay = \"1s\"\n[[pin]]\nurl = \"http://{news}/\"\n\
+         every = \"30min\"\n[[site]]\nname = \"127.9.0.20\"\npages = 20\n"
     );
     fs::write(directory.join("freshet.toml"), config).expect("it is written");
     let mut crawl = Running(
@@ -371,7 +379,7 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
             .expect("the program starts"),
     );
 
-    // Everything that must be met is met while the good site is crawled.
+    // Everything must be found while the good site is crawled.
     let begun = Instant::now();
     let mut missing;
     loop {
@@ -388,7 +396,7 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
     assert!(stopped.expect("it is told to stop").success());
     assert!(crawl.0.wait().expect("it ends").success());
 
-    // A maze of sessions is a page or two.
+    // A maze of session ids counts as a few pages.
     let pages = asked(&directory, &["pages", "--site", &quiet[1], "--limit", "100000"]);
     assert!(pages.as_array().expect("pages").len() < 10, "{pages}");
     let fsck =
@@ -396,7 +404,7 @@ fn the_good_site_is_crawled_whole_among_hostile_ones() {
     assert!(fsck.status.success(), "{}", String::from_utf8_lossy(&fsck.stdout));
 }
 
-/// A process, ended with the test.
+/// A process, killed when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -406,7 +414,7 @@ impl Drop for Running {
     }
 }
 
-/// What the crawl has not come to yet, in words.
+/// What the crawl has not found yet, in words.
 fn what_is_missing(directory: &Path, good: &str, hostile: &[(String, &str)], not_tls: &str) -> Vec<String> {
     let mut missing = Vec::new();
     let Some(pages) = answered(directory, &["pages", "--site", good, "--limit", "1000"]) else {
@@ -429,7 +437,7 @@ fn what_is_missing(directory: &Path, good: &str, hostile: &[(String, &str)], not
     let not_met = hostile.iter().filter(|(site, what)| !has_met(site, what));
     missing.extend(not_met.map(|(site, what)| format!("{what} of {site}")));
     missing.extend((!has_met(not_tls, "TLS")).then(|| "TLS failure".to_owned()));
-    // The site that was away comes back.
+    // The site that was away is back.
     let (back, _) = &hostile[13];
     let pages = asked(directory, &["pages", "--site", back]);
     missing.extend((pages[0]["title"] != "Back").then(|| "the site that was away".to_owned()));

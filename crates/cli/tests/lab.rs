@@ -1,4 +1,5 @@
-//! The lab through the real program: histories are made, replayed and compared, and what is wrong is named.
+//! The lab through the real program: histories are made, replayed and compared, and errors name what
+//! is wrong.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -43,7 +44,7 @@ fn path(place: &TempDir, name: &str) -> String {
     place.path().join(name).to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// A small model history in a new directory; its name there is `model`.
+/// A small model history in a new directory, under the name `model`.
 fn model(kind: &str) -> (TempDir, String) {
     let place = tempfile::tempdir().expect("a directory");
     let data = path(&place, "model");
@@ -185,7 +186,7 @@ fn wrong_settings_are_named() {
     check_error(&["replay", "--data", &data, "--window", "3"], &["--window", "unit"]);
 }
 
-/// Writes a table of whole numbers over one of a data directory.
+/// Replaces a table of a data directory by one of whole numbers.
 fn overwrite(data: &str, file: &str, columns: &[(&str, Vec<i64>)]) {
     let columns =
         columns.iter().map(|(name, values)| (*name, Arc::new(Int64Array::from(values.clone())) as ArrayRef));
@@ -288,7 +289,7 @@ fn repository(place: &TempDir) -> String {
     commit(20);
     git(30, &["checkout", "-q", "main"]);
     git(30, &["merge", "-q", "--no-ff", "-m", "merged", "side"]);
-    // Away for ten days is not gone.
+    // A page that is away for ten days has not gone.
     git(40, &["rm", "-q", "docs/about.rst"]);
     commit(40);
     git(50, &["checkout", "-q", "HEAD~1", "--", "docs/about.rst"]);

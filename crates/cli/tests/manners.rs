@@ -1,4 +1,5 @@
-//! What sites asked for holds: after a restart, and on the way to rules that are kept elsewhere. Real sockets, the real program.
+//! What sites ask for is respected: after a restart, and when a site's robots.txt redirects to another host.
+//! Uses real sockets and the real program.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -10,26 +11,26 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// How long the program may take to do what it is expected to do.
+/// Time limit for something that the program must do.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long it is watched for what it must not do.
+/// How long the program is watched for something that it must not do.
 const WATCHED: Duration = Duration::from_secs(4);
 
-/// Milliseconds between two requests to a host, where there is a delay.
+/// Milliseconds between two requests to a host, if there is a delay.
 const DELAY: u64 = 1000;
 
-/// By how many milliseconds two requests may be nearer to each other by a slow server's watch.
+/// How many milliseconds shorter a pause may seem to a slow server.
 const SLOW_WATCH: u64 = 300;
 
-/// A site that keeps the paths it was asked for, and when.
+/// A site that records the paths requested from it, and when.
 struct Site {
     url: String,
     asked: Arc<Mutex<Vec<(Instant, String)>>>,
 }
 
 impl Site {
-    /// A site at 127.9.1.`number` that answers with what `answer` gives for a path.
+    /// Starts a site at 127.9.1.`number` that answers a path with `answer`.
     fn new(number: u8, answer: impl Fn(&str) -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::new(127, 9, 1, number), 0)).expect("it can listen");
         let url = format!("http://{}/", listener.local_addr().expect("it has an address"));
@@ -47,7 +48,7 @@ impl Site {
         self.asked.lock().expect("nobody panicked").iter().map(|(_, path)| path.clone()).collect()
     }
 
-    /// Milliseconds between one request and the next.
+    /// Milliseconds between consecutive requests.
     fn gaps(&self) -> Vec<u64> {
         let asked = self.asked.lock().expect("nobody panicked");
         asked.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_millis() as u64).collect()
@@ -73,12 +74,12 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> String, asked: &Mutex<Vec<(
     let _ = writer.write_all(format!("HTTP/1.1 {answer}").as_bytes());
 }
 
-/// An answer without a body.
+/// A response without a body.
 fn bare(head: &str) -> String {
     format!("{head}\r\nConnection: close\r\n\r\n")
 }
 
-/// An answer with one.
+/// A response with a body.
 fn page(kind: &str, body: &str) -> String {
     bare(&format!("200 OK\r\nContent-Type: {kind}")) + body
 }
@@ -95,12 +96,12 @@ fn without_rules(path: &str) -> String {
     bare(if path == "/robots.txt" { "500 Internal Server Error" } else { "200 OK" })
 }
 
-/// A site with an open and a secret page.
+/// A site with an open page and a secret page.
 fn with_a_secret(path: &str) -> String {
     page("text/html", &format!("<title>{path}</title><p>{path}</p><a href=/open>a</a> <a href=/secret>b</a>"))
 }
 
-/// Crawls until `is_enough`, and is killed.
+/// Crawls until `is_enough` returns, then kills the crawl.
 fn crawl(directory: &Path, sites: &[&Site], delay_millis: u64, is_enough: impl FnOnce()) {
     let mut crawl = Command::new(env!("CARGO_BIN_EXE_freshet"))
         .arg("crawl")
@@ -128,14 +129,14 @@ fn a_site_that_asked_to_be_left_alone_is_left_alone_after_a_restart() {
         first.wait_until_asked(2);
         second.wait_until_asked(2);
         third.wait_until_asked(1);
-        // What came of the last answers is committed within a moment.
+        // The results of the last responses are committed within a moment.
         thread::sleep(Duration::from_secs(2));
     });
     let asked = [first, second].map(Site::asked);
     for _ in 0..2 {
         crawl(&directory, &all, 0, || thread::sleep(WATCHED));
         assert_eq!([first, second].map(Site::asked), asked);
-        // Rules that cannot be had are asked for again after a minute, and nothing else is.
+        // Unavailable rules are requested again after a minute, and nothing else is.
         let minutes = begun.elapsed().as_secs() / 60;
         assert!(third.asked().len() as u64 <= 1 + minutes, "{:?}", third.asked());
         assert!(third.asked().iter().all(|path| path == "/robots.txt"));
@@ -167,7 +168,8 @@ fn rules_that_are_kept_elsewhere_are_asked_for_in_that_hosts_turn() {
     let sites = [sent_there(5), sent_there(6), sent_there(7)];
     let [first, second, third] = &sites;
     crawl(&place.path().join("crawl"), &[first, second, third, &writer], DELAY, || {
-        // Each has its rules, a root, an open page and no sitemap; the writer is asked for the rules of all three beside its own.
+        // Each site is asked for its rules, the root, an open page and a sitemap that it does not have. The
+        // writer is also asked for the rules of all three.
         sites.iter().for_each(|site| site.wait_until_asked(4));
         writer.wait_until_asked(7);
     });

@@ -1,4 +1,4 @@
-//! `freshet plan` as a user meets it: the real program, real files, its words and its exit status.
+//! `freshet plan` as a user meets it: the real program, real files, its output and its exit status.
 
 use std::fs;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
 
-/// Runs `freshet plan` in a folder of its own.
+/// Runs `freshet plan` in a folder.
 fn plan_in(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_freshet"))
         .arg("plan")
@@ -39,7 +39,7 @@ fn json(arguments: &[&str]) -> Value {
     serde_json::from_str(&text).expect("the output is JSON")
 }
 
-/// Runs on a table with this text and returns what it says on failure.
+/// Runs on a table with this text and returns the error message.
 #[track_caller]
 fn failure(table: &[u8], arguments: &[&str]) -> String {
     let folder = folder();
@@ -62,7 +62,7 @@ fn check_close(value: &Value, expected: f64, tolerance: f64) {
     assert!((number - expected).abs() <= tolerance, "{number} is not {expected}");
 }
 
-/// Table 5.5 of the thesis: five pages that change 1 to 5 times a day, five visits a day.
+/// Table 5.5 of the thesis: five pages that change 1 to 5 times a day, and five visits a day.
 #[test]
 fn the_example_of_the_thesis_comes_out() {
     let folder = folder();
@@ -139,7 +139,8 @@ fn what_the_limits_forbid_is_said_with_its_numbers() {
     check_failure(
         table,
         &["--budget", "1/day", "--at-least", "1/day"],
-        "--at-least asks for 1 visit a day to each of 2 pages, which takes 2 visits a day, but --budget is 1 visit a day",
+        "--at-least asks for 1 visit a day to each of 2 pages, which takes 2 visits a day, but --budget is 1 \
+         visit a day",
     );
     check_failure(
         table,
@@ -359,7 +360,8 @@ fn the_help_explains_itself() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A damaged Parquet file is refused with a message, or read as what it still is; it never takes the program down.
+    /// A damaged Parquet file is refused with a message, or read as what it still is; it never causes
+    /// a panic.
     #[test]
     fn damaged_parquet_does_not_panic(place in 0.0..1.0_f64, byte in any::<u8>(), cut in any::<bool>()) {
         let folder = folder();
@@ -374,7 +376,7 @@ proptest! {
         prop_assert!(output.status.code().is_some_and(|code| code < 2), "{message}");
         prop_assert!(!message.contains("panicked"), "{message}");
     }
-    /// Rates, weights, costs and limits as far apart as they may be still give a plan.
+    /// Rates, weights, costs and limits at the extremes of what is accepted still give a plan.
     #[test]
     fn extreme_tables_are_planned(
         pages in proptest::collection::vec(
@@ -390,7 +392,8 @@ proptest! {
         let folder = folder();
         fs::write(folder.path().join("table.csv"), table).expect("a table");
         let budget = format!("{budget:e}/day");
-        let mut arguments = vec!["table.csv", "--json", "--target", "0.5", "--budget", &budget, "--objective", objective];
+        let mut arguments =
+            vec!["table.csv", "--json", "--target", "0.5", "--budget", &budget, "--objective", objective];
         let limit = host_limit.map(|limit| format!("{limit:e}/day"));
         arguments.extend(limit.iter().flat_map(|limit| ["--host-limit", limit]));
         let output = plan_in(folder.path(), &arguments);

@@ -1,7 +1,8 @@
-//! Reading never writes: every command that asks about a crawl, run as another user without permission to write, beside a crawl that stands still, runs,
-//! was stopped by a signal, or was killed.
+//! Reading never writes: every query command is run as another user without write permission, on a crawl that
+//! is closed, running, stopped by a signal, or killed.
 //!
-//! It used to be that `status` opened a crawl as a crawl does: where the journal of its state was empty, it cut the Collection to nothing and removed the History.
+//! Regression: `status` used to open a crawl as a crawl does. Where the journal of its state was empty, it
+//! cut the Collection to nothing and removed the History.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,15 +16,15 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The user that owns nothing.
+/// A user that owns nothing.
 const NOBODY: u32 = 65_534;
 
-/// A living web and a crawl of it, in a place that others may read.
+/// A living web and a crawl of it, in a place that other users may read.
 struct Trial {
     place: tempfile::TempDir,
     server: Child,
     seeds: Vec<String>,
-    /// The program, where everybody may run it.
+    /// A copy of the program that every user may run.
     program: PathBuf,
 }
 
@@ -76,7 +77,7 @@ impl Trial {
         command
     }
 
-    /// Crawls until so many visits are told of.
+    /// Crawls until `status` reports this many visits.
     fn start(&self, visits: u64) -> Child {
         let crawl = self.crawl(&["--for", "60s"]).stderr(Stdio::null()).spawn().expect("the program starts");
         let begun = Instant::now();
@@ -90,7 +91,7 @@ impl Trial {
         crawl
     }
 
-    /// A command as another user, if that can be: else as this one.
+    /// A command run as another user if possible, else as this one.
     fn reader(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
         let scratch = self.place.path().join("scratch");
@@ -134,7 +135,7 @@ impl Trial {
         readings.into_iter().map(|reading| reading.into_iter().map(str::to_owned).collect()).collect()
     }
 
-    /// Runs every command that reads. What each answers, and whether it succeeded.
+    /// Runs every command that reads. Returns each with its output.
     fn read_all(&self) -> Vec<(Vec<String>, Output)> {
         let run = |reading: Vec<String>| {
             let arguments: Vec<&str> = reading.iter().map(String::as_str).collect();
@@ -145,7 +146,7 @@ impl Trial {
     }
 }
 
-/// Every file of a directory with what must not change about it. The socket is no file.
+/// Everything about the files of a directory that must not change. The socket is not a file.
 fn traces(directory: &Path) -> BTreeMap<PathBuf, (u64, i64, i64, u64)> {
     let mut traces = BTreeMap::new();
     let mut folders = vec![directory.to_path_buf()];
@@ -167,12 +168,12 @@ fn traces(directory: &Path) -> BTreeMap<PathBuf, (u64, i64, i64, u64)> {
     traces
 }
 
-/// All commands succeed, and those that count pages or visits count as many as are expected.
+/// All commands succeed, and those that count pages or visits count at least the expected number.
 #[track_caller]
 fn check_answers(answers: &[(Vec<String>, Output)], visits: u64, pages: usize) {
     for (reading, output) in answers {
         let said = String::from_utf8_lossy(&output.stderr);
-        // A crawl that was short may have visited no page twice, and then says so.
+        // A short crawl may have visited no page twice, and then says so.
         let is_short = reading[0] == "lab" && said.contains("a history needs second visits");
         let is_answered = output.status.success() || is_short;
         assert!(is_answered, "{reading:?}: {said} {}", String::from_utf8_lossy(&output.stdout));
@@ -192,7 +193,7 @@ fn check_answers(answers: &[(Vec<String>, Output)], visits: u64, pages: usize) {
     }
 }
 
-/// No byte is changed by all commands, which answer as they should.
+/// No command changes a byte, and all answer as they should.
 #[track_caller]
 fn check_untouched(trial: &Trial) {
     let status = trial.answer(&["status", "--json"]).expect("a status");
@@ -210,7 +211,7 @@ fn no_byte_of_a_crawl_that_was_closed_is_changed() {
     let crawled = trial.crawl(&["--once"]).output().expect("the program starts");
     assert!(crawled.status.success(), "{crawled:?}");
     check_untouched(&trial);
-    // Several at a time do not know of each other.
+    // Several readers at a time do not disturb each other.
     let directory = trial.directory().display().to_string();
     let readers: Vec<Child> = (0..4)
         .map(|_| {
@@ -221,7 +222,7 @@ fn no_byte_of_a_crawl_that_was_closed_is_changed() {
     for mut reader in readers {
         assert!(reader.wait().expect("it ends").success());
     }
-    // What they have copied is gone.
+    // Their temporary copies are gone.
     let left = fs::read_dir(trial.place.path().join("scratch")).expect("listed");
     let left: Vec<_> = left.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     assert!(left.iter().all(|name| !name.starts_with("freshet-read")), "{left:?}");
@@ -235,7 +236,7 @@ fn no_byte_of_a_crawl_that_was_killed_is_changed_and_nothing_of_it_is_missed() {
     crawl.wait().expect("it has ended");
     let status = trial.answer(&["status", "--json"]).expect("a status");
     assert_eq!((status["running"].as_bool(), status["process"].as_str()), (Some(false), Some("killed")));
-    // What was committed and not yet made durable outlives a kill, and all commands count it.
+    // Visits that were committed but not yet durable survive a kill, and all commands count them.
     let found = trial.answer(&["fsck", "--json"]).expect("findings");
     assert_eq!(status["visits"].as_u64(), found["visits"].as_u64(), "{status} {found}");
     check_untouched(&trial);
@@ -247,7 +248,7 @@ fn a_crawl_that_was_stopped_by_a_signal_is_read_and_one_that_runs_as_well() {
     let mut crawl = trial.start(60);
     let status = trial.answer(&["status", "--json"]).expect("a status");
     let visits = status["visits"].as_u64().expect("visits");
-    // Beside the crawl: it goes on, so only the answers are looked at.
+    // The crawl goes on meanwhile, so only the answers are checked.
     check_answers(&trial.read_all(), visits, 1);
     let signal = |name: &str| {
         let sent = Command::new("kill").args([name, &crawl.id().to_string()]).status();
@@ -264,7 +265,7 @@ fn a_crawl_that_was_stopped_by_a_signal_is_read_and_one_that_runs_as_well() {
     assert_eq!(found["clean"].as_bool(), Some(true), "{found}");
 }
 
-/// A directory that another user may not look into was said to hold no crawl.
+/// Regression: a directory that another user may not search was said to hold no crawl.
 #[test]
 fn a_directory_that_may_not_be_looked_into_is_not_said_to_hold_no_crawl() {
     let trial = Trial::begin();
@@ -332,7 +333,7 @@ fn a_state_that_was_emptied_is_refused_and_costs_nothing() {
     let before = traces(&trial.directory());
     for (reading, output) in trial.read_all() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        // The status is that which was published, and says so.
+        // The status is the last published one, and says so.
         let is_true = reading[0] == "status" && output.status.success();
         let is_named = reading[0] == "fsck" && output.status.code() == Some(1);
         assert!(is_true || is_named || said.contains("fsck --repair"), "{reading:?}: {said}");
@@ -342,7 +343,7 @@ fn a_state_that_was_emptied_is_refused_and_costs_nothing() {
     assert!(!crawled.status.success() && said.contains("fsck --repair"), "{said}");
     let mut after = traces(&trial.directory());
     let mut before = before;
-    // A crawl that is refused has looked whether it may write.
+    // The refused crawl has tested whether it may write.
     for traces in [&mut before, &mut after] {
         traces.retain(|path, _| *path != trial.directory() && !path.ends_with("LOCK"));
     }

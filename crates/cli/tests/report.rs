@@ -1,4 +1,4 @@
-//! The report through the real program: one page that holds what was asked for, and errors that name what is wrong.
+//! The report through the real program: one page with what was asked for, and errors that name what is wrong.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -27,7 +27,7 @@ fn path(place: &TempDir, name: &str) -> String {
     place.path().join(name).to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// Makes a report and gives what was said and the page.
+/// Makes a report. Returns the output and the page.
 #[track_caller]
 fn report(arguments: &[&str]) -> (String, String) {
     let place = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,5 @@
-//! `freshet db` as a user meets it: databases added, learned, shown, compared, studied, fitted, planned, refreshed and chosen.
+//! `freshet db` as a user meets it: databases are added, learned, shown, compared, studied, fitted, planned,
+//! refreshed and selected.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +14,7 @@ use freshet_text::version::{Facts, Kind, Size, Version};
 use freshet_text::words::Wording;
 use serde_json::Value;
 
-/// Runs a command about databases in a directory; what it printed, and whether it succeeded.
+/// Runs a `freshet db` command in a directory. Returns its output and whether it succeeded.
 fn run(home: &Path, arguments: &[&str]) -> (String, bool) {
     let output = Command::new(env!("CARGO_BIN_EXE_freshet"))
         .arg("db")
@@ -27,7 +28,7 @@ fn run(home: &Path, arguments: &[&str]) -> (String, bool) {
     (text, output.status.success())
 }
 
-/// What a command that must succeed printed.
+/// Output of a command that must succeed.
 #[track_caller]
 fn succeed(home: &Path, arguments: &[&str]) -> String {
     let (text, is_success) = run(home, arguments);
@@ -151,14 +152,14 @@ fn a_past_is_studied_fitted_planned_and_kept_fresh() {
     assert!((asked["update_precision"].as_f64().expect("a share") - 0.5).abs() < 0.01, "{asked}");
     let status = json(home, &["status", "--every", "10w"]);
     assert_eq!(status["databases"].as_array().map(Vec::len), Some(4));
-    // One that has no summary yet is learned at once; the others are fresh.
+    // A database without a summary is learned at once; the others are fresh.
     succeed(home, &["add", "new", "--dir", home.to_str().expect("a path")]);
     let refreshed = succeed(home, &["run", "--every", "10w", "--once"]);
     assert!(refreshed.contains("new: ") && !refreshed.contains("db0: "), "{refreshed}");
     assert_eq!(succeed(home, &["run", "--every", "10w", "--once"]), "");
 }
 
-/// A program that is ended with the test.
+/// A program, killed when the test ends.
 struct Running(std::process::Child);
 
 impl Drop for Running {
@@ -168,7 +169,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits for something that must come, for half a minute at most.
+/// Waits for a condition, for half a minute at most.
 #[track_caller]
 fn wait_for(what: &str, mut is_there: impl FnMut() -> bool) {
     for _ in 0..300 {
@@ -199,7 +200,7 @@ fn a_crawl_that_runs_lends_its_turns_and_shows_its_pages() {
     let sites =
         || fs::read_to_string(&seeds).unwrap_or_default().lines().map(str::to_owned).collect::<Vec<_>>();
     wait_for("the web", || sites().len() == 3);
-    // The largest site: its pages last longer than the test.
+    // The largest site: crawling its pages takes longer than the test.
     let site = sites().remove(0);
     let host = site.trim_start_matches("http://").split([':', '/']).next().expect("a host").to_owned();
     let asked = || {
@@ -213,7 +214,7 @@ fn a_crawl_that_runs_lends_its_turns_and_shows_its_pages() {
     let crawl = Running(crawl.spawn().expect("the program starts"));
     wait_for("the first pages", || asked() > 10);
 
-    // While its turn is lent, the crawl does not ask the host; afterwards it goes on.
+    // While a turn is lent, the crawl does not send requests to the host; afterwards it continues.
     let Ok(Loan::Turn(turn)) = borrow_turn(&home, &host, None) else { panic!("no turn is lent") };
     let before = asked();
     std::thread::sleep(std::time::Duration::from_millis(600));

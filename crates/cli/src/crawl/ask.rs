@@ -1,4 +1,5 @@
-//! The commands that ask about a crawl, whether it runs or not.
+//! The commands that query a crawl or change it, whether it runs or not: `status`, `pages`, `explain`,
+//! `changes`, `cat`, `pin`, `pause`.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write as _};
@@ -196,7 +197,7 @@ pub(super) fn show(place: &Place, question: &Question) -> Result<()> {
     show_answer(place, answer)
 }
 
-/// Prints an answer, or fails with why there is none.
+/// Prints an answer. Fails with the reason if there is none.
 pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
     let mut output = io::stdout().lock();
     if let Answer::Unknown(why) = &answer {
@@ -217,20 +218,20 @@ pub(super) fn show_answer(place: &Place, answer: Answer) -> Result<()> {
         Answer::Diff(earlier, later) => diff::show(&mut output, &earlier, &later)?,
         Answer::Audit(report) => audit::show(&mut output, &report)?,
         Answer::Done(what) => writeln!(output, "{what}")?,
-        // Nobody asks for a turn or for the past here.
+        // No command here asks for these.
         Answer::Turn | Answer::NoTurn | Answer::Opening(_) | Answer::Past(_) | Answer::Unknown(_) => {}
     }
     Ok(())
 }
 
-/// The answer itself, without its name.
+/// The content of an answer, without the name of its variant.
 fn json(answer: &Answer) -> Result<String> {
     let value = serde_json::to_value(answer)?;
     let inner = value.as_object().and_then(|object| object.values().next().cloned());
     Ok(serde_json::to_string_pretty(&inner.unwrap_or(value))?)
 }
 
-/// Asks the process that crawls, or where none answers the files of the crawl.
+/// Queries the process that crawls or, if none answers, the files of the crawl.
 pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     must_be_crawl(directory)?;
     let in_directory = || format!("cannot ask the crawl in {}", directory.display());
@@ -250,7 +251,7 @@ pub(crate) fn ask(directory: &Path, question: &Question) -> Result<Answer> {
     }
 }
 
-/// Tells the process that crawls, or where none runs makes the change itself.
+/// Sends a change to the process that crawls or, if none runs, applies it to the files.
 fn tell(place: &Place, question: &Question) -> Result<()> {
     must_be_crawl(&place.dir)?;
     let in_directory = || format!("cannot tell the crawl in {}", place.dir.display());
@@ -268,7 +269,7 @@ fn tell(place: &Place, question: &Question) -> Result<()> {
 
 /// Fails if the directory holds no crawl.
 pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
-    // A directory that this user may not search is not one without a crawl.
+    // A directory that this user may not search may still hold a crawl.
     match fs::metadata(directory.join("FORMAT")) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             return Err(error).with_context(|| format!("cannot look into {}", directory.display()));
@@ -285,7 +286,8 @@ pub(super) fn must_be_crawl(directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The settings with which a crawl goes on, as it was told, without what it would begin with.
+/// The settings with which a crawl continues, including its saved options. Seeds and pins are left out: the
+/// crawl has them already.
 pub(super) fn settings_to_go_on(directory: &Path) -> Result<Settings> {
     let mut settings = config_of(directory, None)?.settings(directory)?;
     settings.seeds.clear();
@@ -293,7 +295,7 @@ pub(super) fn settings_to_go_on(directory: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
-/// The settings of a crawl that is only read. How it ran last stands in its files.
+/// The settings for reading a crawl, without saved options: how it last ran is in its files.
 pub(super) fn settings_of(directory: &Path) -> Result<Settings> {
     let beside = directory.join("freshet.toml");
     let config = if beside.is_file() { Config::read(&beside)? } else { Config::default() };
@@ -303,18 +305,18 @@ pub(super) fn settings_of(directory: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Reads the files of a crawl.
+/// Queries the files of a crawl.
 fn ask_files(directory: &Path, question: &Question) -> Result<Answer> {
     stopped::ask(settings_of(directory)?, question)
         .with_context(|| format!("cannot read the crawl in {}", directory.display()))
 }
 
-/// A moment as a user writes it.
+/// Parses a time given by a user.
 pub(super) fn parse_moment(text: &str) -> Result<i64> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(moment.as_millisecond());
     }
-    // A day without a time means its end: what the page said on that day last.
+    // A date without a time means the end of that day: what the page said last on that day.
     let civil = if text.contains(':') {
         text.replace(' ', "T").parse::<jiff::civil::DateTime>()
     } else {

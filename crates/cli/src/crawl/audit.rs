@@ -1,4 +1,4 @@
-//! `freshet audit`: how fresh the copies of a crawl really are, measured by visiting some of them.
+//! `freshet audit`: measures how fresh the copies of a crawl really are by visiting a random sample.
 
 use std::io::Write;
 use std::path::Path;
@@ -19,15 +19,16 @@ use super::config::span;
 use super::run::{pace_of, warn_of_conversion};
 use super::words;
 
-/// How often it is asked whether an audit is done.
+/// Interval at which the progress of an audit is queried.
 const ASK_EVERY: Duration = Duration::from_millis(300);
-/// Visits a day that an audit of a crawl which does not run may make besides its own: none, in effect.
+/// Budget of other visits during the audit of a stopped crawl, in visits a day: effectively none.
 const NO_BUDGET: f64 = 1e-3;
 
 /// Visit pages drawn at random, and say how fresh the copies really are
 ///
-/// Each page is visited in its turn and as politely as ever, by the crawl that runs or by this command if none does; what the visits find is kept. The
-/// result stands beside what the crawl believed, and calibrates what it will say from now on.
+/// Each page is visited in its turn and as politely as ever, by the crawl that runs or by this command if
+/// none does; what the visits find is kept. The result stands beside what the crawl believed, and calibrates
+/// what it will say from now on.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct AuditOptions {
@@ -73,7 +74,7 @@ pub(crate) fn audit(options: &AuditOptions) -> Result<()> {
     show_answer(&options.place, answer)
 }
 
-/// Waits until the crawl that runs has visited the pages.
+/// Waits until the running crawl has visited the pages.
 fn wait(directory: &Path, report: AuditReport, limit: Duration) -> Result<Answer> {
     let begun = Instant::now();
     let mut last = Answer::Audit(report);
@@ -81,7 +82,7 @@ fn wait(directory: &Path, report: AuditReport, limit: Duration) -> Result<Answer
         let is_over = begun.elapsed() >= limit;
         match query_socket::ask(directory, &Question::Audited { enough: is_over })?.required()? {
             Some(answer) => last = answer,
-            // The crawl was stopped: what it said last is what there is.
+            // The crawl was stopped: its last report is the result.
             None => return Ok(last),
         }
         match &last {
@@ -91,7 +92,7 @@ fn wait(directory: &Path, report: AuditReport, limit: Duration) -> Result<Answer
     }
 }
 
-/// Visits the pages of a crawl that does not run.
+/// Opens a crawl that does not run and visits the pages.
 fn visit(options: &AuditOptions, limit: Duration) -> Result<AuditReport> {
     let directory = &options.place.dir;
     let mut settings = settings_to_go_on(directory)?;
@@ -112,7 +113,7 @@ fn visit(options: &AuditOptions, limit: Duration) -> Result<AuditReport> {
     report
 }
 
-/// Stops the crawl when its audit is done, or has taken long enough.
+/// Stops the crawl when its audit is done or has taken too long.
 async fn watch(crawler: Arc<Crawler>, limit: Duration) -> Result<AuditReport> {
     let begun = Instant::now();
     loop {
@@ -126,7 +127,7 @@ async fn watch(crawler: Arc<Crawler>, limit: Duration) -> Result<AuditReport> {
     }
 }
 
-/// Writes what an audit found.
+/// Prints the result of an audit.
 pub(super) fn show(output: &mut impl Write, report: &AuditReport) -> Result<()> {
     let rest = report.sample - report.judged;
     writeln!(

@@ -1,4 +1,5 @@
-//! The configuration file: TOML, every key with its default, unknown keys and bad values named with their line.
+//! The configuration file in TOML. Every key has a default; errors name unknown keys and bad values with
+//! their line.
 
 use std::fs;
 use std::path::Path;
@@ -23,10 +24,10 @@ use serde::{Deserialize, Serialize};
 use crate::plan::quantity::parse_frequency;
 use crate::span::parse_days;
 
-/// The configuration that `freshet init` writes: every key with its default.
+/// The template that `freshet init` writes: every key with its default.
 pub(super) const TEMPLATE: &str = include_str!("freshet.toml");
 
-/// What a configuration file says.
+/// The content of a configuration file.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Config {
@@ -116,7 +117,7 @@ pub(super) struct Site {
     pub(super) change: Option<SiteChange>,
 }
 
-/// What is a change of a site's pages: the word for it, or a table.
+/// What counts as a change of a site's pages: one word, or a table.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(untagged)]
 pub(super) enum SiteChange {
@@ -124,7 +125,7 @@ pub(super) enum SiteChange {
     Table(DefinitionConfig),
 }
 
-/// What is a change.
+/// What counts as a change.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct ChangeConfig {
@@ -136,7 +137,7 @@ pub(super) struct ChangeConfig {
     pub(super) weights: WeightsConfig,
 }
 
-/// What a change is worth by its kinds.
+/// Weight of a change by kind.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct WeightsConfig {
@@ -183,20 +184,20 @@ pub(super) struct PinConfig {
 }
 
 impl Config {
-    /// Reads a file.
+    /// Reads and checks a file.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         Self::parse(&text).with_context(|| format!("{} cannot be used", path.display()))
     }
 
-    /// Reads a text, and checks every value.
+    /// Parses a text and checks every value.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let config: Self = toml::from_str(text).map_err(|error| anyhow::anyhow!("{}", explained(&error)))?;
         config.settings(Path::new("."))?;
         Ok(config)
     }
 
-    /// The settings that it stands for.
+    /// Converts the configuration to the settings of a crawl.
     pub(super) fn settings(&self, directory: &Path) -> Result<Settings> {
         let budget = self.budget.as_deref().map(budget).transpose().context("budget")?;
         let bytes = self.bytes.as_deref().map(bytes_per_day).transpose().context("bytes")?;
@@ -268,12 +269,12 @@ impl Config {
         })
     }
 
-    /// The part of the visits that text databases may take.
+    /// Share of the visits that text databases may use.
     pub(super) fn db_share(&self) -> f64 {
         self.db_share.unwrap_or(0.1)
     }
 
-    /// What is a change: of pages like a pattern, of those of a site, of all.
+    /// What counts as a change: by page pattern, by site, and for all pages.
     fn definitions(&self) -> Result<Definitions> {
         let change = &self.change;
         let usual =
@@ -316,7 +317,7 @@ impl Config {
         if let Some(time) = &self.limits.visit_time {
             let longest = span(time).context("limits.visit_time")?;
             web.times.body_total = longest;
-            // No part of a visit may take longer than the whole.
+            // No phase of a visit may take longer than the whole visit.
             let times = &mut web.times;
             for part in [&mut times.connect, &mut times.tls, &mut times.head, &mut times.body_idle] {
                 *part = longest.min(*part);
@@ -326,13 +327,13 @@ impl Config {
     }
 }
 
-/// What a kind of change may be worth at most, beside one that counts in full.
+/// Maximum weight of a kind of change; one that counts in full has weight 1.
 const WEIGHT_MAX: f32 = 1000.0;
-/// Visits per day when nothing is said.
+/// Default budget, in visits a day.
 const DEFAULT_BUDGET: f64 = 20_000.0;
-/// The largest page when nothing is said.
+/// Default size limit of a page.
 const DEFAULT_PAGE_BYTES: &str = "10MB";
-/// Pages to keep when nothing is said.
+/// Default number of pages to keep.
 const DEFAULT_PAGES: usize = 100_000;
 
 impl Politeness {
@@ -393,7 +394,7 @@ impl Site {
 }
 
 impl WeightsConfig {
-    /// Weights as an option has them: `numbers=0.1,links=0.2`. Those that are not named stay as they are.
+    /// Sets weights from an option such as `numbers=0.1,links=0.2`. Kinds that are not named keep theirs.
     pub(super) fn replace(&mut self, text: &str) -> Result<()> {
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let (kind, weight) = part
@@ -448,7 +449,7 @@ impl IntervalConfig {
     }
 }
 
-/// What is a change, in the words of a configuration.
+/// Builds a definition of change from its configuration.
 fn definition(
     word: Option<&str>,
     include: &[String],
@@ -493,12 +494,12 @@ impl PinConfig {
     }
 }
 
-/// A span of time in days.
+/// Parses a time span to days.
 fn days(text: &str) -> Result<Days> {
     Ok(Days::new(parse_days(text).map_err(anyhow::Error::msg)?))
 }
 
-/// A budget of visits: `20000/day`, or `unlimited`.
+/// Parses a budget of visits: `20000/day`, or `unlimited`.
 pub(super) fn budget(text: &str) -> Result<Option<f64>> {
     if text == "unlimited" {
         return Ok(None);
@@ -506,7 +507,7 @@ pub(super) fn budget(text: &str) -> Result<Option<f64>> {
     Ok(Some(parse_frequency(text).map_err(anyhow::Error::msg)?.get()))
 }
 
-/// A budget of bytes: `5GB/day`, or `unlimited`.
+/// Parses a budget of bytes: `5GB/day`, or `unlimited`.
 pub(super) fn bytes_per_day(text: &str) -> Result<Option<f64>> {
     if text == "unlimited" {
         return Ok(None);
@@ -521,7 +522,7 @@ pub(super) fn bytes_per_day(text: &str) -> Result<Option<f64>> {
     Ok(Some(parse_bytes(amount)? as f64 / days))
 }
 
-/// An amount of bytes: `10MB`, `1.5 GB`, `4096`.
+/// Parses an amount of bytes: `10MB`, `1.5 GB`, `4096`.
 pub(super) fn parse_bytes(text: &str) -> Result<u64> {
     let text = text.trim();
     let split = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
@@ -540,7 +541,7 @@ pub(super) fn parse_bytes(text: &str) -> Result<u64> {
     }
 }
 
-/// A span of time: `1s`, `30s`, `2h`, or a number of seconds.
+/// Parses a time span: `1s`, `30s`, `2h`, or a number of seconds.
 pub(super) fn span(text: &str) -> Result<Duration> {
     let text = text.trim();
     let millis = text.strip_suffix("ms").and_then(|millis| millis.trim().parse::<f64>().ok());
@@ -552,7 +553,7 @@ pub(super) fn span(text: &str) -> Result<Duration> {
     Duration::try_from_secs_f64(seconds).with_context(|| format!("`{text}` is not a span of time"))
 }
 
-/// An error of TOML, with the key that was probably meant.
+/// A TOML error, with the key that was probably meant.
 fn explained(error: &toml::de::Error) -> String {
     let text = error.to_string();
     let quoted: Vec<&str> = error.message().split('`').skip(1).step_by(2).collect();
@@ -567,7 +568,7 @@ fn explained(error: &toml::de::Error) -> String {
     }
 }
 
-/// Letters to insert, drop or replace to make one word of another.
+/// Edit distance: letters to insert, delete or replace to turn one word into the other.
 fn distance(one: &str, other: &str) -> usize {
     let other: Vec<char> = other.chars().collect();
     let mut row: Vec<usize> = (0..=other.len()).collect();
@@ -626,8 +627,9 @@ mod tests {
 
     #[test]
     fn a_definition_of_change_is_read_and_a_bad_one_named() {
-        let text = "[change]\ndefinition = \"significant\"\n[[change.pattern]]\npath = \"/p/**\"\ninclude = [\"#price\"]\n\
-                    [[site]]\nname = \"a.example\"\nchange = \"text\"\n[[site]]\nname = \"b.example\"\nchange = { exclude = [\".ads\"] }";
+        let text = "[change]\ndefinition = \"significant\"\n[[change.pattern]]\npath = \"/p/**\"\n\
+            include = [\"#price\"]\n[[site]]\nname = \"a.example\"\nchange = \"text\"\n[[site]]\n\
+            name = \"b.example\"\nchange = { exclude = [\".ads\"] }";
         let definitions = Config::parse(text).unwrap().settings(Path::new(".")).unwrap().change;
         assert_eq!(definitions.usual.more_than, SIGNIFICANT);
         let extents: Vec<_> = definitions.rules.iter().map(|rule| rule.definition.extent).collect();

@@ -1,4 +1,5 @@
-//! `freshet demo`: a small living web on this machine, crawled for a minute on a budget that cannot keep everything fresh.
+//! `freshet demo`: crawls a small living web on this machine for a minute, on a budget that cannot keep
+//! everything fresh.
 
 use std::collections::HashMap;
 use std::io::{self, Write as _};
@@ -27,8 +28,8 @@ use super::words::{count, moment};
 
 /// Crawl a small living web on this machine for a minute, and say what was achieved
 ///
-/// No network and no other program is needed. The web's time runs faster than the clock; it knows when each page really
-/// changed, so that what the crawl believes can be held against the truth.
+/// No network and no other program is needed. The web's time runs faster than the clock; it knows when each
+/// page really changed, so that what the crawl believes can be held against the truth.
 #[derive(Args)]
 pub(crate) struct DemoOptions {
     /// Where the crawl keeps its files; a new directory
@@ -40,7 +41,8 @@ pub(crate) struct DemoOptions {
     duration: String,
 
     /// Pages of the web, about
-    #[arg(long, default_value_t = 2000, value_name = "N", value_parser = clap::value_parser!(u32).range(50..=1_000_000))]
+    #[arg(long, default_value_t = 2000, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(50..=1_000_000))]
     pages: u32,
 
     /// Seed of the web's chance
@@ -48,11 +50,11 @@ pub(crate) struct DemoOptions {
     seed: u64,
 }
 
-/// Seconds of the web's time in one second: a day in four seconds.
+/// Speed of the web's time: a day passes in four seconds.
 const SPEED: f64 = 21_600.0;
-/// How often the crawl is tried to be opened again, a tenth of a second apart.
+/// Maximum number of retries to reopen the crawl, a tenth of a second apart.
 const OPEN_TRIES: u32 = 50;
-/// Visits per page and day of the web's time: pages change about as often.
+/// Visits per page and day of the web's time: about as often as pages change.
 const VISITS_PER_PAGE: f64 = 0.15;
 
 /// Runs the demonstration.
@@ -88,7 +90,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     config.budget = Some(format!("{per_day}/day"));
     config.policy = Some("freshet:fresh:steady".to_owned());
     let mut crawl = config.settings(&options.dir)?;
-    // The first copy is made at once; the budget is for keeping it fresh.
+    // The first copy is made without a budget; the budget is for keeping it fresh.
     crawl.visits_per_day = None;
     crawl.once = true;
     let mut output = io::stdout();
@@ -99,7 +101,8 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     )?;
     writeln!(
         output,
-        "The budget is {} visits a day, and the objective freshness; pages change about {:.2} times a day on average.\n",
+        "The budget is {} visits a day, and the objective freshness; pages change about {:.2} times a day on \
+         average.\n",
         count(per_day as u64),
         0.12
     )?;
@@ -124,7 +127,7 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     }
     let copies: Vec<(String, Timestamp)> = copies.into_iter().collect();
     let truth = served.web().quality_of(&copies, now, Scope::Main);
-    // Uniform visiting on the same budget: every page is as old as its place in the round says.
+    // Uniform visiting on the same budget: the age of a copy follows from its place in the round.
     let round_millis = copies.len() as f64 / per_day * 86_400_000.0;
     let in_turn = |place: usize| -((place as f64 + 0.5) / copies.len() as f64 * round_millis) as i64;
     let uniform: Vec<(&str, Timestamp)> = copies
@@ -165,13 +168,14 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     )?;
     writeln!(
         output,
-        "\nThe files are in {0}. Ask about them: freshet status --dir {0}; freshet changes --since 365d --dir {0}",
+        "\nThe files are in {0}. Ask about them: freshet status --dir {0}; freshet changes --since 365d \
+         --dir {0}",
         options.dir.display()
     )?;
     served.stop().await
 }
 
-/// Opens the crawl a second time, as soon as what watched the first has let go of it.
+/// Reopens the crawl, as soon as the tasks of the first run have released it.
 async fn open_again(config: &Config, options: &DemoOptions, clock: &Arc<Clock>) -> Result<Crawl> {
     let mut tries = 0;
     loop {

@@ -1,8 +1,8 @@
-//! `freshet diff`: what differs between two versions of a page, as its reader sees it.
+//! `freshet diff`: shows what differs in the visible text of two versions of a page.
 //!
 //! # Promises
-//! - What is shown is the visible text, block by block: lines that went begin with `-`, lines that came with `+`.
-//! - Colours are for terminals; a file or a program gets none, nor does a user who has set `NO_COLOR`.
+//! - The visible text is shown block by block: removed lines begin with `-`, added lines with `+`.
+//! - Colours are for terminals: files and programs get none, nor does a user who has set `NO_COLOR`.
 
 use std::io::Write;
 
@@ -15,7 +15,7 @@ use super::ask::{Place, parse_moment, show as ask};
 use super::terminal::wants_colour;
 use super::words::moment;
 
-/// Lines around a difference that are shown.
+/// Number of unchanged lines shown around a difference.
 const CONTEXT: usize = 2;
 
 /// Show what differs between two versions of a page
@@ -51,7 +51,7 @@ pub(crate) fn diff(options: &DiffOptions) -> Result<()> {
     ask(&options.place, &Question::Diff { url: options.url.clone(), from_ms, to_ms })
 }
 
-/// Writes what differs between two versions, in colour on a terminal.
+/// Prints the differences between two versions, in colour on a terminal.
 pub(super) fn show(output: &mut impl Write, earlier: &Copy, later: &Copy) -> Result<()> {
     let style = if wants_colour() { Style::Coloured } else { Style::Plain };
     write(output, style, earlier, later)
@@ -64,7 +64,7 @@ enum Style {
 }
 
 impl Style {
-    /// A text in a colour; emphasised if it is what differs in its line.
+    /// Colours a text. Emphasis marks what differs within its line.
     fn paint(self, tag: ChangeTag, emphasis: bool, text: &str) -> String {
         let colour = match tag {
             ChangeTag::Delete => "31",
@@ -112,7 +112,7 @@ fn write(output: &mut impl Write, style: Style, earlier: &Copy, later: &Copy) ->
     Ok(())
 }
 
-/// The text with a line end after its last line too.
+/// The text, ending in a line break.
 fn lines(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
@@ -134,7 +134,8 @@ mod tests {
     #[test]
     fn lines_that_went_and_came_are_marked() {
         let text = shown(Style::Plain, "one\ntwo\nthree", "one\ntwo words\nthree");
-        let expected = "--- 1970-01-01 00:00:00  http://a.example/\n+++ 1970-01-01 00:00:01  http://a.example/\n  one\n- two\n+ two words\n  three\n";
+        let expected = "--- 1970-01-01 00:00:00  http://a.example/\n\
+            +++ 1970-01-01 00:00:01  http://a.example/\n  one\n- two\n+ two words\n  three\n";
         assert_eq!(text, expected);
         assert!(shown(Style::Plain, "a", "a").contains("the same"));
     }

@@ -1,4 +1,4 @@
-//! `freshet export`: a site or a span of time as WARC, WACZ, Parquet or lines of JSON.
+//! `freshet export`: exports a site or a time span as WARC, WACZ, Parquet or JSON lines.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
@@ -17,13 +17,14 @@ use serde_json::json;
 use super::ask::must_be_crawl;
 use super::words::{bytes, count};
 
-/// What wrote the files, as they state it.
+/// Name of this program as stated in the exported files.
 const SOFTWARE: &str = concat!("freshet/", env!("CARGO_PKG_VERSION"));
 
 /// Export pages as WARC or WACZ, or visits as Parquet or JSON
 ///
-/// The name of the file says what is written: .warc.gz and .wacz hold the versions of pages that were kept, .parquet and .jsonl the
-/// visits. A page that was found unchanged goes with the response whose content it still has, even if that is older.
+/// The name of the file says what is written: .warc.gz and .wacz hold the versions of pages that were kept,
+/// .parquet and .jsonl the visits. A page that was found unchanged goes with the response whose content it
+/// still has, even if that is older.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ExportOptions {
@@ -57,7 +58,7 @@ const AFTER_HELP: &str = "Examples:
   freshet export --site example.org --since 2026-11-01 --until 2026-12-01 --out november.warc.gz
   freshet export --out visits.parquet";
 
-/// Writes the file and says what is in it.
+/// Writes the file and prints what it holds.
 pub(crate) fn run(options: &ExportOptions) -> Result<()> {
     must_be_crawl(&options.dir)?;
     let since = options.since.as_deref().map(moment).transpose()?;
@@ -116,7 +117,7 @@ fn write(reader: &Reader, selection: &Selection, queries: &[VisitQuery], path: &
     })
 }
 
-/// Visits as lines of JSON.
+/// Writes visits as JSON lines.
 fn write_lines(reader: &Reader, queries: &[VisitQuery], path: &Path) -> Result<Exported> {
     let unfinished = path.with_extension("jsonl.unfinished");
     let mut file = BufWriter::new(File::create(&unfinished)?);
@@ -143,7 +144,7 @@ fn write_lines(reader: &Reader, queries: &[VisitQuery], path: &Path) -> Result<E
     Ok(Exported { entries, bytes })
 }
 
-/// A moment as a user writes it; a day is its beginning.
+/// Parses a time given by a user. A date means the start of that day.
 fn moment(text: &str) -> Result<Timestamp> {
     if let Ok(moment) = text.parse::<jiff::Timestamp>() {
         return Ok(Timestamp::from_millis(moment.as_millisecond()));

@@ -1,4 +1,4 @@
-//! `freshet fsck`: whether a crawl's files are whole, and making them so.
+//! `freshet fsck`: checks the files of a crawl, and repairs them.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,14 @@ use serde_json::{Value, json};
 use super::run::warn_of_conversion;
 use super::words::count;
 
-/// The exit code of a check that could not be made.
+/// Exit code if the check could not be made.
 const COULD_NOT_CHECK: u8 = 2;
 
 /// Check every file of a crawl, and repair what is damaged
 ///
-/// Reads every record, every page and every file of the history, and follows what refers to another thing. Flipped bytes, files that
-/// were cut and files that are missing are named with what they held. Without --repair nothing is altered.
+/// Reads every record, every page and every file of the history, and follows what refers to another thing.
+/// Flipped bytes, files that were cut and files that are missing are named with what they held. Without
+/// --repair nothing is altered.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct FsckOptions {
@@ -55,7 +56,7 @@ Examples:
   freshet fsck crawl --repair
   freshet fsck crawl --json | jq '.faults[]'";
 
-/// Checks, repairs, and says what was found.
+/// Runs the command. The exit code says whether the files are whole.
 pub(crate) fn run(options: &FsckOptions) -> ExitCode {
     match examine(options) {
         Ok(true) => ExitCode::SUCCESS,
@@ -70,10 +71,10 @@ pub(crate) fn run(options: &FsckOptions) -> ExitCode {
     }
 }
 
-/// Whether nothing is wrong any more.
+/// Checks, repairs if asked to, and prints the findings. Returns whether nothing is wrong any more.
 fn examine(options: &FsckOptions) -> Result<bool> {
     let directory = options.directory();
-    // What an earlier version made is converted by a repair, and not checked before.
+    // A directory in an earlier format is converted by the repair, and not checked before.
     let is_converted = options.repair && warn_of_conversion(directory);
     let found = if is_converted { Ok(Findings::default()) } else { check_directory(directory) };
     let found = found.with_context(|| format!("cannot check the crawl in {}", directory.display()))?;

@@ -1,4 +1,4 @@
-//! `freshet import`: what other programs collected, taken into a crawl.
+//! `freshet import`: imports what other programs collected into a crawl.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -16,8 +16,9 @@ use super::words::count;
 
 /// Import what others collected: URL lists, sitemaps, CDX and CDXJ indexes, WARC files
 ///
-/// URLs become known and their sites are crawled. Captures become visits of their time, so that learning how often pages change starts
-/// with history; those of WARC files are kept as versions too. Importing a file twice changes nothing. The kind of a file is seen from its content.
+/// URLs become known and their sites are crawled. Captures become visits of their time, so that learning how
+/// often pages change starts with history; those of WARC files are kept as versions too. Importing a file
+/// twice changes nothing. The kind of a file is seen from its content.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ImportOptions {
@@ -43,7 +44,7 @@ const AFTER_HELP: &str = "Examples:
   freshet import 2024/*.warc.gz 2025/*.warc.gz --dir crawl
   freshet import index.cdxj && freshet crawl --contact me@example.org";
 
-/// Takes the files in and says what became of them.
+/// Imports the files and prints a summary.
 pub(crate) fn run(options: &ImportOptions) -> Result<()> {
     let beside = options.dir.join("freshet.toml");
     let config = match &options.config {
@@ -65,7 +66,8 @@ pub(crate) fn run(options: &ImportOptions) -> Result<()> {
     if options.json {
         let Imported { urls, visits, with_content, left_out, faults } = &imported;
         let value = json!({
-            "urls": urls, "visits": visits, "with_content": with_content, "left_out": left_out, "faults": faults,
+            "urls": urls, "visits": visits, "with_content": with_content, "left_out": left_out,
+            "faults": faults,
         });
         writeln!(output, "{}", serde_json::to_string_pretty(&value)?)?;
     } else {

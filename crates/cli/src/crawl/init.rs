@@ -1,4 +1,5 @@
-//! `freshet init` and `freshet check-config`: the configuration file, written with every default, and checked.
+//! `freshet init` and `freshet check-config`: writes the configuration file with every default, and
+//! checks it.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! How the Web is reached and how politely, by commands that ask sites outside of a crawl.
+//! Politeness and network options of commands that send requests outside of a crawl.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(crate) struct Manners {
 }
 
 impl Manners {
-    /// The settings: as the crawl has them, and what was said here before it.
+    /// The settings of the crawl, overridden by these options.
     pub(crate) fn settings(&self, directory: &Path) -> Result<(WebSettings, PolitenessSettings)> {
         let mut config = config_of(directory, None)?;
         config.contact = self.contact.clone().or(config.contact);
@@ -37,16 +37,16 @@ impl Manners {
     }
 }
 
-/// What a crawl may spend.
+/// The request budget of a crawl, as configured.
 pub(crate) struct Purse {
-    /// Visits in a day; none if any number.
+    /// Visits a day; `None` if unlimited.
     pub(crate) visits_per_day: Option<f64>,
-    /// The part of them that text databases may take.
+    /// Share of these visits that text databases may use.
     pub(crate) db_share: f64,
 }
 
 impl Purse {
-    /// That of the crawl in a directory.
+    /// Reads the budget of the crawl in a directory.
     pub(crate) fn of(directory: &Path) -> Result<Self> {
         let config = config_of(directory, None)?;
         let settings = config.settings(directory).context("the settings cannot be used")?;

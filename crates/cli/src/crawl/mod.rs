@@ -1,17 +1,17 @@
-//! `freshet crawl` and the commands that ask about a crawl.
+//! `freshet crawl` and the commands that work on a crawl.
 //!
 //! In reading order:
 //! - [`run`]: `freshet crawl`, from its options to its end;
 //! - [`config`], [`init`]: the configuration file, `freshet init` and `freshet check-config`;
-//! - [`told`]: what a crawl was told on its command line, and goes on with;
-//! - [`manners`]: how commands outside of a crawl reach the Web;
+//! - [`saved_options`]: the command line options that a crawl keeps when it is started again;
+//! - [`manners`]: politeness and network options of commands outside of a crawl;
 //! - [`demo`]: `freshet demo`;
-//! - [`screen`]: what is shown while a crawl runs; [`terminal`]: how it is drawn over itself;
+//! - [`screen`]: the status shown while a crawl runs; [`terminal`]: redraws it in place;
 //! - [`ask`]: `freshet status`, `pages`, `explain`, `changes`, `cat`, `pin`, `pause`;
 //! - [`diff`]: `freshet diff`, what differs between two versions of a page;
-//! - [`audit`]: `freshet audit`, how true what a crawl says of itself is;
+//! - [`audit`]: `freshet audit`, the true freshness against what the crawl reports;
 //! - [`fsck`]: `freshet fsck`; [`export`], [`import`]: `freshet export` and `freshet import`;
-//! - [`words`]: times, amounts and shares as people read them.
+//! - [`words`]: formats times, amounts and shares.
 
 pub(crate) mod ask;
 pub(crate) mod audit;

@@ -1,4 +1,4 @@
-//! `freshet crawl`: from its options to its end.
+//! `freshet crawl`, from its options to its end.
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -22,9 +22,10 @@ use super::screen::{self, Show};
 
 /// Crawl sites and keep the copy fresh, or go on with a crawl
 ///
-/// Discovers the pages of the named sites, keeps the important ones, learns how often each changes, and visits each at the rate that
-/// buys the most freshness for the budget. Everything is kept in one directory; Ctrl-C stops, and the same command goes on.
-/// Options that are not given again hold as they were given last, unless the configuration file says something else.
+/// Discovers the pages of the named sites, keeps the important ones, learns how often each changes, and
+/// visits each at the rate that buys the most freshness for the budget. Everything is kept in one directory;
+/// Ctrl-C stops, and the same command goes on. Options that are not given again hold as they were given last,
+/// unless the configuration file says something else.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct CrawlOptions {
@@ -114,7 +115,7 @@ async fn crawl(
     run_open(crawl, limit, show).await
 }
 
-/// Runs and closes a crawl, answers questions about it, and shows how it stands.
+/// Runs and closes a crawl. Meanwhile answers queries and shows the status.
 pub(super) async fn run_open(mut crawl: Crawl, limit: Option<Duration>, show: Show) -> Result<()> {
     let crawler = crawl.crawler();
     let directory = crawler.reader().directory().to_owned();
@@ -142,7 +143,7 @@ pub(super) async fn run_open(mut crawl: Crawl, limit: Option<Duration>, show: Sh
     stopper.abort();
     if let Some(asked) = asked {
         asked.abort();
-        // The socket goes with it.
+        // Ending the task also removes the socket.
         let _ = asked.await;
     }
     if show != Show::Quiet {
@@ -153,7 +154,7 @@ pub(super) async fn run_open(mut crawl: Crawl, limit: Option<Duration>, show: Sh
     result.with_context(|| format!("the crawl in {} stopped", directory.display()))
 }
 
-/// Ctrl-C, or the signal by which a system ends a program.
+/// Waits for Ctrl-C (SIGINT) or SIGTERM.
 pub(crate) async fn stop_signal() -> io::Result<()> {
     let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
     tokio::select! {
@@ -162,7 +163,7 @@ pub(crate) async fn stop_signal() -> io::Result<()> {
     }
 }
 
-/// The settings of the crawl, and what it is told from now on.
+/// The settings of the crawl, and the options to save.
 fn settings(options: &CrawlOptions) -> Result<(Settings, SavedOptions)> {
     let mut config = config_of(&options.dir, options.config.as_deref())?;
     for seed in &options.seeds {
@@ -174,7 +175,7 @@ fn settings(options: &CrawlOptions) -> Result<(Settings, SavedOptions)> {
     Ok((settings, options.told.clone().or(SavedOptions::before(&options.dir)?)))
 }
 
-/// A URL, or the URLs of a file.
+/// The URL, or the URLs listed in a file.
 fn urls_of(seed: &str) -> Result<Vec<String>> {
     if seed.contains("://") {
         return Ok(vec![seed.to_owned()]);
@@ -190,7 +191,7 @@ fn urls_of(seed: &str) -> Result<Vec<String>> {
     bail!("`{seed}` is neither a URL nor a file with URLs");
 }
 
-/// The pace of a living web's clock, asked of it.
+/// Asks a living web for the pace of its clock.
 pub(super) fn pace_of(url: &str) -> Result<Pace> {
     let rest = url.strip_prefix("http://").with_context(|| format!("--clock: {url} is no http URL"))?;
     let (authority, path) = rest.split_once('/').unwrap_or((rest, "-/clock"));
@@ -214,7 +215,7 @@ pub(super) fn pace_of(url: &str) -> Result<Pace> {
     })
 }
 
-/// Tells the user before a directory that an earlier version made is converted. Whether it is one.
+/// Warns the user before a directory in an earlier format is converted. Returns whether it is in one.
 #[expect(clippy::print_stderr, reason = "a user is told before it is done, whatever is shown")]
 pub(super) fn warn_of_conversion(directory: &Path) -> bool {
     let is_earlier = is_earlier(directory);

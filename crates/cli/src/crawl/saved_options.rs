@@ -1,11 +1,13 @@
-//! What a crawl was told on its command line, and goes on with when it is started again.
+//! Saved options: what a crawl was given on its command line and keeps when it is started again.
 //!
-//! `freshet crawl URL --budget 500/day`, stopped and begun again as `freshet crawl`, is the same crawl: what the options said is a step of its log, and
-//! stands beside it in `options.toml`, under the names of the options. What is said now comes first, then the configuration file, then what was said before.
+//! `freshet crawl URL --budget 500/day`, stopped and started again as `freshet crawl`, is the same crawl. The
+//! options are a record in its log, and are also in `options.toml` in its directory, under the names of the
+//! options. Options given now come first, then the configuration file, then saved options.
 //!
 //! # Promises
-//! - An option that was never given is not kept, so that a later default holds for old crawls too.
-//! - The file is replaced in one step, and only by a process that has the crawl open. Where it is another than the log says, the log is believed.
+//! - An option that was never given is not saved, so that a later default holds for old crawls too.
+//! - The file is replaced atomically, and only by a process that has the crawl open. If it differs from the
+//!   log, the log counts.
 
 use std::fs;
 use std::io;
@@ -19,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::config::{Config, ModeName, UpdateName, WeightsConfig};
 
-/// The name of the file, in the directory of the crawl.
+/// Name of the file in the directory of the crawl.
 const FILE: &str = "options.toml";
 
 /// Options that hold until something else is said.
@@ -46,7 +48,8 @@ pub(super) struct SavedOptions {
     #[arg(long, value_name = "POLICY")]
     policy: Option<String>,
 
-    /// Words that pages should be about: such pages, those whose links say so and those near them are visited first, and kept
+    /// Words that pages should be about: such pages, those whose links say so and those near them are visited
+    /// first, and kept
     #[arg(long, value_name = "WORDS")]
     topic: Option<String>,
 
@@ -90,7 +93,7 @@ pub(super) struct SavedOptions {
 }
 
 impl SavedOptions {
-    /// What the crawl in a directory was told before; nothing if it was told nothing, or is none yet.
+    /// Reads the saved options of a directory. Empty if none were given or it holds no crawl yet.
     pub(super) fn before(directory: &Path) -> Result<Self> {
         let path = directory.join(FILE);
         let found = match fs::read(&path) {
@@ -106,7 +109,7 @@ impl SavedOptions {
             .with_context(|| format!("{} is no text: `freshet fsck --repair` writes it anew", path.display()))
     }
 
-    /// What the file says that keeps it; none if nothing was told.
+    /// The content of the file; `None` if no option was given.
     pub(super) fn text(&self) -> Result<Option<String>> {
         if *self == Self::default() {
             return Ok(None);
@@ -114,7 +117,7 @@ impl SavedOptions {
         Ok(Some(format!("{HEAD}{}", toml::to_string(self).context("the options cannot be kept")?)))
     }
 
-    /// Keeps it beside the crawl, for its reader.
+    /// Writes the file into the crawl's directory.
     pub(super) fn keep(&self, directory: &Path) -> Result<()> {
         let (path, unfinished) = (directory.join(FILE), directory.join("options.toml.unfinished"));
         let Some(text) = self.text()? else { return Ok(()) };
@@ -126,7 +129,7 @@ impl SavedOptions {
             .with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// This, and where it says nothing what was said before.
+    /// These options, with the earlier ones where these say nothing.
     pub(super) fn or(self, before: Self) -> Self {
         let says_policy = self.policy.is_some() || self.objective.is_some();
         let (objective, policy) =
@@ -150,7 +153,7 @@ impl SavedOptions {
         }
     }
 
-    /// What it says and another does not, as options.
+    /// The options that are set here and not in `other`, written as on a command line.
     pub(super) fn beyond(&self, other: &Self) -> Result<String> {
         let [own, others] = [self, other].map(toml::Table::try_from);
         let (own, others) = (own?, others?);
@@ -164,7 +167,7 @@ impl SavedOptions {
         Ok(options.join(" "))
     }
 
-    /// Puts what it says into a configuration.
+    /// Applies the options to a configuration.
     pub(super) fn lay(&self, how: How, config: &mut Config) -> Result<()> {
         how.lay(&self.budget, &mut config.budget);
         how.lay(&self.bytes, &mut config.bytes);
@@ -191,12 +194,12 @@ impl SavedOptions {
     }
 }
 
-/// What comes first, the options or the configuration.
+/// Precedence of options and configuration.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum How {
-    /// The options: they are given now.
+    /// Options override the configuration: they are given now.
     Over,
-    /// The configuration: they were given before.
+    /// Options only fill what the configuration leaves out: they were given before.
     Under,
 }
 
@@ -208,7 +211,8 @@ impl How {
     }
 }
 
-/// The configuration of the crawl in a directory: that of the file named, or of the one beside it, and what it was told before.
+/// The configuration of the crawl in a directory: the named file, or the one in the directory, completed with
+/// the saved options.
 pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config> {
     if directory.exists() && !directory.is_dir() {
         bail!("--dir: {} is a file, and must be the directory of a crawl", directory.display());
@@ -225,7 +229,8 @@ pub(super) fn config_of(directory: &Path, file: Option<&Path>) -> Result<Config>
 }
 
 const HEAD: &str = "\
-# What `freshet crawl` was told last, by the names of its options. It holds until an option or freshet.toml says something else.
+# What `freshet crawl` was told last, by the names of its options. It holds until an option or \
+    freshet.toml says something else.
 ";
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What is shown while a crawl runs: a screen in a terminal, lines elsewhere, JSON for programs.
+//! Shows the status of a running crawl: a screen in a terminal, lines elsewhere, JSON for programs.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use freshet_crawl::status::{Process, Status};
 use super::terminal::{Drawing, can_draw};
 use super::words::{bytes, count, moment, span};
 
-/// How often the screen is drawn.
+/// Interval between redraws of the screen.
 const DRAW_EVERY: Duration = Duration::from_millis(500);
-/// How often a line is written.
+/// Interval between lines.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// Milliseconds after which it is said how old the figures of a crawl that runs are.
+/// Age in milliseconds from which the age of a running crawl's figures is shown.
 const OLD: i64 = 5_000;
-/// Milliseconds of one day.
+/// Milliseconds in a day.
 const DAY: f64 = 86_400_000.0;
 
-/// How a crawl shows itself.
+/// How the status of a crawl is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Show {
     /// A screen in a terminal, lines elsewhere.
     Usual,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
     /// Nothing.
     Quiet,
 }
 
-/// Shows how the crawl stands until it is dropped.
+/// Shows the status until the task is aborted.
 pub(super) async fn watch(crawler: Arc<Crawler>, show: Show) -> io::Result<()> {
     let is_screen = show == Show::Usual && can_draw();
     let every = if is_screen { DRAW_EVERY } else { LINE_EVERY };
@@ -49,12 +49,12 @@ pub(super) async fn watch(crawler: Arc<Crawler>, show: Show) -> io::Result<()> {
     }
 }
 
-/// How the crawl stood when it ended, below all that was shown.
+/// Shows the final status, below everything else.
 pub(super) fn close(status: &Status, show: Show) -> io::Result<()> {
     match show {
         Show::Quiet => Ok(()),
         Show::Json => say(&serde_json::to_string(status)?),
-        // Over what a terminal shows of the key that ended it.
+        // Overwrite what the terminal shows of Ctrl-C.
         Show::Usual if can_draw() => say(&format!("\r\x1b[K{}", line(status))),
         Show::Usual => say(&line(status)),
     }
@@ -66,7 +66,7 @@ fn say(line: &str) -> io::Result<()> {
     output.flush()
 }
 
-/// How a crawl stands, in a line.
+/// The status in one line.
 pub(super) fn line(status: &Status) -> String {
     let freshness = status.freshness.map_or(String::new(), |(value, error)| {
         format!(", fresh {:.1}% ± {:.1}", 100.0 * value, 196.0 * error)
@@ -83,7 +83,7 @@ pub(super) fn line(status: &Status) -> String {
     )
 }
 
-/// How a crawl stands, on a screen.
+/// The status as a screen.
 pub(super) fn screen(status: &Status) -> String {
     let mut lines = vec![format!("Freshet   {} UTC   {}", moment(status.now_ms), process(status))];
     lines.push(format!(
@@ -158,7 +158,7 @@ pub(super) fn screen(status: &Status) -> String {
     lines.join("\n")
 }
 
-/// What the process of a crawl does, and how old the figures are if it did not tell them itself.
+/// The state of the crawl's process. Also the age of the figures, if the process did not report them itself.
 fn process(status: &Status) -> String {
     let process = match status.process {
         Process::Running if status.running => "running",

@@ -1,11 +1,13 @@
-//! A text that is drawn over itself in a terminal: as wide as the terminal is, no higher than it is.
+//! Redraws a text in place in a terminal, fitted to the terminal's width and height.
 //!
-//! Only plain sequences of ECMA-48 are used: up, to the end of the line, to the end of the screen. The cursor is never hidden and no mode
-//! of the terminal is changed, so there is nothing to restore, however the program ends.
+//! Only plain sequences of ECMA-48 are used, such as cursor up, erase to the end of the line and erase to the
+//! end of the screen. The cursor is never hidden and no mode of the terminal is changed, so there is nothing
+//! to restore, however the program ends.
 //!
 //! # Promises
-//! - No line is longer than the terminal is wide: what does not fit is continued below its text, and a word that is too long loses its middle.
-//! - No more lines are drawn than the terminal has: those at the end are left out.
+//! - No line is longer than the terminal is wide. What does not fit is continued below the line's text, and a
+//!   word that is too long loses its middle.
+//! - No more lines are drawn than the terminal has; those at the end are left out.
 //! - Nothing that a server sent moves the cursor: control characters are shown as `�`.
 
 use std::env;
@@ -14,14 +16,14 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use console::Term;
 
-/// Where the text of a line begins, after its label.
+/// Column where the text of a line begins, after its label.
 const INDENT: usize = 10;
-/// Columns below which a terminal is taken to be wider than it says.
+/// Minimum width assumed for a terminal, in columns.
 const COLUMNS_MIN: usize = 20;
-/// Rows below which it is taken to be higher.
+/// Minimum height assumed for a terminal, in rows.
 const ROWS_MIN: usize = 4;
 
-/// Whether the output is a terminal that can be drawn on.
+/// Whether the output is a terminal that can be redrawn.
 pub(super) fn can_draw() -> bool {
     io::stdout().is_terminal() && env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
@@ -31,7 +33,7 @@ pub(super) fn wants_colour() -> bool {
     can_draw() && env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// What is drawn now, so that it can be drawn over.
+/// What is drawn now, so that the next text can replace it.
 #[derive(Debug, Default)]
 pub(super) struct Drawing {
     lines: usize,
@@ -39,7 +41,7 @@ pub(super) struct Drawing {
 }
 
 impl Drawing {
-    /// Draws a text over the last one.
+    /// Draws a text in place of the last one.
     pub(super) fn draw(&mut self, text: &str) -> io::Result<()> {
         let (rows, columns) = Term::stdout().size();
         let drawn = self.redraw(text, (usize::from(rows), usize::from(columns)));
@@ -48,17 +50,17 @@ impl Drawing {
         output.flush()
     }
 
-    /// What to write to draw a text over the last one, in a terminal of so many rows and columns.
+    /// The output that replaces the last text, for a terminal of `size` (rows, columns).
     fn redraw(&mut self, text: &str, size: (usize, usize)) -> String {
         let (rows, columns) = (size.0.max(ROWS_MIN), size.1.max(COLUMNS_MIN));
         let mut output = String::new();
         if self.lines > 0 && self.size != size {
-            // What was drawn may have been broken anew, nobody knows how: the terminal is begun afresh.
+            // A resized terminal may have wrapped the last text in an unknown way: clear the screen.
             output.push_str("\x1b[H\x1b[2J");
         } else if self.lines > 0 {
             write!(output, "\x1b[{}A\r", self.lines).expect("a string takes everything");
         }
-        // The last row stays free for the cursor, and the last column, so that no line breaks by itself.
+        // The last row stays free for the cursor, and the last column so that no line wraps by itself.
         let lines: Vec<String> =
             text.lines().flat_map(|line| fitted(line, columns - 1)).take(rows - 1).collect();
         for line in &lines {
@@ -70,7 +72,7 @@ impl Drawing {
     }
 }
 
-/// A line as lines of at most so many columns: its label, and its words beside and below that.
+/// Breaks a line to a maximum width: its label, then its words beside and below.
 fn fitted(line: &str, columns: usize) -> Vec<String> {
     let line = line.replace(char::is_control, "\u{fffd}");
     if width(&line) <= columns {
@@ -93,7 +95,7 @@ fn fitted(line: &str, columns: usize) -> Vec<String> {
     lines.iter().zip(labels).map(|(text, label)| label + text).collect()
 }
 
-/// A word that loses its middle if it is too long.
+/// Removes the middle of a word that is too long.
 fn shortened(word: &str, columns: usize) -> String {
     let letters: Vec<char> = word.chars().collect();
     if letters.len() <= columns {
@@ -104,7 +106,7 @@ fn shortened(word: &str, columns: usize) -> String {
     letters[..before].iter().chain(['…'].iter()).chain(&letters[letters.len() - after..]).collect()
 }
 
-/// Columns that a text takes. What we draw is written in letters of one column each.
+/// Width of a text in columns. All letters that we draw take one column.
 fn width(text: &str) -> usize {
     text.chars().count()
 }

@@ -1,14 +1,14 @@
-//! Times, amounts and shares as people read them.
+//! Formats times, amounts and shares for people.
 
 use jiff::Timestamp;
 
-/// A moment, in UTC to the second.
+/// Formats a time, in UTC to the second.
 pub(super) fn moment(millis: i64) -> String {
     Timestamp::from_millisecond(millis)
         .map_or_else(|_| millis.to_string(), |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// An amount of bytes.
+/// Formats an amount of bytes.
 pub(super) fn bytes(amount: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let (mut value, mut unit) = (amount as f64, 0);
@@ -19,7 +19,7 @@ pub(super) fn bytes(amount: u64) -> String {
     if unit == 0 { format!("{amount} B") } else { format!("{value:.1} {}", units[unit]) }
 }
 
-/// A span of days, in the unit that fits.
+/// Formats a span of days, in the unit that fits.
 pub(crate) fn span(days: f64) -> String {
     match days {
         days if days >= 2.0 => format!("{days:.1} days"),
@@ -29,7 +29,7 @@ pub(crate) fn span(days: f64) -> String {
     }
 }
 
-/// A count with its thousands apart.
+/// Formats a count with its thousands separated.
 pub(super) fn count(number: u64) -> String {
     crate::plan::quantity::grouped(usize::try_from(number).unwrap_or(usize::MAX))
 }

@@ -1,4 +1,4 @@
-//! `freshet db add`: a text database, named and described.
+//! `freshet db add`: adds a text database.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -32,7 +32,8 @@ pub(crate) struct AddOptions {
     #[arg(long, value_name = "CSS|PATH")]
     results: Option<String>,
 
-    /// Where a page of results says how many documents match: CSS, JSON path, or a regular expression between slashes
+    /// Where a page of results says how many documents match: CSS, JSON path, or a regular expression between
+    /// slashes
     #[arg(long, value_name = "CSS|PATH|/REGEX/")]
     count: Option<String>,
 
@@ -48,7 +49,8 @@ pub(crate) struct AddOptions {
     #[arg(long, value_enum, default_value = "linked")]
     documents: DocumentsChoice,
 
-    /// What sort of database it is: those of one sort share a baseline of survival. The top-level domain if nothing is said
+    /// What sort of database it is: those of one sort share a baseline of survival. The top-level domain if
+    /// nothing is said
     #[arg(long, value_name = "WORD")]
     category: Option<String>,
 
@@ -82,7 +84,8 @@ pub(crate) struct AddOptions {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct PlaceOptions {
-    /// The URL of a search; {query} stands for the words, {page} (or {startIndex}) for the number of the page of results (or of its first)
+    /// The URL of a search; {query} stands for the words, {page} (or {startIndex}) for the number of the page
+    /// of results (or of its first)
     #[arg(long, value_name = "URL")]
     search: Option<String>,
 
@@ -116,8 +119,10 @@ enum DocumentsChoice {
 }
 
 const AFTER_HELP: &str = "Examples:
-  freshet db add medline --search 'https://example.org/search?q={query}&page={page}' --results 'li.result' --count '/of ([0-9,]+)/'
-  freshet db add api --search 'https://example.org/api?q={query}' --results '$.hits[*]' --count '$.total' --text '$.body' --documents shown
+  freshet db add medline --search 'https://example.org/search?q={query}&page={page}' --results 'li.result' \
+      --count '/of ([0-9,]+)/'
+  freshet db add api --search 'https://example.org/api?q={query}' --results '$.hits[*]' --count '$.total' \
+      --text '$.body' --documents shown
   freshet db add docs --site docs.example.org --category org
   freshet db add notes --dir ~/notes --stop-words english --stem english
 Then: freshet db sample NAME";
@@ -180,7 +185,8 @@ fn describe(options: &AddOptions) -> Result<Database> {
 
 fn interface(options: &AddOptions, search: String) -> Result<Interface> {
     let results = options.results.clone().context(
-        "--results is missing: say where the results stand on a page, by CSS such as 'li.result' or a JSON path such as '$.hits[*]'",
+        "--results is missing: say where the results stand on a page, by CSS such as 'li.result' or a JSON \
+         path such as '$.hits[*]'",
     )?;
     Ok(Interface {
         search,
@@ -195,7 +201,7 @@ fn interface(options: &AddOptions, search: String) -> Result<Interface> {
     })
 }
 
-/// What an OpenSearch description offers, from a file or from the Web.
+/// What an OpenSearch description offers, read from a file or from the Web.
 fn open_search(options: &AddOptions, description: &str) -> Result<Offer> {
     let bytes = if description.contains("://") {
         let url = freshet_fetch::page::Canonical::default()

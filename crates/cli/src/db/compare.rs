@@ -1,4 +1,4 @@
-//! `freshet db compare`: how far a summary has drifted.
+//! `freshet db compare`: measures how far a summary has drifted.
 
 use std::io::{self, Write as _};
 
@@ -38,7 +38,7 @@ pub(crate) struct CompareOptions {
     home: Home,
 }
 
-/// Compares two versions.
+/// Runs the command.
 pub(crate) fn run(options: &CompareOptions) -> Result<()> {
     let (old, current) = versions(options)?;
     let comparison = old.summary.compare(&current.summary);

@@ -1,4 +1,4 @@
-//! `freshet db fit`: how long summaries last, by the features of their databases.
+//! `freshet db fit`: fits how long summaries last, by the features of their databases.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use crate::plan::quantity::grouped;
 
 /// Fit how long summaries last by size and past change of their databases, and save the model
 ///
-/// Cox's regression stratified by category, with a Weibull baseline for each (the text's section 4, Tables 3 and 4). `freshet db plan` and `run`
-/// use the saved model; without one they use the published coefficients.
+/// Cox's regression stratified by category, with a Weibull baseline for each (the text's section 4, Tables 3
+/// and 4). `freshet db plan` and `run` use the saved model; without one they use the published coefficients.
 #[derive(Args)]
 #[command(after_help = "Examples:\n  freshet db fit\n  freshet db fit --data tables --tau 0.005,0.01,0.02")]
 pub(crate) struct FitOptions {
@@ -39,7 +39,8 @@ pub(crate) struct FitOptions {
 /// How lives are observed.
 #[derive(Args)]
 pub(super) struct Watch {
-    /// Thresholds of divergence, in nats, at which a summary counts as changed; chosen from the data if nothing is said
+    /// Thresholds of divergence, in nats, at which a summary counts as changed; chosen from the data if
+    /// nothing is said
     #[arg(long, value_name = "NATS", value_parser = parse_numbers)]
     tau: Option<Numbers>,
 
@@ -53,7 +54,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// What was observed.
+    /// The observed lifetimes, with the features of the databases.
     pub(super) fn observe(&self, drifts: &[Drift]) -> Result<(Observation, Vec<Features>, Vec<Life>)> {
         let mut tau = self.tau.as_ref().map(|tau| tau.0.clone());
         if let Some(tau) = &mut tau {

@@ -1,4 +1,4 @@
-//! Where databases are kept, and how moments and numbers are written.
+//! Where text databases are kept, and how times and numbers are formatted.
 
 use std::path::PathBuf;
 
@@ -21,12 +21,12 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// The summary store.
+    /// The summary store of the directory.
     pub(crate) fn store(&self) -> SummaryStore {
         SummaryStore::in_directory(&self.directory)
     }
 
-    /// The names of all databases; an error that says what to do if there is none.
+    /// The names of all databases. Fails if there are none, and says what to do.
     pub(crate) fn names(&self) -> Result<Vec<String>> {
         let names = self.store().names()?;
         if names.is_empty() {
@@ -39,7 +39,7 @@ impl Home {
     }
 }
 
-/// A moment as a user writes it; a day means its end.
+/// Parses a time given by a user. A date means the end of that day.
 pub(crate) fn parse_moment(text: &str) -> Result<Timestamp, String> {
     let iso = match text.len() {
         10 => format!("{text}T23:59:59.999Z"),
@@ -50,12 +50,12 @@ pub(crate) fn parse_moment(text: &str) -> Result<Timestamp, String> {
         .ok_or_else(|| "it is no moment: write 2026-11-16 or 2026-11-16T12:00:00Z".to_owned())
 }
 
-/// A moment as people read it.
+/// Formats a time for people.
 pub(crate) fn moment(time: Timestamp) -> String {
     time.iso().replace('T', " ").chars().take(19).collect()
 }
 
-/// What a database is, in numbers.
+/// Formats the size of a database and the number of its words.
 pub(crate) fn extent(of: Size, words: usize) -> String {
     let words = documents(words as f64);
     match of {
@@ -64,7 +64,7 @@ pub(crate) fn extent(of: Size, words: usize) -> String {
     }
 }
 
-/// A number of documents as people read it.
+/// Formats a number of documents.
 pub(crate) fn documents(number: f64) -> String {
     if number < 10.0 && number.fract() != 0.0 {
         return format!("{number:.1}");
@@ -72,7 +72,7 @@ pub(crate) fn documents(number: f64) -> String {
     crate::plan::quantity::grouped(number.round() as usize)
 }
 
-/// A size in words.
+/// Formats a size, with its uncertainty if it is an estimate.
 pub(crate) fn size(size: Size) -> String {
     match size {
         Size::Counted(counted) => documents(counted),

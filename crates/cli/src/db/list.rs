@@ -1,4 +1,4 @@
-//! `freshet db list`: the databases there are.
+//! `freshet db list`: lists the text databases.
 
 use std::io::{self, Write as _};
 

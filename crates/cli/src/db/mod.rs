@@ -1,11 +1,11 @@
-//! `freshet db`: text databases, their summaries, and which of them to ask.
+//! `freshet db`: text databases, their content summaries, and the choice of which to query.
 //!
 //! In reading order:
-//! - [`home`]: where databases are kept, and how moments and numbers are written;
+//! - [`home`]: where databases are kept, and how times and numbers are formatted;
 //! - [`add`], [`list`]: `freshet db add` and `list`;
 //! - [`sample`]: `freshet db sample`, a new version of a summary;
 //! - [`show`], [`compare`]: `freshet db show` and `compare`;
-//! - [`past`]: the past of databases;
+//! - [`past`]: the past of databases, from versions or from tables;
 //! - [`study`], [`fit`], [`plan`]: `freshet db study`, `fit` and `plan`;
 //! - [`mod@run`]: `freshet db run` and `status`;
 //! - [`select`], [`search`]: `freshet db select` and `search`.
@@ -28,8 +28,8 @@ use clap::{Args, Subcommand};
 
 /// Keep summaries of text databases fresh, and choose which databases to ask
 ///
-/// A text database is a site of the crawl, a directory, WARC files, or anything behind a search form. Its summary says how many documents
-/// it has and in how many each word stands.
+/// A text database is a site of the crawl, a directory, WARC files, or anything behind a search form. Its
+/// summary says how many documents it has and in how many each word stands.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct DbOptions {
@@ -38,9 +38,11 @@ pub(crate) struct DbOptions {
 }
 
 const AFTER_HELP: &str = "From nothing to an answer:
-  freshet db add medline --search 'https://example.org/search?q={query}&page={page}' --results 'li.result' --count '/of ([0-9,]+)/'
+  freshet db add medline --search 'https://example.org/search?q={query}&page={page}' --results 'li.result' \
+      --count '/of ([0-9,]+)/'
   freshet db sample medline --contact me@example.org   # asks single words, reads about 300 documents
-  freshet db show medline                              # what it is about, how large it is, what could not be learned
+  freshet db show medline                              # what it is about, how large it is, what could not \
+      be learned
   freshet db add docs --site docs.example.org          # a site of the crawl in the same directory
   freshet db sample docs                               # all its pages are read
   freshet db fit; freshet db plan --every 10w          # how fast summaries rot, and how often to refresh each

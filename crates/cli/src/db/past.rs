@@ -1,4 +1,4 @@
-//! The past of databases: from the versions on the summary store, or from tables of weekly document frequencies.
+//! The past of text databases: versions in the summary store, or tables of weekly document frequencies.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,8 @@ use super::home::Home;
 /// Where the past comes from.
 #[derive(Args)]
 pub(super) struct Past {
-    /// A directory with df.parquet and weeks.parquet instead of the databases: document frequencies week by week
+    /// A directory with df.parquet and weeks.parquet instead of the databases: document frequencies week by
+    /// week
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
 
@@ -23,7 +24,8 @@ pub(super) struct Past {
     sample: Option<u32>,
 
     /// Samples that are averaged
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 5, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100))]
     samples: u32,
 
     /// Seed of the samples
@@ -37,7 +39,7 @@ impl Past {
         self.data.is_some()
     }
 
-    /// In words, what it is.
+    /// Describes where the past comes from.
     pub(super) fn words(&self) -> String {
         match (&self.data, self.sample) {
             (Some(data), Some(sample)) => {
@@ -48,7 +50,7 @@ impl Past {
         }
     }
 
-    /// Old summaries against current ones, up to this age in weeks.
+    /// Compares old summaries with current ones, up to this age in weeks.
     pub(super) fn drifts(&self, home: &Home, age_max: usize) -> Result<Vec<Drift>> {
         let chronicles = self.chronicles(home)?;
         let bar = crate::lab::progress::steps("databases compared with their past", chronicles.len() as u64);
@@ -76,19 +78,19 @@ impl Past {
         }
         if chronicles.is_empty() {
             bail!(
-                "no database has versions a week apart yet: sample them again later, or name tables with --data; a plan by the published \
-                 model needs no past"
+                "no database has versions a week apart yet: sample them again later, or name tables with \
+                 --data; a plan by the published model needs no past"
             );
         }
         Ok(chronicles)
     }
 }
 
-/// Numbers above zero, as a user writes them: with commas between.
+/// Positive numbers, given by a user as a comma-separated list.
 #[derive(Clone, Debug)]
 pub(super) struct Numbers(pub(super) Vec<f64>);
 
-/// Reads numbers.
+/// Parses a comma-separated list of positive numbers.
 pub(super) fn parse_numbers(text: &str) -> Result<Numbers, String> {
     let number =
         |part: &str| part.trim().parse::<f64>().ok().filter(|number| 0.0 < *number && number.is_finite());

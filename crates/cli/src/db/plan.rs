@@ -1,4 +1,4 @@
-//! `freshet db plan`: how often each summary is worth a refresh.
+//! `freshet db plan`: plans how often to refresh each summary.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -24,8 +24,8 @@ use crate::span::parse_days;
 
 /// Plan how often to refresh each summary, on a budget or for a share of refreshes that find a change
 ///
-/// The update intervals that keep most summaries up to date (the text's Problem 1), by the model of `freshet db fit` or, without one, by the
-/// published coefficients. Refreshing all alike stands beside it.
+/// The update intervals that keep most summaries up to date (the text's Problem 1), by the model of `freshet
+/// db fit` or, without one, by the published coefficients. Refreshing all alike stands beside it.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct PlanOptions {
@@ -38,7 +38,8 @@ pub(crate) struct PlanOptions {
     #[command(flatten)]
     watch: Watch,
 
-    /// With --data: hold plans for these mean intervals against what happened, each database by a model made without it
+    /// With --data: hold plans for these mean intervals against what happened, each database by a model made
+    /// without it
     #[arg(long, value_name = "WEEKS", value_parser = parse_numbers, requires = "data")]
     evaluate: Option<Numbers>,
 
@@ -61,7 +62,8 @@ pub(super) struct Effort {
     #[arg(long, value_name = "SHARE", conflicts_with_all = ["every", "budget"])]
     precision: Option<f64>,
 
-    /// The divergence, in nats, at which a summary counts as changed; the middle one of the model if nothing is said
+    /// The divergence, in nats, at which a summary counts as changed; the middle one of the model if nothing
+    /// is said
     #[arg(long, value_name = "NATS")]
     threshold: Option<f64>,
 
@@ -75,10 +77,11 @@ const AFTER_HELP: &str = "Examples:
   freshet db plan --budget 200/week --threshold 0.25
   freshet db plan --precision 0.5
   freshet db plan --data tables --evaluate 2,5,10,20,30,40,50
-Plans held against the past: naive refreshes all alike, hindsight knows how each database will change, the others are made by a model of that
+Plans held against the past: naive refreshes all alike, hindsight knows how each database will change, the \
+    others are made by a model of that
 set of features that has not seen the database.";
 
-/// A plan for the databases of a summary store.
+/// A refresh plan for the databases of a summary store, with the uniform plan to compare with.
 pub(super) struct Planned {
     pub(super) names: Vec<String>,
     pub(super) predictions: Vec<Prediction>,
@@ -90,14 +93,15 @@ pub(super) struct Planned {
     pub(super) origin: String,
 }
 
-/// Makes a plan, or holds plans against the past.
+/// Makes a plan, or evaluates plans against the past.
 pub(crate) fn run(options: &PlanOptions) -> Result<()> {
     if let Some(weeks) = &options.evaluate {
         return hold_against_past(options, &weeks.0);
     }
     if options.past.is_of_tables() {
         bail!(
-            "with --data plans are held against the past: say for which mean intervals with --evaluate 2,5,10,20,50"
+            "with --data plans are held against the past: say for which mean intervals with --evaluate \
+             2,5,10,20,50"
         );
     }
     let planned = plan(&options.home, &options.effort)?;
@@ -228,9 +232,9 @@ fn model(home: &Home, effort: &Effort) -> Result<Model> {
     }
 }
 
-/// Plans by each set of features and all alike, held against what happened.
+/// Evaluates plans by each set of features, and the uniform plan, against what happened.
 fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
-    // Summaries may grow as old as the data let them.
+    // Summaries may be as old as the data allow.
     let drifts = options.past.drifts(&options.home, usize::MAX)?;
     let (observation, features, lives) = options.watch.observe(&drifts)?;
     let threshold =
@@ -248,7 +252,8 @@ fn hold_against_past(options: &PlanOptions, every: &[f64]) -> Result<()> {
             table.add_row(cells(weeks, name, &outcome, precision));
             lines.push(json!({
                 "every_weeks": weeks, "plan": name, "means": outcome.means, "up_to_date": outcome.up_to_date,
-                "update_precision": outcome.precision, "predicted_precision": precision, "refreshes_per_week": outcome.refreshes,
+                "update_precision": outcome.precision, "predicted_precision": precision,
+                "refreshes_per_week": outcome.refreshes,
             }));
         }
     }

@@ -1,4 +1,4 @@
-//! `freshet db run` and `freshet db status`: summaries refreshed by plan, steadily.
+//! `freshet db run` and `freshet db status`: refreshes summaries by plan, steadily, and reports on them.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -31,14 +31,15 @@ use crate::span::parse_days;
 
 /// Refresh summaries by plan, steadily, until stopped
 ///
-/// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db plan` gives it. What is due
-/// follows from what is on the summary store: Ctrl-C stops, and the same command goes on. Requests take a share of the budget in freshet.toml. While a crawl
-/// runs in the same directory, each request takes one of the crawl's turns at the host and one visit of its budget, so that both together keep to
-/// politeness and budget.
+/// Learns the summary of every database that has none, then refreshes each at the interval that `freshet db
+/// plan` gives it. What is due follows from what is on the summary store: Ctrl-C stops, and the same command
+/// goes on. Requests take a share of the budget in freshet.toml. While a crawl runs in the same directory,
+/// each request takes one of the crawl's turns at the host and one visit of its budget, so that both together
+/// keep to politeness and budget.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\n  freshet db run --budget 50/week --once\n  freshet db run --every 10w --share 0.3"
-)]
+#[command(after_help = "Examples:\n  freshet db run --every 10w --contact me@example.org\
+    \n  freshet db run --budget 50/week --once\
+    \n  freshet db run --every 10w --share 0.3")]
 pub(crate) struct RunOptions {
     #[command(flatten)]
     effort: Effort,
@@ -47,7 +48,8 @@ pub(crate) struct RunOptions {
     #[arg(long)]
     once: bool,
 
-    /// The part of the crawl's budget that requests may take, from 0 to 1; db_share of freshet.toml if nothing is said
+    /// The part of the crawl's budget that requests may take, from 0 to 1; db_share of freshet.toml if
+    /// nothing is said
     #[arg(long, value_name = "PART")]
     share: Option<f64>,
 
@@ -72,10 +74,10 @@ pub(crate) struct StatusOptions {
     home: Home,
 }
 
-/// The longest sleep before the plan is looked at again: databases may have been added.
+/// Maximum sleep before the plan is checked again: databases may have been added.
 const SLEEP_MAX: Duration = Duration::from_secs(60);
 
-/// Refreshes by plan.
+/// Runs the command.
 pub(crate) fn run(options: &RunOptions) -> Result<()> {
     let (web, politeness) = options.manners.settings(&options.home.directory)?;
     let spending = spending(options)?;
@@ -111,11 +113,11 @@ pub(crate) fn run(options: &RunOptions) -> Result<()> {
     })
 }
 
-/// What requests may be paid from.
+/// The request budget: a share of the crawl's.
 fn spending(options: &RunOptions) -> Result<Spending> {
     let directory = &options.home.directory;
     let mut purse = Purse::of(directory)?;
-    // A crawl that runs may have been given another budget than the configuration says.
+    // The budget of a running crawl may differ from the configuration.
     if let Ok(Reply::Answer(Answer::Status(status))) = query_socket::ask(directory, &Question::Status) {
         purse.visits_per_day = status.budget_per_day;
     }
@@ -126,7 +128,7 @@ fn spending(options: &RunOptions) -> Result<Spending> {
     Ok(Spending::of(&options.home.store(), purse.visits_per_day, share, wall_now()))
 }
 
-/// Learns one summary anew; what fails is noted and tried again later.
+/// Refreshes one summary. A failure is recorded and tried again later.
 async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) -> Result<()> {
     let store = home.store();
     let before = store.latest(name)?;
@@ -152,7 +154,12 @@ async fn refresh(home: &Home, name: &str, visitor: &Visitor, stop: &AtomicBool) 
                 writeln!(
                     output,
                     "{}",
-                    json!({"name": name, "time_ms": version.facts.time_ms, "documents_read": version.facts.documents_read, "divergence": divergence})
+                    json!({
+                        "name": name,
+                        "time_ms": version.facts.time_ms,
+                        "documents_read": version.facts.documents_read,
+                        "divergence": divergence
+                    })
                 )?;
             } else {
                 let drifted = divergence.map_or("first summary".to_owned(), |divergence| {
@@ -193,7 +200,8 @@ async fn learn(
             let (per_day, percent) = (documents(per_day), 100.0 * share);
             writeln!(
                 io::stdout(),
-                "{} {name}: is asked, with at most {per_day} requests a day ({percent:.0}% of the crawl's budget; --share alters it)",
+                "{} {name}: is asked, with at most {per_day} requests a day ({percent:.0}% of the crawl's \
+                 budget; --share alters it)",
                 moment(wall_now())
             )?;
         }
@@ -203,7 +211,7 @@ async fn learn(
     Ok(complete_summary(&database, &home.directory, now, None)?)
 }
 
-/// How each database stands; those without a summary are not yet in the plan.
+/// The refresh status of each database. Those without a summary are not yet in the plan.
 fn standings(home: &Home, effort: &Effort) -> Result<Vec<Standing>> {
     let store = home.store();
     let names = home.names()?;
@@ -224,7 +232,7 @@ fn interval_of(planned: &Planned, name: &str) -> Option<f64> {
     Some(planned.plan.intervals[place])
 }
 
-/// Says how the summaries stand.
+/// Prints the status of the summaries.
 pub(crate) fn status(options: &StatusOptions) -> Result<()> {
     let store = options.home.store();
     let now = wall_now();
@@ -247,9 +255,11 @@ pub(crate) fn status(options: &StatusOptions) -> Result<()> {
         let known = store.latest(&name)?.map(|version| version.facts.size);
         let failure = standing.failures.last().map(|attempt| attempt.why.clone());
         lines.push(json!({
-            "name": name, "learned_ms": standing.learned.map(Timestamp::millis), "age_weeks": age, "still_right": survival,
+            "name": name, "learned_ms": standing.learned.map(Timestamp::millis), "age_weeks": age,
+            "still_right": survival,
             "interval_weeks": interval.is_finite().then_some(interval),
-            "due_ms": due.map(|due| due.millis().max(now.millis())), "failures": standing.failures.len(), "last_failure": failure,
+            "due_ms": due.map(|due| due.millis().max(now.millis())), "failures": standing.failures.len(),
+            "last_failure": failure,
         }));
         table.add_row([
             name,
@@ -284,7 +294,8 @@ fn spent_in_words(spent: &Spent) -> String {
     let requests = documents(spent.requests as f64);
     match spent.per_day {
         Some(per_day) => format!(
-            "`freshet db run` made {requests} requests today (UTC); it may make {} a day, {:.0}% of the crawl's budget",
+            "`freshet db run` made {requests} requests today (UTC); it may make {} a day, {:.0}% of the \
+             crawl's budget",
             documents(per_day),
             100.0 * spent.share
         ),

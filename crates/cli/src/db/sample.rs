@@ -1,4 +1,4 @@
-//! `freshet db sample`: a new version of a database's summary.
+//! `freshet db sample`: learns a new version of a database's summary.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -25,14 +25,15 @@ use super::home::{Home, parse_moment};
 use super::show::describe;
 use crate::crawl::manners::Manners;
 
-/// Learn the summary of a database: all documents where they can be read, a sample where they can only be searched
+/// Learn the summary of a database: all documents where they can be read, a sample where they can only be
+/// searched
 ///
-/// A sample asks the interface single words and reads the first documents of each answer, about 300 in all, politely and within robots.txt.
-/// Ctrl-C stops it; the same command goes on. While a crawl runs in the same directory, it lends its turns at hosts, and its site can be read.
+/// A sample asks the interface single words and reads the first documents of each answer, about 300 in all,
+/// politely and within robots.txt. Ctrl-C stops it; the same command goes on. While a crawl runs in the same
+/// directory, it lends its turns at hosts, and its site can be read.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  freshet db sample medline --contact me@example.org\n  freshet db sample medline --average 3   # three samples, averaged: more words, a steadier size"
-)]
+#[command(after_help = "Examples:\n  freshet db sample medline --contact me@example.org\
+        \n  freshet db sample medline --average 3   # three samples, averaged: more words, a steadier size")]
 pub(crate) struct SampleOptions {
     /// The database
     name: String,
@@ -41,12 +42,14 @@ pub(crate) struct SampleOptions {
     #[arg(long, value_name = "TIME", value_parser = parse_moment)]
     at: Option<Timestamp>,
 
-    /// Of a site of the crawl: also as it was a week ago, two weeks ago, and so on, as far back as the crawl remembers; `fit` learns from it
+    /// Of a site of the crawl: also as it was a week ago, two weeks ago, and so on, as far back as the crawl
+    /// remembers; `fit` learns from it
     #[arg(long, conflicts_with = "at")]
     weekly: bool,
 
     /// Of a search interface: take this many samples and average them
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    #[arg(long, default_value_t = 1, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=100))]
     average: u32,
 
     /// Of a search interface: words to begin with, that it is likely to have
@@ -60,7 +63,7 @@ pub(crate) struct SampleOptions {
     home: Home,
 }
 
-/// Learns a summary and keeps it.
+/// Runs the command.
 pub(crate) fn run(options: &SampleOptions) -> Result<()> {
     let store = options.home.store();
     let mut database = store.database(&options.name)?;
@@ -108,7 +111,8 @@ fn learn(options: &SampleOptions, store: &SummaryStore, database: &Database) -> 
     })
 }
 
-/// The time by which a database goes: of a site that of its crawl, whose clock may run faster than the wall's.
+/// The current time of a database. For a site it is the time of its crawl, whose clock may be faster than the
+/// wall clock.
 pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
     if matches!(database.place, Place::Site { .. })
         && let Ok(Reply::Answer(Answer::Status(status))) = query_socket::ask(directory, &Question::Status)
@@ -118,10 +122,11 @@ pub(super) fn now_of(database: &Database, directory: &Path) -> Timestamp {
     wall_now()
 }
 
-/// Weeks that are looked back at most: ten years.
+/// Maximum number of weeks to look back: ten years.
 const WEEKS_MAX: i64 = 520;
 
-/// Keeps versions of a site as it was each week before, those that are missing. Returns how many there are now.
+/// Adds the missing weekly versions of a site, as it was in each earlier week. Returns how many weeks are
+/// there now.
 fn learn_past(options: &SampleOptions, store: &SummaryStore, database: &Database) -> Result<usize> {
     let directory = &options.home.directory;
     let now = now_of(database, directory);
@@ -140,7 +145,7 @@ fn learn_past(options: &SampleOptions, store: &SummaryStore, database: &Database
     Ok(WEEKS_MAX as usize)
 }
 
-/// Takes one sample or the mean of several; none if it was stopped.
+/// Takes one sample, or the mean of several. `None` if it was stopped.
 pub(super) async fn sample(
     database: &Database,
     visitor: &Visitor,
@@ -168,7 +173,7 @@ pub(super) async fn sample(
         let progress = |read: u32, _: u32| bar.set_position(before + u64::from(read));
         let is_stopped = || stop.load(Ordering::Relaxed);
         let taken = take_sample(interface, &rules, database.wording, visitor, &journal, progress, is_stopped);
-        // Every fact is in the journal before the next question: a sample may be dropped while it waits.
+        // Every fact is in the journal before the next query, so a sample may be dropped while it waits.
         let version = tokio::select! {
             version = taken => version?,
             () = stopped(stop) => None,
@@ -183,7 +188,8 @@ pub(super) async fn sample(
     Ok(Version::mean(&versions))
 }
 
-/// Why a version says nothing, if it says nothing: no document could be read. It is not worth keeping, and would hide an older one.
+/// The reason if a version holds nothing because no document could be read. Such a version is not stored: it
+/// would hide an older one.
 pub(super) fn nothing_learned(version: &Version) -> Option<String> {
     if version.facts.documents_read > 0 {
         return None;
@@ -214,7 +220,7 @@ pub(super) fn nothing_learned(version: &Version) -> Option<String> {
     })
 }
 
-/// Where a sample under way of a database is kept.
+/// The journal of a database's unfinished sample.
 pub(super) fn journal(store: &SummaryStore, name: &str) -> Result<Journal> {
     let place = store.place(name)?;
     Ok(Journal::at(Path::join(&place, "sampling.jsonl")))

@@ -1,4 +1,4 @@
-//! `freshet db search`: a query sent to the databases that are most likely to answer it.
+//! `freshet db search`: sends a query to the databases that are most likely to answer it.
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -39,10 +39,10 @@ pub(crate) struct SearchOptions {
     home: Home,
 }
 
-/// Characters of a result's text that are shown.
+/// Maximum length of a result's text shown, in characters.
 const TEXT_SHOWN: usize = 160;
 
-/// Searches.
+/// Runs the command.
 pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     let store = options.home.store();
     let choices = ranked(&options.home, &options.query, &options.ranking.all())?;
@@ -81,7 +81,15 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     if options.home.json {
         let lines: Vec<_> = hits
             .iter()
-            .map(|hit| json!({"url": hit.found.url.as_ref().map(PageUrl::as_str), "title": hit.found.title, "text": hit.found.text, "databases": hit.databases, "score": hit.score}))
+            .map(|hit| {
+                json!({
+                    "url": hit.found.url.as_ref().map(PageUrl::as_str),
+                    "title": hit.found.title,
+                    "text": hit.found.text,
+                    "databases": hit.databases,
+                    "score": hit.score
+                })
+            })
             .collect();
         let troubles: serde_json::Map<_, _> =
             troubles.into_iter().map(|(name, why)| (name, json!(why))).collect();
@@ -108,7 +116,7 @@ pub(crate) fn run(options: &SearchOptions) -> Result<()> {
     Ok(())
 }
 
-/// The first page of results of one database, or why there is none.
+/// The first page of results from one database, or why there is none.
 async fn ask(visitor: &Visitor, interface: &Interface, query: &str) -> Result<Vec<Found>, String> {
     let url = interface.url(query, 1, 10).ok_or("the query cannot stand in a URL")?;
     if visitor.needs_contact(url.host()) {

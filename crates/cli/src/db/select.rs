@@ -1,4 +1,4 @@
-//! `freshet db select`: which databases to ask.
+//! `freshet db select`: ranks the databases for a query.
 
 use std::io::{self, Write as _};
 
@@ -37,7 +37,7 @@ pub(super) struct Ranking {
 }
 
 impl Ranking {
-    /// The same, of as many databases as there are.
+    /// The same ranking without a limit on the number of databases.
     pub(super) fn all(&self) -> Self {
         Self { algorithm: self.algorithm, top: usize::MAX }
     }
@@ -53,14 +53,20 @@ enum AlgorithmChoice {
     Kl,
 }
 
-/// Ranks the databases.
+/// Runs the command.
 pub(crate) fn run(options: &SelectOptions) -> Result<()> {
     let choices = ranked(&options.home, &options.query, &options.ranking)?;
     let mut output = io::stdout().lock();
     if options.home.json {
         let lines: Vec<_> = choices
             .iter()
-            .map(|choice| json!({"name": choice.name, "score": choice.score, "words": choice.words.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()}))
+            .map(|choice| {
+                json!({
+                    "name": choice.name,
+                    "score": choice.score,
+                    "words": choice.words.iter().cloned().collect::<std::collections::BTreeMap<_, _>>()
+                })
+            })
             .collect();
         writeln!(output, "{}", serde_json::to_string(&lines)?)?;
         return Ok(());
@@ -81,7 +87,7 @@ pub(crate) fn run(options: &SelectOptions) -> Result<()> {
     Ok(())
 }
 
-/// The databases that have words of a query, the best first.
+/// The databases that hold words of the query, the best first.
 pub(super) fn ranked(home: &Home, query: &str, ranking: &Ranking) -> Result<Vec<Choice>> {
     let mut catalogue = Catalogue::of(&home.store())?;
     if catalogue.is_empty() {

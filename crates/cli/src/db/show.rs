@@ -1,4 +1,4 @@
-//! `freshet db show`: a summary, and how it was learned.
+//! `freshet db show`: shows a summary, and how it was learned.
 
 use std::io::{self, Write as _};
 
@@ -30,7 +30,7 @@ pub(crate) struct ShowOptions {
     home: Home,
 }
 
-/// Shows a summary.
+/// Runs the command.
 pub(crate) fn run(options: &ShowOptions) -> Result<()> {
     let store = options.home.store();
     store.database(&options.name)?;
@@ -76,7 +76,8 @@ pub(super) fn describe(home: &Home, name: &str, version: &Version, words: usize)
     if let Some(sampling) = &facts.sampling {
         writeln!(
             output,
-            "{} queries ({} without results, {} failed), {} requests, {} documents not readable; ended because {}",
+            "{} queries ({} without results, {} failed), {} requests, {} documents not readable; ended \
+             because {}",
             sampling.queries,
             sampling.queries_without_results,
             sampling.queries_failed,

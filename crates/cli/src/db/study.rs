@@ -1,4 +1,4 @@
-//! `freshet db study`: how good summaries of a certain age are.
+//! `freshet db study`: measures how summaries age.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -17,17 +17,19 @@ use super::past::{Numbers, Past, parse_numbers};
 
 /// Study how summaries age: recall, precision and divergence of old summaries, with 95% intervals
 ///
-/// The study of the text's section 3 (Figures 1 to 8), on the versions of your databases or on tables. Intervals are over databases.
+/// The study of the text's section 3 (Figures 1 to 8), on the versions of your databases or on tables.
+/// Intervals are over databases.
 #[derive(Args)]
-#[command(
-    after_help = "Examples:\n  freshet db study\n  freshet db study --data tables --ages 1,10,25,50 --out figures\n  freshet db study --data tables --sample 300"
-)]
+#[command(after_help = "Examples:\n  freshet db study\
+        \n  freshet db study --data tables --ages 1,10,25,50 --out figures\
+        \n  freshet db study --data tables --sample 300")]
 pub(crate) struct StudyOptions {
     #[command(flatten)]
     past: Past,
 
     /// Ages in weeks
-    #[arg(long, default_value = "1,2,5,10,15,20,25,30,35,40,45,50", value_name = "WEEKS", value_parser = parse_numbers)]
+    #[arg(long, default_value = "1,2,5,10,15,20,25,30,35,40,45,50", value_name = "WEEKS",
+        value_parser = parse_numbers)]
     ages: Numbers,
 
     /// Write SVG figures to this directory
@@ -38,7 +40,7 @@ pub(crate) struct StudyOptions {
     home: Home,
 }
 
-/// Studies the past.
+/// Runs the command.
 pub(crate) fn run(options: &StudyOptions) -> Result<()> {
     let ages: Vec<usize> = options.ages.0.iter().map(|age| age.round() as usize).collect();
     let drifts = options.past.drifts(&options.home, ages.iter().copied().max().unwrap_or(1))?;
@@ -79,7 +81,7 @@ pub(crate) fn run(options: &StudyOptions) -> Result<()> {
     Ok(())
 }
 
-/// Two figures: recall and precision, and divergence, by age.
+/// Draws two figures by age: recall and precision, and divergence.
 fn draw(aged: &[Aged], directory: &Path) -> Result<()> {
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let oldest = aged.iter().map(|aged| aged.age).max().unwrap_or(1) as f64;

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-/// The value of a call, or what is wrong with it.
+/// The value of a call, or a message that says what is wrong with it.
 pub(super) type Answer = Result<Value, String>;
 
-/// A number: infinity is the string `"inf"` (JSON has none), and what is not defined is `null`.
+/// A number as JSON: infinity is the string `"inf"` (JSON has none), and an undefined value is `null`.
 pub(super) fn number(value: f64) -> Value {
     if value == f64::INFINITY {
         Value::from("inf")

@@ -1,7 +1,7 @@
-//! The arguments of a call: taken by name, checked by type, and named when they are wrong.
+//! The arguments of a call: read by name, checked by type, and named in error messages.
 //!
-//! An argument is read as a type that holds the property its formula needs ([`NonNegative`], [`Positive`], [`Count`]), so
-//! that no formula sees what it is not made for. What relates two arguments is checked where they are used.
+//! An argument is read as a type that guarantees what its formula needs ([`NonNegative`], [`Positive`],
+//! [`Count`]), so no formula sees invalid input. Conditions on two arguments are checked where they are used.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl<'a> Arguments<'a> {
         Self { by_name }
     }
 
-    /// An argument that must be given.
+    /// A required argument.
     pub(super) fn get<T: Argument>(&self, name: &str) -> Result<T, String> {
         self.optional(name)?.ok_or_else(|| format!("argument `{name}` is missing"))
     }
@@ -28,7 +28,7 @@ impl<'a> Arguments<'a> {
         Ok(self.optional(name)?.unwrap_or(default))
     }
 
-    /// An argument that may be left out or `null`.
+    /// An argument that may be missing or `null`.
     pub(super) fn optional<T: Argument>(&self, name: &str) -> Result<Option<T>, String> {
         match self.by_name.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -36,7 +36,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// One of several words, or the default word when there is one.
+    /// One of several words. Without a default word the argument is required.
     pub(super) fn choice<T: Copy>(
         &self,
         name: &str,
@@ -51,7 +51,7 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// The elements of a list of objects, each as arguments of its own.
+    /// The elements of a list of objects, each with its own arguments.
     pub(super) fn objects<T>(
         &self,
         name: &str,
@@ -72,11 +72,11 @@ impl<'a> Arguments<'a> {
 
 /// A type that an argument can be read as.
 pub(super) trait Argument: Sized {
-    /// Reads the value, or says what is wrong with it.
+    /// Parses the value, or says what is wrong with it.
     fn read(value: &Value) -> Result<Self, String>;
 }
 
-/// Any finite number.
+/// A finite number.
 impl Argument for f64 {
     fn read(value: &Value) -> Result<Self, String> {
         value.as_f64().filter(|number| number.is_finite()).ok_or_else(|| expected("a number", value))
@@ -106,7 +106,7 @@ impl Argument for Positive {
     }
 }
 
-/// A whole number of at least zero, exact as a double.
+/// A whole number of at least zero that a double represents exactly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Count(pub(super) u64);
 
@@ -134,7 +134,7 @@ impl Argument for String {
     }
 }
 
-/// What names a page: a string or a number, as it stands in JSON, so that `"1"` and `1` are two names.
+/// The name of a page: a string or a number as it stands in JSON, so `"1"` and `1` are two names.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub(super) struct Id(String);
 
@@ -155,7 +155,7 @@ impl<T: Argument> Argument for Vec<T> {
     }
 }
 
-/// A pair, written as a list of two.
+/// A pair, given as a list of two.
 impl<A: Argument, B: Argument> Argument for (A, B) {
     fn read(value: &Value) -> Result<Self, String> {
         match value.as_array().map(Vec::as_slice) {
@@ -177,7 +177,7 @@ impl<T: Argument> Argument for BTreeMap<String, T> {
     }
 }
 
-/// Says what was expected and what kind of value came instead.
+/// Says what was expected and which kind of value was given.
 fn expected(what: &str, value: &Value) -> String {
     let kind = match value {
         Value::Null => "null",

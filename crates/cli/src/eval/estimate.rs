@@ -127,24 +127,25 @@ fn bayes_accuracy(args: &Arguments<'_>) -> Answer {
     let interval = Days::new(args.get::<NonNegative>("interval")?.0);
     let Count(visits) = args.get("n")?;
     let change_rate = ChangesPerDay::new(args.get::<NonNegative>("lambda")?.0);
-    // Numbers of changes that are not next to impossible lie within forty standard deviations.
+    // Numbers of changes outside forty standard deviations are next to impossible.
     let outcomes = (visits as f64).min(40.0 * (visits as f64).sqrt()) + 1.0;
     if visits > BAYES_VISITS_MAX || outcomes * classes.count() as f64 > BAYES_OUTCOMES_MAX {
         return Err(format!(
-            "argument `n`: {visits} is too large for {} classes; at most {BAYES_VISITS_MAX}, less with many classes",
+            "argument `n`: {visits} is too large for {} classes; at most {BAYES_VISITS_MAX}, less with many \
+             classes",
             classes.count()
         ));
     }
     Ok(numbers(class_probabilities(&classes, interval, visits, change_rate)))
 }
 
-/// The most visits of [`bayes_accuracy`]: its probabilities are exact up to here.
+/// Maximum number of visits of [`bayes_accuracy`]: its probabilities are exact up to here.
 const BAYES_VISITS_MAX: u64 = 1_000_000_000;
 
-/// The most numbers of changes, times classes, that [`bayes_accuracy`] weighs: about a second of work.
+/// Maximum number of outcomes times classes in [`bayes_accuracy`]: about a second of work.
 const BAYES_OUTCOMES_MAX: f64 = 1e8;
 
-/// Counts of even visits and their interval.
+/// The counts of visits at even intervals, and the interval.
 fn even_visits(args: &Arguments<'_>) -> Result<(EvenVisits, Days), String> {
     let (Count(changes), Count(accesses)) = (args.get("changes")?, args.get("accesses")?);
     if accesses == 0 {
@@ -156,7 +157,7 @@ fn even_visits(args: &Arguments<'_>) -> Result<(EvenVisits, Days), String> {
     Ok((EvenVisits::new(accesses, changes), Days::new(args.get::<Positive>("interval")?.0)))
 }
 
-/// The number `n` of visits, at least one.
+/// The number `n` of visits: at least one and at most `max`.
 fn visits_up_to(args: &Arguments<'_>, max: u64) -> Result<u64, String> {
     match args.get("n")? {
         Count(0) => Err("argument `n`: 0 is not above zero".to_owned()),
@@ -262,7 +263,7 @@ mod tests {
         );
     }
 
-    /// Anything that JSON can hold, near to what the functions ask for.
+    /// Any JSON value, often close to what the functions expect.
     fn hostile() -> impl Strategy<Value = Value> {
         let atom = prop_oneof![
             Just(json!(null)),
@@ -293,7 +294,8 @@ mod tests {
         #[test]
         fn whatever_comes_in_an_answer_or_an_error_comes_out(values in prop::collection::vec(hostile(), 14)) {
             const NAMES: [&str; 14] = [
-                "changes", "accesses", "interval", "intervals", "changed", "observations", "corrected", "estimator", "n",
+                "changes", "accesses", "interval", "intervals", "changed", "observations", "corrected",
+                "estimator", "n",
                 "r", "rates", "priors", "lambda", "more",
             ];
             let args: Map<String, Value> = NAMES.iter().map(|name| (*name).to_owned()).zip(values).collect();
@@ -306,14 +308,18 @@ mod tests {
 
         #[test]
         fn any_numbers_have_an_answer(
-            exponents in prop::collection::vec(-320.0..308.0f64, 4), flags in prop::collection::vec(any::<bool>(), 4),
+            exponents in prop::collection::vec(-320.0..308.0f64, 4),
+            flags in prop::collection::vec(any::<bool>(), 4),
             n in 1u64..200, x in 0u64..200,
         ) {
-            let numbers: Vec<_> = exponents.iter().map(|exponent| 10f64.powf(*exponent).max(5e-324)).collect();
+            let numbers: Vec<_> =
+                exponents.iter().map(|exponent| 10f64.powf(*exponent).max(5e-324)).collect();
             let visits: Vec<_> = numbers
                 .iter()
                 .zip(&flags)
-                .map(|(t, c)| json!({"interval": t, "changed": c, "since_change": if *c { t / 2.0 } else { *t }}))
+                .map(|(t, c)| json!({
+                    "interval": t, "changed": c, "since_change": if *c { t / 2.0 } else { *t }
+                }))
                 .collect();
             for (name, args) in [
                 ("estimate_naive", json!({"changes": x.min(n), "accesses": n, "interval": numbers[0]})),
@@ -327,7 +333,10 @@ mod tests {
                 ("bayes_update", json!({"rates": numbers, "priors": numbers, "observations": visits})),
                 (
                     "bayes_accuracy",
-                    json!({"rates": numbers, "priors": [1, 0, 2, 1], "interval": numbers[1], "n": n, "lambda": numbers[2]}),
+                    json!({
+                        "rates": numbers, "priors": [1, 0, 2, 1], "interval": numbers[1], "n": n,
+                        "lambda": numbers[2]
+                    }),
                 ),
             ] {
                 let answer = evaluate(name, &args);

@@ -98,7 +98,7 @@ fn crawl_mode_freshness(arguments: &Arguments<'_>) -> Answer {
             return Err(format!("argument `duration`: {duration} is longer than the period of {period}"));
         }
         (true, Some(duration), _) => CrawlMode::Batch { duration: Days::new(duration) },
-        // In place, the length of the crawl does not matter.
+        // When pages are updated in place, the length of the crawl does not matter.
         (true, None, UpdateMode::InPlace) => CrawlMode::Batch { duration: Days::ZERO },
         (true, None, UpdateMode::Shadowing) => {
             return Err("argument `duration` is missing: a batch crawl that is shadowed needs it".to_owned());
@@ -200,7 +200,7 @@ mod tests {
         check_error("crawl_mode_freshness", never, "period");
     }
 
-    /// Numbers of every magnitude, and now and then something that is none.
+    /// Numbers of every magnitude, and sometimes a value that is not a number.
     fn hostile_number() -> impl Strategy<Value = Value> {
         let extremes =
             [0.0, -0.0, 5e-324, 1e-308, 1e-8, 0.5, 1.0, 1.5, 9.0, 1e9, 9_007_199_254_740_992.0, 1e308];
@@ -208,7 +208,9 @@ mod tests {
             8 => prop::sample::select(extremes.to_vec()).prop_map(Value::from),
             4 => (-320.0..308.0f64).prop_map(|exponent| Value::from(10f64.powf(exponent))),
             2 => (0..100u32).prop_map(Value::from),
-            1 => prop::sample::select(vec![json!(-1), json!("1"), json!([]), json!(null), json!(true), json!({})]),
+            1 => prop::sample::select(
+                vec![json!(-1), json!("1"), json!([]), json!(null), json!(true), json!({})]
+            ),
         ]
     }
 
@@ -242,7 +244,7 @@ mod tests {
         )
     }
 
-    /// Whether a value that should be numbers holds a null, which stands for a NaN here.
+    /// Whether a value that should hold numbers holds a null, which stands for a NaN here.
     fn has_null(value: &Value) -> bool {
         match value {
             Value::Object(members) => members.values().any(has_null),

@@ -1,19 +1,19 @@
-//! One line of input, bounded in length.
+//! Reads one line of input, bounded in length.
 
 use std::io::{self, BufRead, Read as _};
 
-/// Bytes that a line may have. A longer one is read to its end, held nowhere, and answered with an error.
-/// The parsed form of a line takes up to twenty times its size, so this bounds memory near 300 MB.
+/// Maximum length of a line in bytes. A longer line is skipped without being stored, and answered with an
+/// error. The parsed form of a line takes up to twenty times its size, so this bounds memory near 300 MB.
 pub(super) const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// What was read.
+/// Result of reading a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line {
-    /// A whole line stands in the buffer, with its line end if it has one.
+    /// The buffer holds a whole line, with its line end if it has one.
     Whole,
-    /// The line was longer than [`LINE_BYTES_MAX`] and has been passed over.
+    /// The line was longer than [`LINE_BYTES_MAX`] and was skipped.
     TooLong,
-    /// There is no further line.
+    /// End of input.
     End,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn read_line(input: &mut impl BufRead, text: &mut Vec<u8>) -> io::Res
     Ok(Line::TooLong)
 }
 
-/// Passes over the rest of a line.
+/// Skips the rest of a line.
 fn skip_line(input: &mut impl BufRead) -> io::Result<()> {
     loop {
         let buffer = input.fill_buf()?;

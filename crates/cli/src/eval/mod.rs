@@ -1,13 +1,13 @@
-//! `freshet eval`: the formulas of the theory, callable from outside, one JSON object per line.
+//! `freshet eval`: the formulas of the theory as functions, called with one JSON object per line.
 //!
 //! In reading order:
-//! - [`mod@line`]: one line of input, bounded in length;
-//! - [`arguments`]: the arguments of a call, checked and named when wrong;
+//! - [`mod@line`]: reads one line of input, bounded in length;
+//! - [`arguments`]: the arguments of a call, checked, and named when wrong;
 //! - [`answer`]: numbers as JSON that reads back unchanged;
 //! - one file per family of functions, each a table of [`Function`]s.
 //!
 //! # Promises
-//! - One answer for each line that is not blank, whatever the line holds; a bad line is answered with an error.
+//! - Every line that is not blank gets one answer, whatever it holds; a bad line is answered with an error.
 //! - The same input gives the same output.
 
 mod answer;
@@ -35,14 +35,15 @@ use answer::Answer;
 use arguments::Arguments;
 use line::{LINE_BYTES_MAX, Line, read_line};
 
-/// Evaluate formulas: reads one JSON object per line, {"id": "...", "fn": "...", "args": {...}}, and answers each with
-/// {"id": ..., "value": ...} or {"id": ..., "error": "..."}.
+/// Evaluate formulas: reads one JSON object per line, {"id": "...", "fn": "...", "args": {...}}, and answers
+/// each with {"id": ..., "value": ...} or {"id": ..., "error": "..."}.
 ///
-/// A bad line is answered with an error and the run goes on; the exit status is 0 when all of the input was read.
-/// An infinite value is the string "inf", a value that is not defined is null.
+/// A bad line is answered with an error and the run goes on; the exit status is 0 when all of the input was
+/// read. An infinite value is the string "inf", a value that is not defined is null.
 #[derive(Args)]
 #[command(
-    after_help = "Example:\n  echo '{\"id\":\"1\",\"fn\":\"freshness_age\",\"args\":{\"lambda\":1,\"f\":1}}' | freshet eval"
+    after_help = "Example:\n  echo '{\"id\":\"1\",\"fn\":\"freshness_age\",\"args\":{\"lambda\":1,\"f\":1}}' \
+        | freshet eval"
 )]
 pub(crate) struct EvalOptions {
     /// Print the functions and their arguments (`?` marks an optional one) instead of reading input
@@ -50,17 +51,17 @@ pub(crate) struct EvalOptions {
     list: bool,
 }
 
-/// One callable formula.
+/// A formula that can be called.
 struct Function {
-    /// Its name in a call.
+    /// Name in a call.
     name: &'static str,
-    /// Its arguments, as `--list` shows them; `?` marks one that may be left out.
+    /// Arguments as `--list` shows them; `?` marks an optional one.
     arguments: &'static str,
-    /// What it computes.
+    /// Computes the value.
     evaluate: fn(&Arguments<'_>) -> Answer,
 }
 
-/// Every function, by family, in the order of the texts.
+/// All functions by family, in the order of the papers.
 fn functions() -> impl Iterator<Item = &'static Function> {
     [
         freshness::FUNCTIONS,
@@ -99,7 +100,9 @@ fn evaluate_lines(mut input: impl BufRead, mut output: impl Write) -> io::Result
             Line::Whole => answer_line(&text),
             Line::TooLong => json!({
                 "id": null,
-                "error": format!("the line is longer than {LINE_BYTES_MAX} bytes; split it into smaller calls"),
+                "error": format!(
+                    "the line is longer than {LINE_BYTES_MAX} bytes; split it into smaller calls"
+                ),
             }),
         };
         serde_json::to_writer(&mut output, &answer)?;
@@ -107,7 +110,8 @@ fn evaluate_lines(mut input: impl BufRead, mut output: impl Write) -> io::Result
     }
 }
 
-/// A call as it stands on a line. The arguments are read only after the id is known, so that an error can name it.
+/// A call as it stands on a line. The arguments are parsed only after the id is known, so that an error can
+/// name it.
 #[derive(Deserialize)]
 struct Call<'a> {
     #[serde(default)]
@@ -140,7 +144,7 @@ fn evaluate_call(call: &Call<'_>) -> Answer {
     let args = call.args.map_or("{}", RawValue::get);
     let args: Map<String, Value> =
         serde_json::from_str(args).map_err(|error| format!("`args` cannot be read: {error}"))?;
-    // A defect of ours in one formula must not take the answers of the other lines with it.
+    // A defect in one formula must not lose the answers to the other lines.
     catch_unwind(AssertUnwindSafe(|| (function.evaluate)(&Arguments::new(&args))))
         .unwrap_or_else(|_| Err(format!("internal error in {name}: please report this call")))
 }

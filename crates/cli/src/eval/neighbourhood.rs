@@ -51,14 +51,14 @@ fn link_download(arguments: &Arguments<'_>) -> Answer {
     if d.fract() != 0.0 {
         return Err(format!("argument `d`: {d} is no whole number"));
     }
-    // The conversion ends at the largest whole number, which no distance reaches.
+    // The conversion saturates at the largest `i64`, which no distance reaches.
     let pages = links.graph.neighbours(links.seed, Granularity(d as i64));
     Ok(json!(pages.into_iter().map(|page| links.names[page]).collect::<Vec<_>>()))
 }
 
-/// The links among named pages, numbered in the order of their names.
+/// The links between named pages. Pages are numbered in the order of their names.
 struct Links<'a> {
-    /// Each name once, by code point.
+    /// Each name once, in code point order.
     names: Vec<&'a str>,
     graph: LinkGraph,
     seed: usize,
@@ -124,7 +124,8 @@ enum DownloadStrategy {
     PageRank,
 }
 
-/// Reads `history`. Without a cycle the rate is not defined, and no page is sampled before its first cycle.
+/// Reads `history`, which must not be empty: without a cycle the rate is not defined, and no page is sampled
+/// before its first cycle.
 fn history(arguments: &Arguments<'_>) -> Result<Vec<bool>, String> {
     let history: Vec<bool> = arguments.get("history")?;
     if history.is_empty() { Err("argument `history`: no cycles".to_owned()) } else { Ok(history) }
@@ -165,7 +166,11 @@ mod tests {
 
     #[test]
     fn links_join_known_pages() {
-        let args = |edge: &str, seed: &str| json!({"nodes": ["a", "b"], "edges": [["a", edge]], "seed": seed, "d": 1});
+        let args = |edge: &str, seed: &str| {
+            json!({
+                "nodes": ["a", "b"], "edges": [["a", edge]], "seed": seed, "d": 1
+            })
+        };
         for name in ["link_distance", "link_download"] {
             check_error(name, args("c", "a"), "`edges`");
             check_error(name, args("b", "c"), "`seed`");
@@ -249,11 +254,12 @@ mod tests {
         #[test]
         fn no_call_is_too_strange(changes in prop::collection::vec((0usize..10, strange_value()), 0..4)) {
             const NAMES: [&str; 10] = [
-                "nodes", "edges", "seed", "d", "url", "convention", "strategy", "changed", "history", "pagerank",
+                "nodes", "edges", "seed", "d", "url", "convention", "strategy", "changed", "history",
+                "pagerank",
             ];
             let mut args = json!({
-                "nodes": ["a", "b", "http://c"], "edges": [["a", "b"]], "seed": "http://c", "d": 1, "url": "http://d/e",
-                "strategy": "wha", "changed": true, "history": [true], "pagerank": 4,
+                "nodes": ["a", "b", "http://c"], "edges": [["a", "b"]], "seed": "http://c", "d": 1,
+                "url": "http://d/e", "strategy": "wha", "changed": true, "history": [true], "pagerank": 4,
             });
             for (name, value) in changes {
                 args[NAMES[name]] = value;

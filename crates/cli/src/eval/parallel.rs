@@ -18,7 +18,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     evaluate: evaluate_parallel_crawl,
 }];
 
-/// Processes times nodes and edges in cross-over mode, where each process may download every page: a second or two.
+/// Maximum of processes times (nodes + edges) in cross-over mode, where each process may download every page:
+/// a second or two of work.
 const CROSS_OVER_MAX: usize = 10_000_000;
 
 fn evaluate_parallel_crawl(arguments: &Arguments<'_>) -> Answer {
@@ -87,7 +88,7 @@ fn mode(arguments: &Arguments<'_>) -> Result<Mode, String> {
     arguments.choice("mode", &modes, None)
 }
 
-/// The seeds by process; a process is written as its number.
+/// The seeds of each process; a process is written as its number.
 fn process_seeds(
     seeds: BTreeMap<String, Vec<String>>,
 ) -> Result<BTreeMap<ProcessNumber, Vec<String>>, String> {
@@ -116,7 +117,7 @@ impl Argument for ProcessNumber {
     }
 }
 
-/// The names of the pages and the number that each has in the graph.
+/// The names of the pages, and the number of each in the graph.
 struct Nodes {
     names: Vec<String>,
     numbers: HashMap<String, u32>,
@@ -150,10 +151,11 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Two pages of two processes, a → b, with these arguments added or replaced.
+    /// Evaluates two pages of two processes, a → b, with these arguments added or replaced.
     fn evaluate(changes: &Value) -> Answer {
         let mut args = json!({
-            "nodes": ["a", "b"], "edges": [["a", "b"]], "partition": {"a": 10, "b": 9}, "seeds": {"10": ["a"]},
+            "nodes": ["a", "b"], "edges": [["a", "b"]], "partition": {"a": 10, "b": 9},
+            "seeds": {"10": ["a"]},
             "mode": "exchange",
         });
         let args = args.as_object_mut().expect("an object");
@@ -229,8 +231,9 @@ mod tests {
         fn whatever_the_arguments_there_is_an_answer(changes in proptest::collection::btree_map(
             prop::sample::select(vec!["nodes", "edges", "partition", "seeds", "mode", "batch", "replicated"]),
             prop::sample::select(vec![
-                json!(null), json!(true), json!(-1), json!(1e308), json!(0.5), json!("cross_over"), json!("firewall"),
-                json!([]), json!(["a"]), json!(["b", "a"]), json!([["a", "a"], ["b", "a"]]), json!([1]), json!({}),
+                json!(null), json!(true), json!(-1), json!(1e308), json!(0.5), json!("cross_over"),
+                json!("firewall"), json!([]), json!(["a"]), json!(["b", "a"]),
+                json!([["a", "a"], ["b", "a"]]), json!([1]), json!({}),
                 json!({"a": 1}), json!({"a": -3, "b": 7}), json!({"7": ["a", "b"]}),
                 json!({"-9007199254740993": ["a"]}),
             ]),

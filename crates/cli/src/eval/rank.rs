@@ -37,11 +37,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Pages that a graph may have: a number that fits the memory of any machine, ten times what a line can list.
+/// Maximum number of pages in a graph: fits the memory of any machine, and is ten times what a line can list.
 const PAGES_MAX: u64 = 1_000_000;
 
-/// Pages visited times pages reached when a crawl is ordered by PageRank: 2,000 pages in full, which takes a few
-/// seconds.
+/// Maximum of pages visited times pages reached when a crawl is ordered by PageRank: 2,000 pages in full,
+/// which takes a few seconds.
 const PAGERANK_CRAWL_MAX: usize = 4_000_000;
 
 fn pagerank(arguments: &Arguments<'_>) -> Answer {
@@ -52,7 +52,8 @@ fn pagerank(arguments: &Arguments<'_>) -> Answer {
     let rules = [("all", Dangling::LinksToAll), ("drop", Dangling::Drop)];
     let dangling = arguments.choice("dangling", &rules, Some("all"))?;
     let ranks = exact(&graph, damping, dangling).ok_or(
-        "the iteration did not converge: this many pages cannot be solved so near to d = 1; use a smaller `d`",
+        "the iteration did not converge: this many pages cannot be solved so near to d = 1; use a \
+         smaller `d`",
     )?;
     Ok(numbers(ranks.into_iter().map(|rank| rank / divisor)))
 }
@@ -73,8 +74,8 @@ fn evaluate_crawl_order(arguments: &Arguments<'_>) -> Answer {
         let reached = crawl_order(&graph, start, Ordering::BreadthFirst, usize::MAX).len();
         if reached.min(limit).saturating_mul(reached) > PAGERANK_CRAWL_MAX {
             return Err(format!(
-                "{reached} pages can be reached, too many to order by pagerank: visited times reached is at most \
-                 {PAGERANK_CRAWL_MAX}; set a smaller `limit`"
+                "{reached} pages can be reached, too many to order by pagerank: visited times reached is at \
+                 most {PAGERANK_CRAWL_MAX}; set a smaller `limit`"
             ));
         }
     }
@@ -102,7 +103,7 @@ fn crawl_quality(arguments: &Arguments<'_>) -> Answer {
     Ok(quality.map_or(Value::Null, number))
 }
 
-/// A measure of how like two vectors are.
+/// A measure of the similarity of two vectors.
 type Similarity = fn(&WordWeights, &WordWeights) -> f64;
 
 fn similarity(arguments: &Arguments<'_>) -> Answer {
@@ -221,7 +222,11 @@ mod tests {
     #[test]
     fn a_crawl_by_pagerank_is_bounded() {
         let edges: Vec<_> = (1..3_000).map(|page| [0, page]).collect();
-        let call = |limit: Value| json!({"n": 3_000, "edges": edges, "start": 0, "metric": "pagerank", "limit": limit});
+        let call = |limit: Value| {
+            json!({
+                "n": 3_000, "edges": edges, "start": 0, "metric": "pagerank", "limit": limit
+            })
+        };
         check_error("crawl_order", &call(json!(null)), "`limit`");
         check("crawl_order", &call(json!(3)), json!([0, 1, 2]));
     }
@@ -264,7 +269,7 @@ mod tests {
         check_error("similarity", &json!({"doc": {"a": -1}, "query": {}}), "`doc`");
     }
 
-    /// Numbers and words that fit somewhere, and values that fit nowhere.
+    /// Numbers and words that are valid somewhere, and values that are valid nowhere.
     fn any_value() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             (0..6_u32).prop_map(Value::from),
@@ -293,8 +298,8 @@ mod tests {
             has_graph: bool,
             values in proptest::collection::btree_map(
                 prop::sample::select(vec![
-                    "n", "edges", "d", "convention", "dangling", "start", "metric", "limit", "importance", "visited",
-                    "k", "threshold", "doc", "query", "collection", "kind",
+                    "n", "edges", "d", "convention", "dangling", "start", "metric", "limit", "importance",
+                    "visited", "k", "threshold", "doc", "query", "collection", "kind",
                 ]),
                 any_value(),
                 0..8,

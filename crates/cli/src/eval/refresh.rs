@@ -1,7 +1,7 @@
 //! Allocation of visits, as functions of `freshet eval`.
 //!
-//! What these check beyond the types of the arguments: that lists belong together, that they are not empty where a mean or an
-//! optimum is asked for, and that they are not longer than [`ELEMENTS_MAX`].
+//! Beyond the types of the arguments, these check that lists belong together, that lists are not empty where
+//! a mean or an optimum is asked for, and that they are not longer than [`ELEMENTS_MAX`].
 
 use freshet_theory::freshness::measure::FreshnessAndAge;
 use freshet_theory::freshness::order::Order;
@@ -33,7 +33,8 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "optimal_age", arguments: "lambda[], total, weights?[]", evaluate: optimal_age },
     Function {
         name: "class_allocation",
-        arguments: "fractions[], lambda[], interval, policy=uniform|proportional|optimal_freshness|optimal_age",
+        arguments: "fractions[], lambda[], interval, \
+            policy=uniform|proportional|optimal_freshness|optimal_age",
         evaluate: class_allocation,
     },
     Function { name: "weibull_average", arguments: "lambda, gamma, f", evaluate: weibull_average },
@@ -44,7 +45,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
-/// Longest list that is answered; a longer one would take more than a few seconds.
+/// Maximum length of a list; a longer one would take more than a few seconds.
 const ELEMENTS_MAX: usize = 1_000_000;
 
 fn evaluate_allocation(arguments: &Arguments<'_>) -> Answer {
@@ -71,7 +72,7 @@ fn optimal_age(arguments: &Arguments<'_>) -> Answer {
     Ok(json!({"f": optimum.frequencies, "age": optimum.age}))
 }
 
-/// An allocation and what it achieves, as JSON.
+/// An allocation and its result, as JSON.
 struct Optimum {
     frequencies: Value,
     freshness: Value,
@@ -121,7 +122,7 @@ fn weibull_average(arguments: &Arguments<'_>) -> Answer {
     let scale: NonNegative = arguments.get("lambda")?;
     let shape: Positive = arguments.get("gamma")?;
     let frequency: NonNegative = arguments.get("f")?;
-    // Without changes the summary is up to date for ever, also when it is never updated.
+    // Without changes the summary stays up to date forever, even if it is never updated.
     if scale.0 == 0.0 {
         return Ok(number(1.0));
     }
@@ -174,12 +175,12 @@ fn check_not_too_long(name: &str, length: usize) -> Result<(), String> {
     Err(format!("argument `{name}`: has {length} elements, at most {ELEMENTS_MAX} are answered"))
 }
 
-/// Whether any element counts, so that there is a mean.
+/// Whether any element has weight, so that a mean exists.
 fn counts(elements: usize, weights: Option<&[f64]>) -> bool {
     weights.map_or(elements > 0, |weights| weights.iter().any(|weight| *weight > 0.0))
 }
 
-/// A mean, which is not defined over nothing.
+/// A mean as JSON; `null` over nothing.
 fn if_any(counts: bool, mean: f64) -> Value {
     if counts { number(mean) } else { Value::Null }
 }
@@ -220,7 +221,7 @@ mod tests {
         ]
     }
 
-    /// Replaces the value at a place, counted from the outside in, by another.
+    /// Replaces the value at a position, counted from the outside in.
     fn replace(value: &mut Value, place: &mut usize, other: &Value) {
         if *place == 0 {
             *value = other.clone();

@@ -52,16 +52,18 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "fairness", arguments: "changed [[id]], visited [[id]]", evaluate: evaluate_fairness },
     Function {
         name: "simulate_policy",
-        arguments: "policy=round_robin|proportional|greedy|adaptive|oracle, rho [], pages, budget, sample?=10, \
-                    alpha?=0.9, cycles?=5, seed?=0, method?=conservative|wald|wilson",
+        arguments: "policy=round_robin|proportional|greedy|adaptive|oracle, rho [], pages, budget, \
+            sample?=10, alpha?=0.9, cycles?=5, seed?=0, method?=conservative|wald|wilson",
         evaluate: simulate_policy,
     },
 ];
 
-/// Pages that `expected_change_ratio` may sample of a site: the sum over the outcomes takes a second beyond it.
+/// Maximum number of pages that `expected_change_ratio` may sample of a site: more would take over a second
+/// to sum.
 const EXACT_SAMPLE_MAX: u64 = 1_000_000;
 
-/// Samples and downloads of single sites that one `simulate_policy` may take over all rounds and cycles, some seconds.
+/// Maximum number of samples and downloads of single sites in one `simulate_policy`, over all rounds and
+/// cycles: some seconds of work.
 const SIMULATED_VISITS_MAX: u128 = 5_000_000;
 
 fn allocate_greedy(arguments: &Arguments<'_>) -> Answer {
@@ -97,7 +99,7 @@ fn sample(arguments: &Arguments<'_>) -> Result<Sample, String> {
     Ok(Sample::new(sampled, changed))
 }
 
-/// Reads `sampled` and `changed` of a sample that is not empty.
+/// Reads `sampled` and `changed` of a non-empty sample.
 fn nonempty_sample(arguments: &Arguments<'_>) -> Result<Sample, String> {
     let sample = sample(arguments)?;
     if sample.sampled() == 0 { Err("`sampled` is not above zero".to_owned()) } else { Ok(sample) }
@@ -283,7 +285,8 @@ fn simulated_run(arguments: &Arguments<'_>) -> Result<Run, String> {
     Ok(Run { policy, budget, sample_size, cycles })
 }
 
-/// Most rounds that a cycle can take: each round of the adaptive policy samples a page at least, and at most all of a site.
+/// Maximum number of rounds in a cycle. Each round of the adaptive policy samples at least one page, and at
+/// most all of a site.
 fn rounds_max(run: &Run, pages: u64) -> u64 {
     match run.policy {
         Policy::Adaptive(..) => pages.div_ceil(run.sample_size).min(run.budget).max(1),
@@ -291,7 +294,7 @@ fn rounds_max(run: &Run, pages: u64) -> u64 {
     }
 }
 
-/// A number, or `null` when it is not defined.
+/// A number, or `null` if it is not defined.
 fn defined(value: Option<f64>) -> Value {
     value.map_or(Value::Null, number)
 }
@@ -333,7 +336,12 @@ mod tests {
 
     #[test]
     fn a_change_ratio_needs_room_for_the_samples() {
-        let args = |pages, changed, budget, sample, policy: &str| json!({"pages": [pages, 10], "changed": [changed, 1], "budget": budget, "sample": sample, "policy": policy});
+        let args = |pages, changed, budget, sample, policy: &str| {
+            json!({
+                "pages": [pages, 10], "changed": [changed, 1], "budget": budget, "sample": sample,
+                "policy": policy
+            })
+        };
         const NAME: &str = "expected_change_ratio";
         check_error(NAME, args(10, 5, 9, 5, "greedy"), "`sample`");
         check_error(NAME, args(10, 5, 9, 5, "round_robin"), "`sample`");
@@ -404,7 +412,7 @@ mod tests {
         check_error("simulate_policy", rho(json!([])), "`rho`");
     }
 
-    /// A good call of each function.
+    /// A valid call of each function.
     fn good_calls() -> Vec<(&'static str, Value)> {
         let sites =
             json!([{"pages": 20, "sampled": 5, "changed": 3}, {"pages": 30, "sampled": 5, "changed": 5}]);
@@ -414,7 +422,9 @@ mod tests {
             ("allocate_proportional", allocation),
             (
                 "expected_change_ratio",
-                json!({"pages": [20, 30], "changed": [5, 9], "budget": 25, "sample": 3, "policy": "proportional"}),
+                json!({
+                    "pages": [20, 30], "changed": [5, 9], "budget": 25, "sample": 3, "policy": "proportional"
+                }),
             ),
             ("sample_size", json!({"n": 100, "r": 0.2, "density": 1.2, "top_mean": 0.8, "mean": 0.5})),
             ("proportion_ci", json!({"changed": 7, "sampled": 10, "alpha": 0.9, "method": "wilson"})),
@@ -429,7 +439,7 @@ mod tests {
         ]
     }
 
-    /// Replaces the value at a place, counted from the outside in, by another.
+    /// Replaces the value at a position, counted from the outside in.
     fn replace(value: &mut Value, place: &mut usize, other: &Value) {
         if *place == 0 {
             *value = other.clone();

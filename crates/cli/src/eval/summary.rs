@@ -41,7 +41,7 @@ fn summary_metrics(arguments: &Arguments<'_>) -> Answer {
     }))
 }
 
-/// A summary given as the frequencies of its words; the number of documents is not needed to compare.
+/// A summary given by the frequencies of its words. Comparing needs no number of documents.
 fn summary(arguments: &Arguments<'_>, name: &str) -> Result<DocumentFrequencies, String> {
     let words: BTreeMap<String, NonNegative> = arguments.get(name)?;
     let words = words.into_iter().map(|(word, frequency)| (word, frequency.0));
@@ -152,7 +152,8 @@ mod tests {
 
     fn hostile_number() -> impl Strategy<Value = Value> {
         prop_oneof![
-            4 => prop::sample::select(vec![0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 1e-300, 1e9, 2.0]).prop_map(Value::from),
+            4 => prop::sample::select(vec![0.0, 1.0, -1.0, 0.5, 1e308, -1e308, 5e-324, 1e-300, 1e9, 2.0])
+                .prop_map(Value::from),
             1 => Just(Value::Null),
             1 => Just(json!("x")),
         ]

@@ -26,16 +26,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     Function { name: "concordance", arguments: "time [], event [0 or 1], risk []", evaluate: concordance },
 ];
 
-/// Points of one Weibull fit: each costs some thousand exponentials.
+/// Maximum number of points in a Weibull fit: each costs some thousand exponentials.
 const POINTS_MAX: usize = 100_000;
 
-/// Covariates of one Cox fit.
+/// Maximum number of covariates in a Cox fit.
 const COVARIATES_MAX: usize = 200;
 
-/// Subjects times (covariates + 1) squared, the work of one step of a Cox fit: a million subjects with five covariates.
+/// Maximum of subjects times (covariates + 1) squared, the work of one step of a Cox fit: a million subjects
+/// with five covariates.
 const WORK_MAX: usize = 40_000_000;
 
-/// Values of all baseline survival functions of one answer.
+/// Maximum number of baseline survival values in one answer.
 const BASELINE_VALUES_MAX: usize = 1_000_000;
 
 fn weibull_fit(arguments: &Arguments<'_>) -> Answer {
@@ -54,7 +55,7 @@ fn weibull_fit(arguments: &Arguments<'_>) -> Answer {
     let point =
         |(time, survival): (&Positive, &Positive)| SurvivalPoint { time: time.0, survival: survival.0 };
     let (curve, squares) = fit_weibull_curve(&times.iter().zip(&survivals).map(point).collect::<Vec<_>>());
-    // A level line at one has no hazard, and hence no shape of it.
+    // A constant curve at one has no hazard, so its shape is not defined.
     let shape =
         if curve.scale() == 0.0 && curve.shape() == 0.0 { Value::Null } else { number(curve.shape()) };
     Ok(json!({"lambda": number(curve.scale()), "gamma": shape, "rss": number(squares)}))
@@ -77,12 +78,14 @@ fn cox_fit(arguments: &Arguments<'_>) -> Answer {
     let subjects = Subjects::stratified(&lifetimes, &covariates, &strata.numbers);
     let fit = fit(&subjects, ties).map_err(|why| match why {
         NoMaximum::Undetermined { covariate } => format!(
-            "argument `x`: column {covariate} has no coefficient of its own: it is constant wherever an event \
-             occurs, or a combination of the columns before it"
+            "argument `x`: column {covariate} has no coefficient of its own: it is constant wherever an \
+             event occurs, or a combination of the columns before it"
         ),
-        NoMaximum::Unbounded => "argument `x`: the columns separate the events, so that the likelihood grows without \
-             bound with the coefficients"
-            .to_owned(),
+        NoMaximum::Unbounded => {
+            "argument `x`: the columns separate the events, so that the likelihood grows without bound with \
+             the coefficients"
+                .to_owned()
+        }
     })?;
     let mut answer = json!({
         "beta": numbers(fit.coefficients.iter().copied()),
@@ -103,7 +106,7 @@ fn concordance(arguments: &Arguments<'_>) -> Answer {
     Ok(concordance_of(&lifetimes, &risks).map_or(Value::Null, number))
 }
 
-/// The lifetimes that `time` and `event` give.
+/// The lifetimes given by `time` and `event`.
 fn lifetimes(arguments: &Arguments<'_>) -> Result<Vec<Lifetime>, String> {
     let times: Vec<f64> = arguments.get("time")?;
     let events: Vec<Event> = arguments.get("event")?;
@@ -134,9 +137,9 @@ fn covariates(arguments: &Arguments<'_>, subjects: usize) -> Result<Vec<Vec<f64>
 
 /// Strata by name, numbered in alphabetical order.
 struct Strata {
-    /// Empty when `strata` was not given.
+    /// Empty if `strata` was not given.
     names: Vec<String>,
-    /// The number of each subject's stratum.
+    /// Stratum number of each subject.
     numbers: Vec<u32>,
 }
 
@@ -154,7 +157,7 @@ impl Strata {
         })
     }
 
-    /// The baseline survival at some times: a list, or one per stratum under its name.
+    /// The baseline survival at these times: a list, or one list per stratum under its name.
     fn name(&self, baselines: &[Baseline], at: &[f64]) -> Value {
         let survival = |baseline: &Baseline| numbers(at.iter().map(|time| baseline.survival_at(*time)));
         if self.names.is_empty() {
@@ -167,7 +170,7 @@ impl Strata {
     }
 }
 
-/// Whether an event occurred: 0 or 1, or as a truth value.
+/// Whether an event occurred, given as 0 or 1 or as a boolean.
 struct Event(bool);
 
 impl Argument for Event {
@@ -222,14 +225,19 @@ mod tests {
     #[test]
     fn strata_make_the_baseline_an_object_even_when_there_is_one() {
         let arguments = json!({
-            "x": [[1], [0], [1], [0]], "time": [1, 2, 3, 4], "event": [1, 1, 1, 0], "strata": ["a", "a", "a", "a"], "at": [],
+            "x": [[1], [0], [1], [0]], "time": [1, 2, 3, 4], "event": [1, 1, 1, 0],
+            "strata": ["a", "a", "a", "a"], "at": [],
         });
         assert_eq!(evaluate("cox_fit", &arguments).expect("a fit")["baseline_survival"], json!({"a": []}));
     }
 
     #[test]
     fn a_fit_that_is_not_there_is_an_error() {
-        let arguments = |x: Value| json!({"x": x, "time": [1, 2, 3, 4], "event": [1, 1, 1, 1], "ties": "breslow", "strata": null});
+        let arguments = |x: Value| {
+            json!({
+                "x": x, "time": [1, 2, 3, 4], "event": [1, 1, 1, 1], "ties": "breslow", "strata": null
+            })
+        };
         check_error("cox_fit", &arguments(json!([[7], [7], [7], [7]])), "column 0");
         check_error("cox_fit", &arguments(json!([[1, 2], [5, 10], [3, 6], [4, 8]])), "column 1");
         check_error("cox_fit", &arguments(json!([[4], [3], [2], [1]])), "separate");

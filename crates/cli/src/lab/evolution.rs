@@ -17,8 +17,9 @@ use crate::span::parse_days;
 
 /// Study how recorded pages change: how often, how long they live, whether like a Poisson process
 ///
-/// The study of Cho's thesis, chapter 4, on histories of yours. Pages are seen as daily visits would see them, so that several
-/// changes of a day are one. All sites are studied together and, where there are several families, each family.
+/// The study of Cho's thesis, chapter 4, on histories of yours. Pages are seen as daily visits would see
+/// them, so that several changes of a day are one. All sites are studied together and, where there are
+/// several families, each family.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct EvolutionOptions {
@@ -30,8 +31,8 @@ pub(crate) struct EvolutionOptions {
     #[arg(long, default_value = "all", value_name = "NAME|all")]
     family: String,
 
-    /// Study the last part of each site's history, of this length; shorter histories are left out [default: 3y; of a crawl
-    /// that which holds most pages for longest]
+    /// Study the last part of each site's history, of this length; shorter histories are left out [default:
+    /// 3y; of a crawl that which holds most pages for longest]
     #[arg(long, value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
     window: Option<f64>,
 
@@ -56,20 +57,28 @@ const AFTER_HELP: &str = "Examples:
 
 const AFTER_LONG_HELP: &str = "\
 Tables:
-  change interval   days a page was observed over the changes seen: the part of pages in each class. For the crude mean a
-                    page of the first class changes every day and one of the last class every year, as in the thesis
-  lifespan          days a page was there: method 1 takes what was seen, method 2 twice that if the life began before
+  change interval   days a page was observed over the changes seen: the part of pages in each class. For the \
+      crude mean a
+                    page of the first class changes every day and one of the last class every year, as in \
+                        the thesis
+  lifespan          days a page was there: method 1 takes what was seen, method 2 twice that if the life \
+      began before
                     the window or went on after it
   half              days until half of the pages that were there at first had changed or gone
-  Poisson fit       intervals between changes of pages with about the same rate, against the exponential distribution:
-                    their variation (deviation over mean; 1 if exponential, more for bursts), the statistic of Anderson
-                    and Darling and its p-value. A twin of a page has as many changes at random times: what differs
+  Poisson fit       intervals between changes of pages with about the same rate, against the exponential \
+      distribution:
+                    their variation (deviation over mean; 1 if exponential, more for bursts), the statistic \
+                        of Anderson
+                    and Darling and its p-value. A twin of a page has as many changes at random times: what \
+                        differs
                     between a page and its twin is not a matter of rates
-  estimators        rates estimated from visits at an interval, over the rate counted from all changes: 1 is right
+  estimators        rates estimated from visits at an interval, over the rate counted from all changes: 1 is \
+      right
 
 Examples:
   freshet lab evolution --data histories --json > evolution.json
-  freshet lab history --synthetic gamma --sites 20 --pages 100 --out model && freshet lab evolution --data model --window 2y";
+  freshet lab history --synthetic gamma --sites 20 --pages 100 --out model && \
+      freshet lab evolution --data model --window 2y";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum MassChoice {
@@ -79,12 +88,12 @@ enum MassChoice {
     Drop,
 }
 
-/// What was studied, for the answers.
+/// A finished study, for the text and the JSON output.
 pub(super) struct Studied<'a> {
     pub(super) options: &'a EvolutionOptions,
     pub(super) study: Study,
     pub(super) window_days: f64,
-    /// How exactly the history is known; only of a crawl's own visits.
+    /// How exactly the history is known; `Some` only for a crawl's own visits.
     pub(super) blur: Option<Blur>,
 }
 

@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use super::evolution::Studied;
 use super::source;
 
-/// `settings`, how exactly a crawl's `observation` is known (null for tables), the `groups` in the order of the tables, and the
-/// families that are `left_out`.
+/// Builds the object: the `settings`, how exactly a crawl's `observation` is known (null for tables), the
+/// `groups` in the order of the tables, and the families that are `left_out`.
 pub(super) fn object(studied: &Studied<'_>) -> Value {
     let Studied { options, study, window_days, blur } = studied;
     json!({

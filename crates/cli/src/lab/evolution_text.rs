@@ -1,4 +1,4 @@
-//! A study of change as tables for people.
+//! A study of change as text tables.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::evolution::Studied;
 use super::source;
 use crate::span;
 
-/// What was studied, and a table for each question.
+/// What was studied, and one table per question.
 pub(super) fn report(studied: &Studied<'_>) -> String {
     let study = &studied.study;
     let mut text = heading(studied);

@@ -14,8 +14,9 @@ use crate::span::parse_days;
 
 /// Make a directory of histories that `freshet lab replay` reads
 ///
-/// From local clones: a repository is a site, a content file a page, a commit on the first-parent line that alters it a
-/// change. From a crawl, running or not: what its visits found, between the visits. Or from a model, by chance from a seed.
+/// From local clones: a repository is a site, a content file a page, a commit on the first-parent line that
+/// alters it a change. From a crawl, running or not: what its visits found, between the visits. Or from a
+/// model, by chance from a seed.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 #[command(group(ArgGroup::new("source").required(true).args(["git", "crawl", "synthetic"])))]
@@ -33,15 +34,18 @@ pub(crate) struct HistoryOptions {
     synthetic: Option<ModelChoice>,
 
     /// Sites of the model
-    #[arg(long, default_value_t = 20, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32_767), conflicts_with_all = ["git", "crawl"])]
+    #[arg(long, default_value_t = 20, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=32_767), conflicts_with_all = ["git", "crawl"])]
     sites: u32,
 
     /// Pages of each site of the model
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["git", "crawl"])]
+    #[arg(long, default_value_t = 100, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=10_000_000), conflicts_with_all = ["git", "crawl"])]
     pages: u32,
 
     /// Length of the model's history
-    #[arg(long, default_value = "4y", value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true, conflicts_with_all = ["git", "crawl"])]
+    #[arg(long, default_value = "4y", value_name = "SPAN", value_parser = parse_days,
+        allow_hyphen_values = true, conflicts_with_all = ["git", "crawl"])]
     span: f64,
 
     /// Seed of the model's chance
@@ -70,10 +74,10 @@ enum ModelChoice {
     Gamma,
 }
 
-/// Most pages of a model: as many as fit into a few gigabytes.
+/// Maximum number of pages of a model: as many as fit into a few gigabytes.
 const MODEL_PAGES_MAX: u64 = 10_000_000;
 
-/// Longest history of a model in days: a century.
+/// Maximum length of a model's history, in days: a century.
 const MODEL_DAYS_MAX: f64 = 36_525.0;
 
 /// Runs the command.
@@ -143,7 +147,7 @@ fn from_clones(clones: &[PathBuf]) -> Result<Recording> {
     Ok(recording)
 }
 
-/// The site of a clone, under a name that no other has.
+/// Records a clone as a site. Adds a number to its name if another site has the same.
 fn record_clone(clone: &Path, others: &[RecordedSite]) -> Result<RecordedSite> {
     let mut site = git::record(clone)?;
     let taken = |name: &str| others.iter().any(|other| other.name == name);

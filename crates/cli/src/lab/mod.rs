@@ -1,10 +1,11 @@
-//! `freshet lab`: policies measured on recorded histories, the texts reproduced, the making of histories, and a living web to crawl.
+//! `freshet lab`: measures policies on recorded histories, reproduces the papers, makes histories, and serves
+//! a living web to crawl.
 //!
 //! In reading order:
-//! - [`progress`]: what is shown meanwhile;
-//! - [`source`]: where a history comes from, tables or a crawl;
-//! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
-//! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
+//! - [`progress`]: the progress line;
+//! - [`source`]: reads a history from tables or a crawl;
+//! - [`replay`]: `freshet lab replay`; [`replay_text`], [`replay_json`], [`replay_figures`]: its output;
+//! - [`evolution`]: `freshet lab evolution`; [`evolution_text`], [`evolution_json`]: its output;
 //! - [`report`]: `freshet lab report`;
 //! - [`summary`]: its chapter on text databases;
 //! - [`history`]: `freshet lab history`;
@@ -26,7 +27,8 @@ mod web;
 
 use clap::{Args, Subcommand};
 
-/// Measure policies on recorded histories of pages, reproduce the texts, make such histories, and serve a living web to crawl
+/// Measure policies on recorded histories of pages, reproduce the texts, make such histories, and serve a
+/// living web to crawl
 #[derive(Args)]
 pub(crate) struct LabOptions {
     #[command(subcommand)]

@@ -1,18 +1,18 @@
-//! Progress of long work, shown only when a person watches: on a terminal.
+//! Progress of long work, shown only on a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How often the line is drawn anew, in Hertz.
+/// Redraws of the progress line per second.
 const DRAWS_PER_SECOND: u8 = 5;
 
-/// A line on the terminal for work of a known size, counted in steps.
+/// A progress line for work of known size in steps.
 pub(crate) fn steps(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 
-/// A line on the terminal for work of unknown length.
+/// A progress line for work of unknown length.
 pub(super) fn unknown(doing: &str) -> ProgressBar {
     let bar = bar(doing, 0, "{msg} {spinner} {elapsed}");
     bar.enable_steady_tick(Duration::from_millis(200));

@@ -1,4 +1,4 @@
-//! `freshet lab replay`: policies on recorded histories.
+//! `freshet lab replay`: replays recorded histories against policies.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -19,14 +19,16 @@ use crate::span::parse_days;
 
 /// Replay recorded histories against policies, and compare what each finds and how fresh it keeps its copies
 ///
-/// All pages that are there when the window opens are copied at time 0; pages born later are discovered at the first cycle
-/// after their birth; pages that are deleted answer 404 when visited. Every policy has exactly the same downloads: in each
-/// cycle the budget times the pages alive, all at its end for cycle policies, spread evenly over it for steady ones. `freshet` is
-/// driven cycle by cycle for the first three and steadily from then on; `freshet:mix:cycle` and `freshet:mix:steady` have one form.
+/// All pages that are there when the window opens are copied at time 0; pages born later are discovered at
+/// the first cycle after their birth; pages that are deleted answer 404 when visited. Every policy has
+/// exactly the same downloads: in each cycle the budget times the pages alive, all at its end for cycle
+/// policies, spread evenly over it for steady ones. `freshet` is driven cycle by cycle for the first three
+/// and steadily from then on; `freshet:mix:cycle` and `freshet:mix:steady` have one form.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct ReplayOptions {
-    /// Directory with sites.parquet, pages.parquet, changes.parquet and links.parquet, or the directory of a crawl
+    /// Directory with sites.parquet, pages.parquet, changes.parquet and links.parquet, or the directory of a
+    /// crawl
     #[arg(long, value_name = "DIR")]
     data: PathBuf,
 
@@ -34,12 +36,13 @@ pub(crate) struct ReplayOptions {
     #[arg(long, default_value = "all", value_name = "NAME|all")]
     family: String,
 
-    /// Replay the last part of each site's history, of this length; shorter histories are left out [default: 3y; of a crawl
-    /// that which holds most pages for longest]
+    /// Replay the last part of each site's history, of this length; shorter histories are left out [default:
+    /// 3y; of a crawl that which holds most pages for longest]
     #[arg(long, value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
     window: Option<f64>,
 
-    /// Time from one download cycle to the next [default: 14d; of a crawl the usual time between its visits of a page]
+    /// Time from one download cycle to the next [default: 14d; of a crawl the usual time between its visits
+    /// of a page]
     #[arg(long, value_name = "SPAN", value_parser = parse_days, allow_hyphen_values = true)]
     cycle: Option<f64>,
 
@@ -56,7 +59,8 @@ pub(crate) struct ReplayOptions {
     mass: MassChoice,
 
     /// Runs of each policy, with the seeds 1, 2, ...; figures are means over these
-    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, default_value_t = 3, value_name = "N",
+        value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
     /// Of a larger site take only so many pages, chosen by chance
@@ -67,7 +71,8 @@ pub(crate) struct ReplayOptions {
     #[arg(long, value_enum, default_value_t = ImportanceChoice::Equal)]
     importance: ImportanceChoice,
 
-    /// Runs that go at once; without it as many as there are processors. Use 1 to measure the time of policies
+    /// Runs that go at once; without it as many as there are processors. Use 1 to measure the time of
+    /// policies
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
 
@@ -80,18 +85,20 @@ pub(crate) struct ReplayOptions {
     out: Option<PathBuf>,
 }
 
-/// Policies that are compared when none are named: one of each kind.
+/// Policies compared by default: one of each kind.
 const DEFAULT_POLICIES: &str = "round-robin,greedy,frequency,nutch,optimal,freshet";
 
 const AFTER_HELP: &str = "Examples:
   freshet lab replay --data histories --family git --budget 0.1 --policy round-robin,greedy,freshet
   freshet lab replay --data histories --policy all --json > results.json
-  freshet lab replay --data crawl                           # what other policies would have found on a crawl's own pages
+  freshet lab replay --data crawl                           # what other policies would have found on a \
+      crawl's own pages
 `freshet lab replay --help` explains the figures; `freshet lab history` makes histories.";
 
 const AFTER_LONG_HELP: &str = "\
 Figures:
-  ChangeRatio    downloads that found a change over downloads allowed: the mean over cycles, in all and for the cycles
+  ChangeRatio    downloads that found a change over downloads allowed: the mean over cycles, in all and for \
+      the cycles
                  1-3, 4-10, 11-25, 26-50 and 51-; the spread is the largest less the smallest mean of the runs
   freshness      part of the copies that is up to date, averaged over time exactly from the times of changes
   age            days since copies went out of date, averaged over all copies and over time
@@ -99,13 +106,16 @@ Figures:
   fairness       of the pages that changed, the part that was visited by the end
   found          visits that found a change, over all changes there were; a deletion is a change
   s/million      seconds of policy time for a million downloads (`policy_seconds` in JSON)
-Beside each stands the value of an oracle, which sees what differs: `oracle` finds the most changes that any policy can
-find, `oracle:fresh` keeps copies fresh. `rate-oracle:changes` and `rate-oracle:fresh` know the mean rate of every page.
+Beside each stands the value of an oracle, which sees what differs: `oracle` finds the most changes that any \
+    policy can
+find, `oracle:fresh` keeps copies fresh. `rate-oracle:changes` and `rate-oracle:fresh` know the mean rate of \
+    every page.
 
 Examples:
   freshet lab replay --data histories --family git --budget 0.1 --policy round-robin,greedy,freshet
   freshet lab replay --data histories --family ota --cycle 7d --policy all --seeds 5 --out figures
-  freshet lab history --synthetic gamma --sites 20 --pages 100 --out model && freshet lab replay --data model";
+  freshet lab history --synthetic gamma --sites 20 --pages 100 --out model && freshet lab replay \
+      --data model";
 
 #[derive(Clone, Copy, ValueEnum)]
 enum MassChoice {
@@ -123,12 +133,12 @@ enum ImportanceChoice {
     Pagerank,
 }
 
-/// What was replayed, for the answers.
+/// A finished replay, for the text, JSON and SVG output.
 pub(super) struct Replay<'a> {
     pub(super) options: &'a ReplayOptions,
     pub(super) stage: &'a Stage<'a>,
     pub(super) outcome: &'a Outcome,
-    /// How exactly the history is known; only of a crawl's own visits.
+    /// How exactly the history is known; `Some` only for a crawl's own visits.
     pub(super) blur: Option<&'a Blur>,
 }
 

@@ -1,4 +1,4 @@
-//! A replay as pictures: one for each metric.
+//! A replay as charts, one per metric.
 
 use freshet_lab::figure::bars::{Bars, Row};
 use freshet_lab::replay::Score;
@@ -7,7 +7,7 @@ use freshet_lab::replay::score::{Figure, RANGES};
 use super::replay::Replay;
 use crate::span;
 
-/// The picture of each metric, by the name of its file.
+/// The chart of each metric as SVG, with its file name.
 pub(super) fn figures(replay: &Replay<'_>) -> Vec<(&'static str, String)> {
     let total = replay.stage.changes_total() as f64;
     let by_range = |metric: Metric, of: fn(&Score) -> &Figure| {
@@ -57,7 +57,7 @@ pub(super) fn figures(replay: &Replay<'_>) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Which oracle is the ceiling of a metric.
+/// Which oracle gives the best possible value of a metric.
 #[derive(Clone, Copy)]
 enum Best {
     Changes,
@@ -65,7 +65,7 @@ enum Best {
     None,
 }
 
-/// What a picture shows.
+/// What a chart shows.
 struct Metric {
     title: &'static str,
     axis: &'static str,

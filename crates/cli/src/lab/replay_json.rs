@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use super::replay::Replay;
 use super::source;
 
-/// `settings`, how exactly a crawl's `observation` is known (null for tables), `policies` in the order in which they were named, and the `oracles` beside them.
+/// Builds the object: the `settings`, how exactly a crawl's `observation` is known (null for tables), the
+/// `policies` in the order given, and the `oracles` to compare with.
 pub(super) fn object(replay: &Replay<'_>) -> Value {
     let Replay { options, stage, outcome, blur } = replay;
     let changes_total = stage.changes_total();

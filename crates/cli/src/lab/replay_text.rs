@@ -1,4 +1,4 @@
-//! A replay as tables for people.
+//! A replay as text tables.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ use super::replay::Replay;
 use super::source;
 use crate::span;
 
-/// What was replayed, ChangeRatio by range of cycles, and everything else beside the oracle's.
+/// What was replayed, ChangeRatio by range of cycles, and the other metrics with the oracle's values.
 pub(super) fn report(replay: &Replay<'_>) -> String {
     let mut text = heading(replay);
     write!(text, "\nChangeRatio by cycles\n{}", finish(&change_ratios(replay)))
@@ -103,7 +103,7 @@ fn qualities(replay: &Replay<'_>) -> Table {
     table
 }
 
-/// Every score, the oracles' own at the end, with the oracles of its form.
+/// All scores, then those of the oracles that are not among them. Each comes with the oracles of its form.
 fn with_oracles<'a>(replay: &'a Replay<'_>) -> Vec<(&'a Score, &'a Oracles)> {
     let outcome = replay.outcome;
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! `freshet lab report`: the figures and tables of the texts, made again, in one page.
+//! `freshet lab report`: reproduces the figures and tables of the papers on one page.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -21,8 +21,9 @@ use crate::pending_file::PendingFile;
 
 /// Make the figures and tables of the research texts again, and compare them with what is printed
 ///
-/// Writes one self-contained page, report.html, to a directory. Without --data it holds what formulas and simulation can
-/// show; exhibits that need recorded histories, a web graph or word counts say so in their place.
+/// Writes one self-contained page, report.html, to a directory. Without --data it holds what formulas and
+/// simulation can show; exhibits that need recorded histories, a web graph or word counts say so in their
+/// place.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ReportOptions {
@@ -69,7 +70,7 @@ pub(super) fn run(options: &ReportOptions) -> Result<()> {
     let sources = Sources::new(options.data.clone(), options.seed).context("cannot read the data")?;
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let path = directory.join("report.html");
-    // Whether it can be written is known before the long work, not after it.
+    // The file is created first: an unwritable file is reported before the long work.
     let file = PendingFile::create(&path)?;
     let exhibits: usize = selected.iter().map(|chapter| chapter.exhibits.len()).sum();
     let made = watched(exhibits, |watch| making::make(&selected, &sources, options.thread_count(), watch));
@@ -77,14 +78,14 @@ pub(super) fn run(options: &ReportOptions) -> Result<()> {
     tell(&made, &path)
 }
 
-/// All chapters: those of the lab, and that of text databases.
+/// All chapters: those of the lab crate and the one on text databases.
 fn chapters() -> Vec<&'static Chapter> {
     CHAPTERS.iter().copied().chain([&summary::CHAPTER]).collect()
 }
 
-/// Does work on exhibits while a line on the terminal says which are being made.
+/// Runs work on exhibits while a progress line says which are being made.
 fn watched<T>(exhibits: usize, work: impl FnOnce(&making::Watch<'_>) -> T) -> T {
-    /// Steps of the bar for each exhibit.
+    /// Progress steps per exhibit.
     const STEPS: f64 = 1000.0;
     let bar = progress::steps("making", exhibits as u64 * STEPS as u64);
     let under_way: Mutex<Vec<(&'static str, f64)>> = Mutex::new(Vec::new());
@@ -104,7 +105,7 @@ fn watched<T>(exhibits: usize, work: impl FnOnce(&making::Watch<'_>) -> T) -> T 
     done
 }
 
-/// Says what was made. It is an error when an exhibit could not be made of the data that is there.
+/// Prints what was made. Fails if an exhibit could not be made although its data is there.
 fn tell(made: &[MadeChapter], path: &Path) -> Result<()> {
     let mut output = io::stdout().lock();
     let exhibits = || made.iter().flat_map(|chapter| &chapter.exhibits);

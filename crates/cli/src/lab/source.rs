@@ -1,4 +1,4 @@
-//! Where a history comes from: tables as `docs/histories.md` describes them, or a crawl, whether it runs or not.
+//! Reads a history from tables (described in `docs/histories.md`) or from a crawl, running or not.
 
 use std::path::Path;
 
@@ -12,22 +12,22 @@ use serde_json::{Value, json};
 use crate::crawl::ask::ask;
 use crate::crawl::words::span;
 
-/// Length of the window of a history in tables, in days: three years.
+/// Default window of a history in tables, in days: three years.
 const WINDOW_DAYS: f64 = 3.0 * 365.25;
 
-/// Length of a download cycle on a history in tables, in days: that of the **sample** paper.
+/// Default download cycle of a history in tables, in days: as in the **sample** paper.
 const CYCLE_DAYS: f64 = 14.0;
 
-/// A history, with what suits it where the user does not say.
+/// A history, with defaults that suit it.
 pub(super) struct Source {
     pub(super) tables: Tables,
-    /// How exactly it is known; only of a crawl's own visits.
+    /// How exactly it is known; `Some` only for a crawl's own visits.
     pub(super) blur: Option<Blur>,
     pub(super) window_days: f64,
     pub(super) cycle_days: f64,
 }
 
-/// Reads a directory of tables or of a crawl.
+/// Reads the directory of tables or of a crawl.
 pub(super) fn read(directory: &Path, window: Option<f64>) -> Result<Source> {
     if !is_crawl(directory) || directory.join("sites.parquet").exists() {
         let tables = Tables::read(directory).context("cannot read the data")?;
@@ -51,18 +51,19 @@ pub(super) fn read_crawl(directory: &Path) -> Result<CrawlHistory> {
     .with_context(|| format!("cannot make a history of the crawl in {}", directory.display()))
 }
 
-/// What a reader must know of a history that comes from visits.
+/// Says in words how exactly a history is known that comes from visits.
 pub(super) fn caveat(blur: &Blur) -> String {
     let mut text = format!(
-        "  from {} visits of a crawl, {} from one to the next of a page (median); pages visited only once are left out: {}\n",
+        "  from {} visits of a crawl, {} from one to the next of a page (median); pages visited only once \
+         are left out: {}\n",
         blur.visits,
         span(blur.visit_gap_days),
         blur.seen_once
     );
     if blur.events > 0 {
         text += &format!(
-            "  a change lies between two visits, {} apart (median): it is placed in the middle, or where the server dated\n  \
-             it and is believed ({} of {}); several between two visits are one\n",
+            "  a change lies between two visits, {} apart (median): it is placed in the middle, or where the \
+             server dated\n  it and is believed ({} of {}); several between two visits are one\n",
             span(blur.event_gap_days),
             blur.dated,
             blur.events
@@ -71,7 +72,7 @@ pub(super) fn caveat(blur: &Blur) -> String {
     text
 }
 
-/// The same for programs; null for a history from tables.
+/// The same as JSON; null for a history from tables.
 pub(super) fn caveat_object(blur: Option<&Blur>) -> Value {
     blur.map_or(Value::Null, |blur| {
         json!({

@@ -1,4 +1,4 @@
-//! `freshet lab web`: a living web on this machine, for trying a crawler.
+//! `freshet lab web`: serves a living web on this machine, for trying a crawler.
 
 use std::fs;
 use std::future::pending;
@@ -20,18 +20,20 @@ use crate::span::parse_days;
 
 /// Serve a web on this machine whose pages change, are born, move and die, and which knows the truth about it
 ///
-/// Sites of all sizes with directories, links, robots.txt, sitemaps and feeds, at loopback addresses. All of it is made by
-/// chance from the seed: the same settings give the same web with the same history. Its time can run faster than the clock,
-/// for a crawler that runs on the same time too. It serves until Ctrl-C.
+/// Sites of all sizes with directories, links, robots.txt, sitemaps and feeds, at loopback addresses. All of
+/// it is made by chance from the seed: the same settings give the same web with the same history. Its time
+/// can run faster than the clock, for a crawler that runs on the same time too. It serves until Ctrl-C.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct WebOptions {
     /// Sites, their sizes by a power law
-    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(SITES_MAX)))]
+    #[arg(long, default_value_t = 200, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(SITES_MAX)))]
     sites: u32,
 
     /// Pages at the start, about, over all sites
-    #[arg(long, default_value_t = 50_000, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(PAGES_MAX)))]
+    #[arg(long, default_value_t = 50_000, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(PAGES_MAX)))]
     pages: u32,
 
     /// Seed of all chance
@@ -39,19 +41,23 @@ pub(crate) struct WebOptions {
     seed: u64,
 
     /// How many times as fast as the clock its time runs
-    #[arg(long, default_value = "1000x", value_name = "FACTOR", value_parser = parse_speed, allow_hyphen_values = true)]
+    #[arg(long, default_value = "1000x", value_name = "FACTOR", value_parser = parse_speed,
+        allow_hyphen_values = true)]
     speed: f64,
 
     /// Mean changes a day of the pages that change at random
-    #[arg(long, default_value_t = 0.12, value_name = "RATE", value_parser = parse_rate, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 0.12, value_name = "RATE", value_parser = parse_rate,
+        allow_hyphen_values = true)]
     changes: f64,
 
     /// Share of pages with text that differs at every request: clocks, tokens, counters, advertisements
-    #[arg(long, default_value_t = 0.3, value_name = "SHARE", value_parser = parse_share, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 0.3, value_name = "SHARE", value_parser = parse_share,
+        allow_hyphen_values = true)]
     noise: f64,
 
     /// Share of sites whose ETag or Last-Modified lies
-    #[arg(long, default_value_t = 0.1, value_name = "SHARE", value_parser = parse_share, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 0.1, value_name = "SHARE", value_parser = parse_share,
+        allow_hyphen_values = true)]
     lies: f64,
 
     /// Give some sites a calendar without end, as a trap
@@ -89,7 +95,7 @@ Examples:
   freshet lab web --sites 20 --pages 2000 --port 8080
   freshet lab web --speed 10000x --seeds seeds.txt --log requests.jsonl --for 10min";
 
-/// Sites that are shown on the screen; a file can have all.
+/// Maximum number of sites shown on the screen. A file can list all.
 const SITES_SHOWN: usize = 10;
 
 /// Seconds of a day.
@@ -145,7 +151,7 @@ async fn serve(options: &WebOptions, settings: WebSettings) -> Result<()> {
     Ok(())
 }
 
-/// Says what is served, where, and for how long.
+/// Prints what is served, where, and for how long.
 fn describe(served: &ServedWeb, options: &WebOptions) -> Result<()> {
     let web = served.web();
     let alive = web.live_pages(START).count();
@@ -153,7 +159,8 @@ fn describe(served: &ServedWeb, options: &WebOptions) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(
         out,
-        "A living web: {} sites, {alive} pages and {to_come} to be born, seed {}, {} times as fast as the clock.",
+        "A living web: {} sites, {alive} pages and {to_come} to be born, seed {}, {} times as fast as the \
+         clock.",
         options.sites, options.seed, options.speed
     )?;
     if options.one_address {

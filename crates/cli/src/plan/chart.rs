@@ -1,4 +1,4 @@
-//! A chart in characters: a few curves over a logarithmic axis, each drawn with its own mark.
+//! A text chart: a few curves over a logarithmic axis, each drawn with its own mark.
 
 use freshet_lab::figure::chart::{Chart, Note};
 use freshet_lab::figure::number::readable;
@@ -9,13 +9,13 @@ const WIDTH: usize = 64;
 /// Rows of the drawing area.
 const HEIGHT: usize = 14;
 
-/// Columns for the labels of the upright axis.
+/// Columns for the labels of the vertical axis.
 const LABEL_WIDTH: usize = 9;
 
-/// The marks of the series, first to last. The first is drawn on top.
+/// Marks of the series, in order. The first series is drawn on top.
 const MARKS: [char; 3] = ['●', '○', '·'];
 
-/// The figure in characters, line by line.
+/// Draws the chart as lines of text.
 pub(super) fn draw(figure: &Chart) -> String {
     let mut canvas = vec![[' '; WIDTH]; HEIGHT];
     if let Some(column) = marked(figure).and_then(|(value, _)| column_of(figure, value)) {
@@ -41,7 +41,7 @@ pub(super) fn draw(figure: &Chart) -> String {
     format!("{}\n{}{}", figure.title, rows.collect::<String>(), foot(figure))
 }
 
-/// The horizontal axis with its labels and title, and the legend.
+/// The horizontal axis with its labels and title, followed by the legend.
 fn foot(figure: &Chart) -> String {
     let mut axis = ['─'; WIDTH];
     let mut labels = [' '; WIDTH + LABEL_WIDTH];
@@ -82,7 +82,7 @@ fn tick_labels(figure: &Chart) -> Vec<String> {
     labels
 }
 
-/// The first value of the horizontal axis that is to be marked.
+/// The first value marked on the horizontal axis, with its label.
 fn marked(figure: &Chart) -> Option<(f64, &str)> {
     figure.notes.iter().find_map(|note| match note {
         Note::At(value, name) => Some((*value, name.as_str())),
@@ -121,7 +121,7 @@ mod tests {
         assert!(lines[1].starts_with("        1 ┤"), "{chart}");
         assert!(lines[HEIGHT].contains("0 ┤●"), "{chart}");
         assert!(chart.contains("● this plan   ┊ budget"), "{chart}");
-        // From 1 to 100 the curve is drawn, from 100 to 1000 there is the gap.
+        // The curve is drawn from 1 to 100; from 100 to 1000 there is a gap.
         assert_eq!(chart.matches('●').count(), 43 + 1, "{chart}");
     }
 }

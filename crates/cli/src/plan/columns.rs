@@ -1,7 +1,8 @@
-//! The columns a table may have, found by name, and one row of them, whatever file it comes from.
+//! Table columns, found by name, and one row of values, for CSV and Parquet alike.
 //!
-//! A table with `url` and `changes_per_day` gives rates; one with `url`, `time` and `changed` is a history of visits, from
-//! which rates are estimated. `weight`, `host` and `cost` are optional in both, and other columns are ignored.
+//! A table with `url` and `changes_per_day` gives rates. One with `url`, `time` and `changed` is a history of
+//! visits, from which rates are estimated. `weight`, `host` and `cost` are optional in both. Other columns
+//! are ignored.
 
 use std::fmt;
 
@@ -9,7 +10,7 @@ use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-/// A column with a meaning.
+/// A column that `freshet plan` understands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Column {
     Url,
@@ -22,13 +23,13 @@ pub(super) enum Column {
 }
 
 impl Column {
-    /// How many columns have a meaning.
+    /// Number of columns that are understood.
     pub(super) const COUNT: usize = Self::ALL.len();
 
     const ALL: [Self; 7] =
         [Self::Url, Self::ChangesPerDay, Self::Time, Self::Changed, Self::Weight, Self::Host, Self::Cost];
 
-    /// Its name in a file.
+    /// Name of the column in a file.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Url => "url",
@@ -42,7 +43,7 @@ impl Column {
     }
 }
 
-/// What the rows of a table are.
+/// What a row of a table describes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     /// One page and its rate of change.
@@ -51,17 +52,18 @@ pub(super) enum Kind {
     Visits,
 }
 
-/// Where the columns of a file stand.
+/// Which columns a file has, and at which index.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// What the rows are.
+    /// What a row describes.
     pub(super) kind: Kind,
-    /// The columns in use, each with its place in the file, in the order of the file.
+    /// The columns in use, each with its index in the file, in file order.
     pub(super) places: Vec<(usize, Column)>,
 }
 
 impl Layout {
-    /// Recognises a table by the names of its columns, or says what is missing. Case and outer blanks do not count.
+    /// Recognises a table by the names of its columns, or says what is missing. Ignores case and
+    /// surrounding whitespace.
     pub(super) fn recognise<'a>(names: impl Iterator<Item = &'a str> + Clone) -> Result<Self, String> {
         let mut places = Vec::new();
         for (place, name) in names.clone().enumerate() {
@@ -91,7 +93,7 @@ impl Layout {
     }
 }
 
-/// As many columns as a message names.
+/// Maximum number of columns named in a message.
 const NAMED_COLUMNS_MAX: usize = 20;
 
 fn missing_columns<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -110,7 +112,7 @@ fn missing_columns<'a>(names: impl Iterator<Item = &'a str>) -> String {
     )
 }
 
-/// What to do when a line that should name several columns names one.
+/// A hint when the header has one column where several are needed: the file may use another separator.
 fn other_separator(name: &str) -> Option<&'static str> {
     const SEPARATORS: [(char, &str); 3] = [
         (';', "; they seem to be separated by semicolons; write commas"),
@@ -123,7 +125,7 @@ fn other_separator(name: &str) -> Option<&'static str> {
 /// One value of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Cell<'a> {
-    /// There is no such column, or nothing stands in it.
+    /// No such column, or an empty field.
     #[default]
     Empty,
     /// Text, not necessarily UTF-8.
@@ -132,17 +134,17 @@ pub(super) enum Cell<'a> {
     Number(f64),
     /// Yes or no.
     Flag(bool),
-    /// A point in time, in seconds since 1970.
+    /// A time, in seconds since 1970.
     Seconds(f64),
 }
 
-/// The most that is accepted of a rate (per day), a weight or a cost. Keeps sums over billions of pages finite.
+/// Maximum rate (per day), weight or cost. Keeps sums over billions of pages finite.
 const NUMBER_MAX: f64 = 1e15;
 
-/// The least that is accepted of a rate, a weight or a cost that is not zero. Keeps quotients finite.
+/// Minimum rate, weight or cost that is not zero. Keeps quotients finite.
 const NUMBER_MIN: f64 = 1e-15;
 
-/// The latest time that is accepted, in seconds since 1970: the year 5138. A greater one is in milliseconds.
+/// Latest time, in seconds since 1970: the year 5138. A larger number is in milliseconds.
 const SECONDS_MAX: f64 = 1e11;
 
 /// One row of a table.
@@ -151,12 +153,12 @@ pub(super) struct Row<'a> {
     cells: [Cell<'a>; Column::COUNT],
 }
 
-/// What is wrong with a row.
+/// An error in a row.
 #[derive(Debug, PartialEq)]
 pub(super) struct Fault {
-    /// In which column.
+    /// The column of the error.
     pub(super) column: Column,
-    /// What is wrong there.
+    /// What is wrong.
     pub(super) message: String,
 }
 
@@ -167,7 +169,7 @@ impl fmt::Display for Fault {
 }
 
 impl<'a> Row<'a> {
-    /// Puts a value into its column.
+    /// Sets the value of a column.
     pub(super) fn set(&mut self, column: Column, cell: Cell<'a>) {
         self.cells[column as usize] = match cell {
             Cell::Text(text) if text.trim_ascii().is_empty() => Cell::Empty,
@@ -176,12 +178,12 @@ impl<'a> Row<'a> {
         };
     }
 
-    /// Text that must be there.
+    /// A required text.
     pub(super) fn text(&self, column: Column) -> Result<&'a str, Fault> {
         self.optional_text(column)?.ok_or_else(|| empty(column))
     }
 
-    /// Text that may be missing.
+    /// An optional text.
     pub(super) fn optional_text(&self, column: Column) -> Result<Option<&'a str>, Fault> {
         match self.cell(column) {
             Cell::Empty => Ok(None),
@@ -192,12 +194,12 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A number of zero or more that must be there.
+    /// A required number, zero or more.
     pub(super) fn number(&self, column: Column) -> Result<f64, Fault> {
         self.optional_number(column)?.ok_or_else(|| empty(column))
     }
 
-    /// A number of zero or more that may be missing.
+    /// An optional number, zero or more.
     pub(super) fn optional_number(&self, column: Column) -> Result<Option<f64>, Fault> {
         let cell = self.cell(column);
         let number = match cell {
@@ -214,13 +216,13 @@ impl<'a> Row<'a> {
             _ if number > 0.0 && number < NUMBER_MIN => {
                 format!("is less than {NUMBER_MIN:e} and not 0")
             }
-            // The sum turns a negative zero into zero.
+            // Adding zero turns -0.0 into 0.0.
             _ => return Ok(Some(number + 0.0)),
         };
         Err(fault(column, format!("{} {problem}", shown(cell))))
     }
 
-    /// A point in time that must be there, in seconds since 1970.
+    /// A required time, in seconds since 1970.
     pub(super) fn seconds(&self, column: Column) -> Result<f64, Fault> {
         let cell = self.cell(column);
         let seconds = match cell {
@@ -240,7 +242,7 @@ impl<'a> Row<'a> {
         Ok(seconds)
     }
 
-    /// Yes or no, which must be there.
+    /// A required yes or no.
     pub(super) fn flag(&self, column: Column) -> Result<bool, Fault> {
         let cell = self.cell(column);
         let flag = match cell {
@@ -266,7 +268,8 @@ fn parse_number(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Seconds since 1970 of an RFC 3339 time. A time without an offset is in UTC, a date alone is its midnight.
+/// Parses an RFC 3339 time to seconds since 1970. A time without an offset is in UTC; a date alone means
+/// its midnight.
 fn parse_time(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let time = text.parse::<Timestamp>().ok().or_else(|| {
@@ -298,12 +301,12 @@ fn shown(cell: Cell<'_>) -> String {
     }
 }
 
-/// As much of a value as a message shows, in characters.
+/// Maximum length of a value quoted in a message, in characters.
 const QUOTED_LENGTH_MAX: usize = 60;
 
-/// A value in quotes, without control characters, shortened when it is long.
+/// A value in quotes, without control characters, shortened if it is long.
 pub(super) fn quoted(text: &[u8]) -> String {
-    // Four bytes a character at most: a huge value is not decoded whole for its first few characters.
+    // A character takes at most four bytes: a huge value is not decoded whole for its first few characters.
     let start = &text[..text.len().min(4 * QUOTED_LENGTH_MAX)];
     let decoded = String::from_utf8_lossy(start);
     let shown: String = decoded.chars().take(QUOTED_LENGTH_MAX).collect();
@@ -408,8 +411,12 @@ mod tests {
                     let mut row = Row::default();
                     row.set(column, cell);
                     let _ = (row.text(column), row.flag(column));
-                    prop_assert!(row.number(column).is_ok_and(|number| number >= 0.0) || row.number(column).is_err());
-                    prop_assert!(row.seconds(column).is_ok_and(f64::is_finite) || row.seconds(column).is_err());
+                    prop_assert!(
+                        row.number(column).is_ok_and(|number| number >= 0.0) || row.number(column).is_err()
+                    );
+                    prop_assert!(
+                        row.seconds(column).is_ok_and(f64::is_finite) || row.seconds(column).is_err()
+                    );
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Freshness and age against budget, and the budget that a wanted freshness needs.
+//! Freshness and age against budget, and the budget needed for a target freshness.
 
 use freshet_theory::freshness::measure::FreshnessAndAge;
 use freshet_theory::units::VisitsPerDay;
@@ -6,34 +6,35 @@ use freshet_theory::units::VisitsPerDay;
 use super::planner::{Planner, Policy};
 use super::progress;
 
-/// The curve spans budgets from this fraction of the budget in question to this multiple of it.
+/// The curve spans budgets from 1/`SPAN` to `SPAN` times the budget in question.
 const SPAN: f64 = 32.0;
 
-/// How many budgets the curve is computed for: two for each doubling.
+/// Number of budgets on the curve: two per doubling.
 const POINTS: usize = 21;
 
-/// The greatest budget that the search for a wanted freshness tries, in visits a day.
+/// Maximum budget tried for a target freshness, in visits a day.
 const BUDGET_MAX: f64 = 1e15;
 
-/// The least budget that the search for a wanted freshness tries, in visits a day.
+/// Minimum budget tried for a target freshness, in visits a day.
 pub(super) const BUDGET_MIN: f64 = 1e-9;
 
-/// The budget for a wanted freshness is found within this factor.
+/// The budget for a target freshness is exact within this factor.
 const BUDGET_TOLERANCE: f64 = 1.0 + 1e-5;
 
-/// A plan that leaves more than this share of its budget unspent has met the limits of its hosts.
+/// A plan that leaves more than this share of its budget unspent has reached the limits of its hosts.
 const UNSPENT_SHARE_MAX: f64 = 1e-6;
 
-/// What one budget buys.
+/// What one budget achieves.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CurvePoint {
     /// The budget.
     pub(super) visit_budget: VisitsPerDay,
-    /// What it buys under each policy, in the order of [`Policy::ALL`].
+    /// Freshness and age under each policy, in the order of [`Policy::ALL`].
     pub(super) qualities: [FreshnessAndAge; Policy::ALL.len()],
 }
 
-/// Freshness and age for budgets around this one; smaller budgets than the limits allow are left out.
+/// Freshness and age for budgets around this one. Budgets too small for the minimum visit frequency are
+/// left out.
 pub(super) fn curve_around(planner: &Planner<'_>, visit_budget: VisitsPerDay) -> Vec<CurvePoint> {
     let high = visit_budget.get() * SPAN;
     let low = (visit_budget.get() / SPAN).max(planner.budget_min().get());
@@ -51,18 +52,19 @@ pub(super) fn curve_around(planner: &Planner<'_>, visit_budget: VisitsPerDay) ->
     points
 }
 
-/// What a wanted freshness takes.
+/// Result of the search for a target freshness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Reach {
-    /// This budget reaches it.
+    /// This budget reaches the target.
     With(VisitsPerDay),
-    /// No budget does: no more than this can be spent within the limits of the hosts, and it gives this freshness.
+    /// No budget reaches it. The limits of the hosts allow no more than `visit_budget`, which
+    /// gives `freshness`.
     Limited { visit_budget: VisitsPerDay, freshness: f64 },
-    /// It takes more than this, the greatest budget that is tried.
+    /// It takes more than this, the maximum budget tried.
     Beyond(VisitsPerDay),
 }
 
-/// The least budget with which the plan is at least this fresh. `start` is a first guess.
+/// Finds the smallest budget whose plan is at least this fresh. `start` is a first guess.
 pub(super) fn budget_for(planner: &Planner<'_>, target_freshness: f64, start: VisitsPerDay) -> Reach {
     let progress = progress::unknown("searching the budget");
     let floor = planner.budget_min().get().max(BUDGET_MIN);
@@ -85,15 +87,15 @@ pub(super) fn budget_for(planner: &Planner<'_>, target_freshness: f64, start: Vi
     reach
 }
 
-/// What a budget turned out to be.
+/// Result of trying one budget.
 enum Trial {
     Enough,
     TooLittle,
-    /// Too little, and more would not be spent.
+    /// Too little, and a larger budget would not be spent.
     Limited(Reach),
 }
 
-/// Brackets the least budget that is enough by factors of four, then halves the bracket.
+/// Brackets the smallest sufficient budget by factors of four, then halves the bracket.
 fn search(start: f64, floor: f64, trial: impl Fn(f64) -> Trial) -> Reach {
     let (mut low, mut high) = (start, start);
     if let Trial::Enough = trial(start) {
@@ -129,7 +131,7 @@ fn search(start: f64, floor: f64, trial: impl Fn(f64) -> Trial) -> Reach {
 mod tests {
     use super::*;
 
-    /// Searches where the budget `needed` is enough, and beyond `limit` nothing more is spent.
+    /// Searches where budgets from `needed` suffice and nothing is spent beyond `limit`.
     fn reach(needed: f64, limit: f64, start: f64, floor: f64) -> Reach {
         search(start, floor, |budget| match budget {
             _ if budget >= needed && needed <= limit => Trial::Enough,

@@ -1,4 +1,4 @@
-//! What is drawn of a curve, whether in characters or as a picture.
+//! The charts of a curve, drawn later as text or as SVG.
 
 use freshet_lab::figure::chart::{Axis, Chart, Note, Series};
 use freshet_lab::figure::scale::Scale;
@@ -6,7 +6,7 @@ use freshet_lab::figure::scale::Scale;
 use super::curve::CurvePoint;
 use super::planner::Policy;
 
-/// Freshness against budget.
+/// Chart of freshness against budget.
 pub(super) fn freshness_figure(points: &[CurvePoint], notes: Vec<Note>) -> Chart {
     Chart {
         title: "freshness (share of the copy that is up to date)".to_owned(),
@@ -17,7 +17,7 @@ pub(super) fn freshness_figure(points: &[CurvePoint], notes: Vec<Note>) -> Chart
     }
 }
 
-/// Age against budget.
+/// Chart of age against budget.
 pub(super) fn age_figure(points: &[CurvePoint], notes: Vec<Note>) -> Chart {
     let ages = points.iter().flat_map(|point| point.qualities.map(|quality| quality.age.get()));
     Chart {

@@ -1,11 +1,11 @@
-//! Rates from a history of visits.
+//! Change rates estimated from a history of visits.
 //!
-//! A row says when a page was visited and whether the visit found it changed since the visit before. Rows may stand in any
-//! order. The first visit to a page has none before it and tells nothing of its rate; visits at the same time count as one,
-//! which found a change if any of them did.
+//! A row says when a page was visited and whether the visit found it changed since the visit before. Rows may
+//! be in any order. The first visit to a page has none before it and says nothing about its rate. Visits at
+//! the same time count as one, which found a change if any of them did.
 //!
-//! Each page gets the posterior of its rate over classes of rates, under a prior that is learned from all pages, so that a
-//! page that was never or always seen to change, or seen once only, has a sensible rate too.
+//! Each page gets the posterior of its rate over classes of rates, under a prior learned from all pages. This
+//! gives a sensible rate also to a page that changed never, changed always or was visited only once.
 
 use anyhow::bail;
 use freshet_theory::estimate::bayes::{ClassEvidence, RateClasses};
@@ -22,35 +22,35 @@ use super::quantity::{grouped, plural};
 
 const SECONDS_PER_DAY: f64 = 86_400.0;
 
-/// Classes of rates: neighbours differ by about a tenth when rates span four powers of ten.
+/// Number of rate classes. Neighbouring classes differ by about a tenth when rates span four powers of ten.
 const CLASSES: usize = 96;
 
-/// The part of all intervals that may be too short for the fastest class: a page fetched twice within seconds by accident
-/// must not stretch the classes.
+/// Share of all intervals that may be too short for the fastest class. A page fetched twice within seconds by
+/// accident must not stretch the classes.
 const SHORT_INTERVALS_PART: f64 = 0.01;
 
-/// How many pages an even prior is worth, as the default policy has it.
+/// Weight of the even prior, counted in pages. The default policy uses the same.
 const PRIOR_STRENGTH: f64 = 5.0;
 
-/// How often the prior is computed anew from posteriors that use it.
+/// Rounds in which the prior is recomputed from the posteriors that use it.
 const PRIOR_ROUNDS: usize = 30;
 
-/// As many pages as the prior is learned from, evenly spread over the table.
+/// Maximum number of pages that the prior is learned from, evenly spread over the table.
 const PRIOR_PAGES_MAX: usize = 10_000;
 
-/// How sure the intervals around rates are.
+/// Confidence of the intervals around rates.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// What the rates were estimated from. All columns are in the order of the pages.
+/// What the rates were estimated from. All columns are in page order.
 #[derive(Default)]
 pub(super) struct Evidence {
-    /// Between which rates each rate lies with [`CONFIDENCE`].
+    /// The interval that holds each rate with probability [`CONFIDENCE`].
     pub(super) intervals: Vec<RateInterval>,
-    /// Equally likely rates of each page: the same number of columns for all pages.
+    /// Equally likely rates of each page: one column per outlook, so every page has the same number.
     pub(super) outlooks: [Vec<ChangesPerDay>; OUTLOOKS],
-    /// Intervals between two visits to each page.
+    /// Number of intervals between two visits, for each page.
     pub(super) intervals_seen: Vec<u32>,
-    /// How many of them held a change.
+    /// Number of these intervals that held a change.
     pub(super) changes_seen: Vec<u32>,
 }
 
@@ -63,7 +63,7 @@ impl Evidence {
         self.changes_seen.push(count(intervals(visits).filter(|interval| interval.found_change).count()));
     }
 
-    /// What the rates come from, for people.
+    /// One sentence on where the rates come from.
     pub(super) fn sentence(&self) -> String {
         let (intervals, changes, unseen) = self.totals();
         let unseen = match unseen {
@@ -81,13 +81,13 @@ impl Evidence {
         )
     }
 
-    /// The same for programs.
+    /// The same as JSON.
     pub(super) fn json(&self) -> Value {
         let (intervals, changes, unseen) = self.totals();
         json!({"intervals": intervals, "intervals_with_change": changes, "pages_visited_once": unseen})
     }
 
-    /// Intervals, those with a change, and pages without an interval.
+    /// Totals: intervals, intervals with a change, pages without an interval.
     fn totals(&self) -> (usize, usize, usize) {
         let sum = |counts: &[u32]| counts.iter().map(|count| *count as usize).sum();
         let unseen = self.intervals_seen.iter().filter(|count| **count == 0).count();
@@ -103,7 +103,7 @@ struct Visit {
     time: f64,
 }
 
-/// Visits being gathered.
+/// Collects the visits of a table.
 pub(super) struct VisitRows {
     urls: NameIndex,
     attributes: AttributeColumns,
@@ -111,12 +111,12 @@ pub(super) struct VisitRows {
 }
 
 impl VisitRows {
-    /// No visits yet.
+    /// Starts without visits.
     pub(super) fn new(attributes: AttributeColumns) -> Self {
         Self { urls: NameIndex::default(), attributes, visits: Vec::new() }
     }
 
-    /// Adds the visit of one row. The first row of a page says what its weight, host and cost are.
+    /// Adds the visit of one row. Weight, host and cost of a page are taken from its first row.
     pub(super) fn take(&mut self, row: &Row<'_>) -> Result<(), Fault> {
         let url = row.text(Column::Url)?;
         check_page_count(self.urls.len())?;
@@ -132,7 +132,7 @@ impl VisitRows {
         Ok(())
     }
 
-    /// The pages when all rows are in, with their rates estimated.
+    /// Estimates the rates and returns the pages, once all rows are in.
     pub(super) fn finish(self) -> anyhow::Result<PageTable> {
         let (change_rates, evidence) = estimate(self.visits)?;
         Ok(PageTable {
@@ -144,7 +144,7 @@ impl VisitRows {
     }
 }
 
-/// The mean rate of each page, and what is known of it beside. Every page has a visit at least.
+/// Estimates the mean rate of each page, with the evidence for it. Every page has at least one visit.
 fn estimate(mut visits: Vec<Visit>) -> anyhow::Result<(Vec<ChangesPerDay>, Evidence)> {
     visits.sort_unstable_by(|a, b| a.page.cmp(&b.page).then(a.time.total_cmp(&b.time)));
     visits.dedup_by(|later, earlier| {
@@ -170,7 +170,7 @@ fn estimate(mut visits: Vec<Visit>) -> anyhow::Result<(Vec<ChangesPerDay>, Evide
     Ok((change_rates, found))
 }
 
-/// Classes of rates that suit these visits, with the prior that the pages teach. Some page has two visits.
+/// Rate classes that suit these visits, with the prior learned from the pages. Some page has two visits.
 fn learned_classes(of_pages: &[&[Visit]]) -> RateClasses {
     let mut lengths: Vec<Days> =
         of_pages.iter().flat_map(|page| intervals(page)).map(|interval| interval.length).collect();
@@ -204,7 +204,7 @@ struct Interval {
     found_change: bool,
 }
 
-/// The intervals between the visits of one page, which are in the order of time.
+/// The intervals between the visits of one page, given in time order.
 fn intervals(visits: &[Visit]) -> impl Iterator<Item = Interval> {
     visits
         .windows(2)
@@ -219,7 +219,7 @@ fn days_between(earlier: &Visit, later: &Visit) -> Days {
 mod tests {
     use super::*;
 
-    /// A day's visit to a page.
+    /// A visit to a page on a day.
     fn visit(page: u32, day: f64, found_change: bool) -> Visit {
         Visit { page, found_change, time: day * SECONDS_PER_DAY }
     }

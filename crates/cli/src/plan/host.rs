@@ -1,9 +1,9 @@
-//! The host of a URL, for limits per host when a table does not name hosts.
+//! The host of a URL, for host limits when a table has no host column.
 //!
-//! The host is what stands between `scheme://` (which may be missing) and the next `/`, `?` or `#`, without user and
-//! password, in lower case, without a final dot, and without the port that the scheme implies.
+//! The host is the text between `scheme://` (which may be missing) and the next `/`, `?` or `#`. It excludes
+//! user and password, a final dot, and the default port of the scheme, and is in lower case.
 
-/// The host of this URL, or nothing when it has none.
+/// The host of this URL; `None` if it has none.
 pub(super) fn host_of(url: &str) -> Option<String> {
     let (scheme, rest) = match url.split_once("://") {
         Some((scheme, rest)) if !scheme.contains(['/', '?', '#', '.']) => (scheme, rest),

@@ -1,7 +1,7 @@
-//! A table from a file: opened, recognised as CSV or Parquet by its first bytes, and read into pages.
+//! Opens a table, recognises CSV or Parquet by the first bytes, and reads it into pages.
 //!
 //! # Promises
-//! - What is neither, such as a compressed file, is said to be what it is, with what to do about it.
+//! - A file of another kind, such as a compressed one, is named in the error, with what to do about it.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek as _};
@@ -17,13 +17,13 @@ use super::progress::{self, Watched};
 use super::read_csv::{CsvFault, CsvTable};
 use super::read_parquet::{ParquetFault, ParquetTable};
 
-/// What every Parquet file begins with.
+/// The first bytes of every Parquet file.
 const PARQUET_MAGIC: [u8; 4] = *b"PAR1";
 
-/// The name that stands for standard input.
+/// The path that stands for standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// Reads the pages of a table; their hosts only when hosts are limited.
+/// Reads the pages of a table. Hosts are read only if they are limited.
 pub(super) fn read_pages(path: &Path, hosts_are_limited: bool) -> anyhow::Result<PageTable> {
     let table = open(path)?;
     let attributes = AttributeColumns::new(table.layout(), hosts_are_limited);
@@ -65,7 +65,7 @@ fn open(path: &Path) -> anyhow::Result<Table> {
     if metadata.is_dir() {
         bail!("{}: it is a folder", cannot());
     }
-    // A pipe cannot be rewound: only an ordinary file can be Parquet.
+    // Parquet needs seeking and a pipe cannot be rewound: only an ordinary file can be Parquet.
     if metadata.is_file() {
         let start = first_bytes(&mut file).with_context(cannot)?;
         file.rewind().with_context(cannot)?;
@@ -76,7 +76,7 @@ fn open(path: &Path) -> anyhow::Result<Table> {
     open_stream(path, file, progress::bytes(&reading(path), metadata.len()))
 }
 
-/// A table in bytes that are read once.
+/// Opens a table that can be read only once.
 fn open_stream(path: &Path, mut input: impl Read + 'static, progress: ProgressBar) -> anyhow::Result<Table> {
     let start = first_bytes(&mut input).with_context(|| format!("cannot read {}", shown(path)))?;
     if let Some(what) = not_text(&start) {
@@ -93,7 +93,7 @@ fn first_bytes(input: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// What bytes that begin so are, when they are no text, and what to do about it.
+/// Names the kind of a file that is not text, by its first bytes, with what to do about it.
 fn not_text(start: &[u8]) -> Option<&'static str> {
     match start {
         [0x1f, 0x8b, ..] => Some("compressed with gzip: read it with gzip -dc FILE | freshet plan -"),
@@ -113,7 +113,7 @@ impl Table {
         }
     }
 
-    /// What the place of a row is called.
+    /// The word for the position of a row: line or row.
     fn place_name(&self) -> &'static str {
         match self {
             Self::Csv(_) => "line",
@@ -135,7 +135,7 @@ impl Table {
     }
 }
 
-/// The table as it is called in messages.
+/// The name of the table in messages.
 pub(super) fn shown(path: &Path) -> String {
     if path.as_os_str() == STANDARD_INPUT { "standard input".to_owned() } else { path.display().to_string() }
 }

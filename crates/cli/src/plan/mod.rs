@@ -1,13 +1,16 @@
 //! `freshet plan`: with this budget, how often to visit each page, and how fresh the copy will be.
 //!
 //! In reading order:
-//! - [`quantity`]: frequencies as a user writes them, numbers as a user reads them;
-//! - [`columns`]: what a table may say, checked; [`read_csv`] and [`read_parquet`]: the files; [`input`]: which it is;
+//! - [`quantity`]: parses frequencies and formats numbers;
+//! - [`columns`]: the columns of a table, checked; [`read_csv`], [`read_parquet`]: the two file formats;
+//!   [`input`]: opens either;
 //! - [`names`], [`host`], [`pages`]: the pages in memory; [`history`]: rates from visits;
-//! - [`planner`]: the theory asked for one budget; [`curve`]: for many; [`uncertainty`]: for rates that are not certain;
-//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`chart`]: as pictures;
+//! - [`planner`]: the plan for one budget; [`curve`]: for many budgets; [`uncertainty`]: under
+//!   uncertain rates;
+//! - [`report`]: the result; [`report_text`], [`report_json`]: as text or JSON; [`figure`], [`chart`]:
+//!   as charts;
 //! - [`plan_columns`], [`output`]: as a file;
-//! - [`progress`]: what is shown meanwhile.
+//! - [`progress`]: the progress line.
 
 mod chart;
 mod columns;
@@ -51,9 +54,10 @@ use crate::pending_file::PendingFile;
 
 /// Plan visits: with this budget, how often to visit each page, and how fresh the copy will be
 ///
-/// Reads a table of pages, either with their rates of change or with the history of their visits, spreads the budget over
-/// the pages so that the objective is best, and prints what the copy will be like, beside what visiting all pages equally
-/// often (uniform) or in proportion to their changes (proportional) would give within the same limits.
+/// Reads a table of pages, either with their rates of change or with the history of their visits, spreads the
+/// budget over the pages so that the objective is best, and prints what the copy will be like, beside what
+/// visiting all pages equally often (uniform) or in proportion to their changes (proportional) would give
+/// within the same limits.
 #[derive(Args)]
 #[command(after_help = AFTER_HELP, after_long_help = AFTER_LONG_HELP)]
 pub(crate) struct PlanOptions {
@@ -72,8 +76,9 @@ pub(crate) struct PlanOptions {
 
     /// Most visits to one host, such as 1/s; the host is the column `host`, or else read from the URL
     ///
-    /// Where the column is missing or empty the host is what stands between `scheme://` and the next `/`, `?` or `#`,
-    /// without user, password and default port, in lower case. `example.org/page` is on the host example.org.
+    /// Where the column is missing or empty the host is what stands between `scheme://` and the next `/`, `?`
+    /// or `#`, without user, password and default port, in lower case. `example.org/page` is on the host
+    /// example.org.
     #[arg(long, value_name = "VISITS/TIME", value_parser = parse_frequency, allow_hyphen_values = true)]
     host_limit: Option<VisitsPerDay>,
 
@@ -113,33 +118,43 @@ Tables:
       url,changes_per_day,weight
       https://example.org/,2.5,10
       https://example.org/about,0.01,1
-  Visits: the columns url, time (unix seconds, or RFC 3339 such as 2024-05-01T12:00:00Z) and changed (true or false: did
-  this visit find the page changed since the visit before?), a row for each visit, in any order. Rates are then estimated
+  Visits: the columns url, time (unix seconds, or RFC 3339 such as 2024-05-01T12:00:00Z) and changed (true \
+      or false: did
+  this visit find the page changed since the visit before?), a row for each visit, in any order. Rates are \
+      then estimated
   from the visits, and the report says how much their uncertainty matters.
-  Both may have the columns weight (how much a page counts, 1 if empty), host, and cost (what a visit takes from the budget,
-  1 if empty); in visits the first row of a page says what they are. Other columns are ignored, and so is case in names.
+  Both may have the columns weight (how much a page counts, 1 if empty), host, and cost (what a visit takes \
+      from the budget,
+  1 if empty); in visits the first row of a page says what they are. Other columns are ignored, and so is \
+      case in names.
 
 Units:
-  A frequency is a count, a slash and a time: 10000/day, 20k/h, 1.5M/week, 1/90d. Counts may end in k, M or G; times are
+  A frequency is a count, a slash and a time: 10000/day, 20k/h, 1.5M/week, 1/90d. Counts may end in k, M or \
+      G; times are
   s, min, h, d (day), w (week), month or y (year), with a number before them if need be.
 
 Objectives:
   freshness  the largest share of the copy is up to date; pages that change too often may be given up
   age        copies went out of date as short a time ago as possible; no page is given up
-  harmonic   the objective of LambdaCrawl, the mean logarithm of freshness at random visits; no page is given up
+  harmonic   the objective of LambdaCrawl, the mean logarithm of freshness at random visits; no page is \
+      given up
   changes    the most changes are found
 
 The report:
-  freshness       expected share of the copy that is up to date, averaged over time, each page counted with its weight
-  age             expected time since a copy went out of date, none while it is up to date; infinite if a page that changes is
+  freshness       expected share of the copy that is up to date, averaged over time, each page counted with \
+      its weight
+  age             expected time since a copy went out of date, none while it is up to date; infinite if a \
+      page that changes is
                   never visited
   changes found   share of all changes that a visit finds before the next one covers them
   pages given up  pages that change and are never visited
   Changes are taken to come at random (a Poisson process), visits to a page at equal intervals.
 
 The plan (--out):
-  url, host (with --host-limit), changes_per_day, weight and cost as far as given, visits_per_day, visit_interval_days (inf
-  if never visited), expected_freshness, expected_age_days; after visits also changes_per_day_low and changes_per_day_high (95 %
+  url, host (with --host-limit), changes_per_day, weight and cost as far as given, visits_per_day, \
+      visit_interval_days (inf
+  if never visited), expected_freshness, expected_age_days; after visits also changes_per_day_low and \
+      changes_per_day_high (95 %
   interval), intervals_seen and changes_seen. A plan can be read as a table of rates again.
 
 Examples:
@@ -192,7 +207,7 @@ fn parse_target(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub(crate) fn run(options: &PlanOptions) -> anyhow::Result<()> {
-    // Files are created first: what cannot be written is said before the long work.
+    // The files are created first: an unwritable file is reported before the long work.
     let plan_file = options.out.as_deref().map(|path| plan_file(options, path)).transpose()?;
     let svg_path = svg_path(options);
     let svg_file = svg_path.as_deref().map(PendingFile::create).transpose()?;
@@ -210,7 +225,7 @@ pub(crate) fn run(options: &PlanOptions) -> anyhow::Result<()> {
     Ok(io::stdout().lock().write_all(text.as_bytes())?)
 }
 
-/// Answers the question for these pages.
+/// Makes the plan for these pages and everything that is reported about it.
 fn plan<'a>(options: &'a PlanOptions, table: &'a PageTable) -> anyhow::Result<Report<'a>> {
     let visit_frequency_min = options.at_least.unwrap_or(VisitsPerDay::ZERO);
     let planner = Planner::new(table, options.objective.into(), visit_frequency_min, options.host_limit);
@@ -256,7 +271,7 @@ fn plan_file(options: &PlanOptions, path: &Path) -> anyhow::Result<PlanFile> {
     PlanFile::create(path)
 }
 
-/// Where the picture of the curve goes, if there is one.
+/// Path of the SVG file of the curve, if one is asked for.
 fn svg_path(options: &PlanOptions) -> Option<PathBuf> {
     let default = || {
         let stem = options.input.file_stem().filter(|stem| *stem != "-");

@@ -1,17 +1,17 @@
-//! Millions of names in little memory: each kept once, known by its number.
+//! Millions of names in little memory: each is stored once and identified by a number.
 //!
-//! The names lie end to end in one string. While they are gathered a map from hash to number finds them again; it is
-//! dropped when the table is whole, so that ten million URLs cost their text and eight bytes each.
+//! The names lie end to end in one string. While they are collected, a map from hash to number finds known
+//! names. The map is dropped at the end, so ten million URLs cost their text and eight bytes each.
 
 use std::collections::HashMap;
 use std::collections::hash_map::{Entry, RandomState};
 use std::hash::BuildHasher as _;
 
-/// Names by number, in the order in which they were first seen.
+/// Names by number, in the order in which they were first added.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     text: String,
-    /// Where each name ends in the text.
+    /// Where each name ends in the text, as a byte offset.
     ends: Vec<usize>,
 }
 
@@ -33,7 +33,7 @@ impl Names {
     }
 }
 
-/// Names being gathered.
+/// Collects names and gives each a number.
 #[derive(Default)]
 pub(super) struct NameIndex {
     names: Names,
@@ -41,17 +41,17 @@ pub(super) struct NameIndex {
     hasher: RandomState,
 }
 
-/// Whether a name was there before.
+/// Whether a name was added before.
 #[derive(Debug, PartialEq)]
 pub(super) enum Seen {
-    /// It was not, and has this number now.
+    /// It was not; this is its new number.
     First(u32),
-    /// It was, under this number.
+    /// It was; this is its number.
     Again(u32),
 }
 
 impl NameIndex {
-    /// The number of this name, given to it now if it has none. Panics beyond 2^32 names.
+    /// Returns the number of this name and assigns one if it is new. Panics beyond 2^32 names.
     pub(super) fn add(&mut self, name: &str) -> Seen {
         let mut hash = self.hasher.hash_one(name);
         loop {
@@ -65,7 +65,7 @@ impl NameIndex {
                 Entry::Occupied(place) if self.names.get(*place.get() as usize) == name => {
                     return Seen::Again(*place.get());
                 }
-                // Another name has this hash: look in the next place, as a table with open addressing does.
+                // Another name has this hash: probe the next value, as in a table with open addressing.
                 Entry::Occupied(_) => hash = hash.wrapping_add(1),
             }
         }
@@ -76,7 +76,7 @@ impl NameIndex {
         self.names.len()
     }
 
-    /// The names alone.
+    /// Drops the map and returns the names.
     pub(super) fn finish(self) -> Names {
         self.names
     }

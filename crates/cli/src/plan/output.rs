@@ -1,4 +1,4 @@
-//! The plan as a file, which appears whole or not at all.
+//! Writes a plan to a file, completely or not at all.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -17,7 +17,7 @@ use super::plan_columns::{PlanColumn, Values, plan_columns};
 use super::progress;
 use crate::pending_file::PendingFile;
 
-/// How a plan is written, by the ending of its name.
+/// File format of a plan, chosen by the file's extension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Format {
     Csv,
@@ -35,7 +35,7 @@ impl Format {
     }
 }
 
-/// Rows that are written at once.
+/// Rows written per batch.
 const ROWS_PER_BATCH: usize = 65_536;
 
 /// A plan being written.
@@ -51,7 +51,7 @@ impl PlanFile {
         Ok(Self { pending: PendingFile::create(path)?, format })
     }
 
-    /// Writes a row for each page and lets the file take its name.
+    /// Writes one row per page and gives the file its final name.
     pub(super) fn write(self, table: &PageTable, visit_frequencies: &[VisitsPerDay]) -> anyhow::Result<()> {
         let destination = self.pending.destination().to_owned();
         let columns = plan_columns(table, visit_frequencies);

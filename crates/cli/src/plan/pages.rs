@@ -1,4 +1,4 @@
-//! The pages to plan for, gathered row by row.
+//! The pages to plan for, collected row by row.
 
 use freshet_theory::refresh::Pages;
 use freshet_theory::units::ChangesPerDay;
@@ -8,23 +8,23 @@ use super::history::Evidence;
 use super::host::host_of;
 use super::names::{NameIndex, Names, Seen};
 
-/// The most pages of one plan.
+/// Maximum number of pages in one plan.
 pub(super) const PAGES_MAX: usize = 1_000_000_000;
 
-/// Pages to plan for: all columns are in the order in which the file first names each page.
+/// Pages to plan for. All columns are in the order in which the file first names each page.
 pub(super) struct PageTable {
     /// The URL of each page.
     pub(super) urls: Names,
-    /// How often each page changes.
+    /// Change rate of each page.
     pub(super) change_rates: Vec<ChangesPerDay>,
-    /// What else the file says of each page.
+    /// Weight, cost and host of each page, as far as the file gives them.
     pub(super) attributes: Attributes,
     /// What the rates were estimated from, when the file gave visits.
     pub(super) evidence: Option<Evidence>,
 }
 
 impl PageTable {
-    /// The pages as the theory sees them.
+    /// The pages as input for the theory crate.
     pub(super) fn pages(&self) -> Pages<'_> {
         Pages {
             change_rates: &self.change_rates,
@@ -33,12 +33,12 @@ impl PageTable {
         }
     }
 
-    /// The same pages with other rates.
+    /// The same pages with other change rates.
     pub(super) fn with_rates<'a>(&'a self, change_rates: &'a [ChangesPerDay]) -> Pages<'a> {
         Pages { change_rates, ..self.pages() }
     }
 
-    /// The pages under each of the rates that are equally likely; one outlook when the rates are certain.
+    /// The pages under each of the equally likely rates; a single entry if the rates are certain.
     pub(super) fn outlooks(&self) -> Vec<Pages<'_>> {
         match &self.evidence {
             None => vec![self.pages()],
@@ -52,25 +52,25 @@ impl PageTable {
     }
 }
 
-/// What a file may say of a page beside its changes.
+/// Attributes of pages besides their changes.
 pub(super) struct Attributes {
-    /// The weight of each page, when the file has weights.
+    /// Weight of each page, if the file has weights.
     pub(super) importance: Option<Vec<f64>>,
-    /// The cost of a visit to each page, when the file has costs.
+    /// Cost of a visit to each page, if the file has costs.
     pub(super) costs: Option<Vec<f64>>,
-    /// The host of each page, when hosts are limited.
+    /// Host of each page, if hosts are limited.
     pub(super) hosts: Option<Hosts>,
 }
 
-/// Which host each page is on.
+/// The host of each page.
 pub(super) struct Hosts {
-    /// The hosts by number.
+    /// Host names by number.
     pub(super) names: Names,
-    /// The number of each page's host.
+    /// Host number of each page.
     pub(super) of_page: Vec<u32>,
 }
 
-/// Attributes being gathered, one page at a time.
+/// Collects attributes, one page at a time.
 pub(super) struct AttributeColumns {
     importance: Option<Vec<f64>>,
     costs: Option<Vec<f64>>,
@@ -78,7 +78,7 @@ pub(super) struct AttributeColumns {
 }
 
 impl AttributeColumns {
-    /// Columns for what the file has; hosts only when the plan needs them.
+    /// Columns for what the file has. Hosts are collected only if the plan needs them.
     pub(super) fn new(layout: &Layout, hosts_are_limited: bool) -> Self {
         Self {
             importance: layout.has(Column::Weight).then(Vec::new),
@@ -87,7 +87,7 @@ impl AttributeColumns {
         }
     }
 
-    /// Adds the attributes of the page that this row names.
+    /// Adds the attributes of the page that this row first names.
     pub(super) fn push(&mut self, row: &Row<'_>, url: &str) -> Result<(), Fault> {
         if let Some(importance) = &mut self.importance {
             importance.push(row.optional_number(Column::Weight)?.unwrap_or(1.0));
@@ -110,7 +110,7 @@ impl AttributeColumns {
         Ok(())
     }
 
-    /// The columns when all pages are in.
+    /// Returns the columns once all pages are in.
     pub(super) fn finish(self) -> Attributes {
         let hosts = self.hosts.map(|(names, of_page)| Hosts { names: names.finish(), of_page });
         Attributes { importance: self.importance, costs: self.costs, hosts }
@@ -122,19 +122,19 @@ fn without_host(url: &str) -> Fault {
     Fault { column: Column::Url, message }
 }
 
-/// Pages being gathered from a table of rates.
+/// Collects pages from a table of rates.
 pub(super) struct RateRows {
     urls: NameIndex,
     change_rates: Vec<ChangesPerDay>,
     attributes: AttributeColumns,
-    /// Where each page stands in the file.
+    /// Position of each page in the file.
     places: Vec<u64>,
-    /// What a place is called: a line or a row.
+    /// The word for a position: line or row.
     place_name: &'static str,
 }
 
 impl RateRows {
-    /// No pages yet.
+    /// Starts without pages.
     pub(super) fn new(attributes: AttributeColumns, place_name: &'static str) -> Self {
         Self {
             urls: NameIndex::default(),
@@ -145,7 +145,7 @@ impl RateRows {
         }
     }
 
-    /// Adds the page of one row, which stands at this place in the file.
+    /// Adds the page of one row at this position of the file.
     pub(super) fn take(&mut self, row: &Row<'_>, place: u64) -> Result<(), Fault> {
         let url = row.text(Column::Url)?;
         check_page_count(self.urls.len())?;
@@ -161,7 +161,7 @@ impl RateRows {
         Ok(())
     }
 
-    /// The pages when all rows are in.
+    /// Returns the pages once all rows are in.
     pub(super) fn finish(self) -> PageTable {
         PageTable {
             urls: self.urls.finish(),
@@ -172,7 +172,7 @@ impl RateRows {
     }
 }
 
-/// Refuses a page beyond the most that one plan holds.
+/// Fails if a plan cannot hold another page.
 pub(super) fn check_page_count(pages: usize) -> Result<(), Fault> {
     if pages < PAGES_MAX {
         return Ok(());

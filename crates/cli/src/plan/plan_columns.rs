@@ -1,6 +1,7 @@
-//! The columns of a plan: what was known of each page, how often to visit it, and what that gives.
+//! The columns of a plan: what is known of each page, its visit frequency, and the freshness and age
+//! that result.
 //!
-//! The names of what was known are those that `freshet plan` reads, so that a plan can be planned again.
+//! Known values keep the column names that `freshet plan` reads, so that a plan can be planned again.
 
 use std::rc::Rc;
 
@@ -19,13 +20,13 @@ pub(super) struct PlanColumn<'a> {
     pub(super) values: Values<'a>,
 }
 
-/// The values of a column by the number of the page.
+/// The values of a column by page number.
 pub(super) enum Values<'a> {
     Text(Box<dyn Fn(usize) -> &'a str + 'a>),
     Number(Box<dyn Fn(usize) -> f64 + 'a>),
 }
 
-/// Every column of the plan for these pages.
+/// All columns of the plan for these pages.
 pub(super) fn plan_columns<'a>(
     table: &'a PageTable,
     visit_frequencies: &'a [VisitsPerDay],
@@ -49,7 +50,7 @@ pub(super) fn plan_columns<'a>(
     columns
 }
 
-/// What the table says of each page, and what was learned from its visits.
+/// Columns with what the table says of each page and what was learned from its visits.
 fn known_columns(table: &PageTable) -> Vec<PlanColumn<'_>> {
     let attributes = &table.attributes;
     let mut columns = vec![text("url", |page| table.urls.get(page))];

@@ -1,4 +1,4 @@
-//! One question with its limits, asked of the theory for any budget.
+//! Plans the pages of a table within its limits, for any budget.
 
 use anyhow::bail;
 use freshet_theory::freshness::measure::FreshnessAndAge;
@@ -12,10 +12,10 @@ use freshet_theory::units::{Days, VisitsPerDay};
 use super::pages::{Hosts, PageTable};
 use super::quantity::{grouped, plural, visits_a_day};
 
-/// The pages, the objective and all limits but the budget.
+/// The pages, the objective and all limits except the budget.
 pub(super) struct Planner<'a> {
     pages: Pages<'a>,
-    /// The pages under each of the rates that are equally likely.
+    /// The pages under each of the equally likely rates.
     outlooks: Vec<Pages<'a>>,
     hosts: Option<&'a Hosts>,
     host_limits: Vec<VisitsPerDay>,
@@ -23,22 +23,22 @@ pub(super) struct Planner<'a> {
     visit_frequency_min: VisitsPerDay,
 }
 
-/// How visits are spread over the pages.
+/// How visits are distributed over the pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Policy {
-    /// As the objective asks.
+    /// Best for the objective.
     Planned,
-    /// Every page as often as every other.
+    /// All pages equally often.
     Uniform,
-    /// Every page as often as it changes.
+    /// Each page in proportion to its change rate.
     Proportional,
 }
 
 impl Policy {
-    /// Every policy, the plan first.
+    /// All policies, the plan first.
     pub(super) const ALL: [Self; 3] = [Self::Planned, Self::Uniform, Self::Proportional];
 
-    /// Its name in a report.
+    /// Name in a report.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Planned => "this plan",
@@ -48,27 +48,27 @@ impl Policy {
     }
 }
 
-/// What an allocation does for the copy.
+/// What an allocation achieves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Outcome {
-    /// Expected freshness and age, each page counted with its weight.
+    /// Expected freshness and age, weighted by page.
     pub(super) quality: FreshnessAndAge,
-    /// Share of the changes, each counted with the weight of its page, that a visit finds before the next change.
+    /// Share of the changes that a visit finds before the next change, weighted by page.
     pub(super) changes_found_share: f64,
-    /// What the visits take from the budget.
+    /// Budget used by the visits.
     pub(super) cost_per_day: VisitsPerDay,
-    /// Pages that change, have a weight, and are never visited.
+    /// Number of pages that change, have a weight and are never visited.
     pub(super) pages_given_up: usize,
-    /// Their share of the weight of all pages.
+    /// Their share of the total weight.
     pub(super) weight_given_up_share: f64,
-    /// The age over the other pages: finite, where giving up a page makes the age of the whole infinite.
+    /// Mean age of the other pages. Finite, whereas a page given up makes the overall age infinite.
     pub(super) age_of_visited: Days,
-    /// Pages that get no more than the minimum frequency, when there is one.
+    /// Number of pages that get only the minimum frequency, if there is one.
     pub(super) pages_at_minimum: usize,
 }
 
 impl<'a> Planner<'a> {
-    /// A planner for these pages. Every host gets the same limit.
+    /// A planner for these pages. Every host has the same limit.
     pub(super) fn new(
         table: &'a PageTable,
         objective: Objective,
@@ -90,7 +90,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Fails, with the numbers, when no plan can keep the limits.
+    /// Fails, with the numbers, if no plan can satisfy the limits.
     pub(super) fn check(&self, visit_budget: VisitsPerDay) -> anyhow::Result<()> {
         let minimum = visits_a_day(self.visit_frequency_min.get());
         match self.constraints(visit_budget).infeasible(&self.pages) {
@@ -103,7 +103,8 @@ impl<'a> Planner<'a> {
                 visits_a_day(visit_budget.get())
             ),
             Some(Infeasible::MinimumExceedsHostLimit { host, needed }) => bail!(
-                "--at-least asks for {minimum} to each page, which is {} to the host {}, but --host-limit is {}",
+                "--at-least asks for {minimum} to each page, which is {} to the host {}, but --host-limit is \
+                 {}",
                 visits_a_day(needed.get()),
                 self.host_name(host),
                 visits_a_day(self.host_limits[host as usize].get())
@@ -111,7 +112,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The allocation of a policy. Panics when the limits cannot be kept.
+    /// The allocation of a policy. Panics if the limits cannot be satisfied.
     pub(super) fn allocate(&self, policy: Policy, visit_budget: VisitsPerDay) -> Allocation {
         let constraints = self.constraints(visit_budget);
         match policy {
@@ -121,25 +122,26 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Expected freshness and age under an allocation: where rates are not certain, the mean over what they may be.
+    /// Expected freshness and age under an allocation. If the rates are uncertain, the mean over the equally
+    /// likely rates.
     pub(super) fn quality(&self, visit_frequencies: &[VisitsPerDay]) -> FreshnessAndAge {
         self.mean_over_outlooks(|pages| evaluate(pages, visit_frequencies, Order::Fixed))
     }
 
-    /// What the visits of an allocation take from the budget.
+    /// Budget used by the visits of an allocation.
     pub(super) fn cost_per_day(&self, visit_frequencies: &[VisitsPerDay]) -> VisitsPerDay {
         let cost = |page: usize| self.pages.costs.map_or(1.0, |costs| costs[page]);
         VisitsPerDay::new(visit_frequencies.iter().enumerate().map(|(page, f)| cost(page) * f.get()).sum())
     }
 
-    /// The least budget that the minimum frequency leaves possible; zero when there is no minimum.
+    /// Smallest budget that allows the minimum frequency; zero if there is no minimum.
     pub(super) fn budget_min(&self) -> VisitsPerDay {
         let cost: f64 = self.pages.costs.map_or(self.pages.len() as f64, |costs| costs.iter().sum());
-        // A hair more, so that rounding in the sum does not make the least budget impossible.
+        // A little more, so that rounding in the sum does not make the smallest budget impossible.
         VisitsPerDay::new(cost * self.visit_frequency_min.get() * (1.0 + 1e-9))
     }
 
-    /// Everything a report says of an allocation.
+    /// All figures that a report gives for an allocation.
     pub(super) fn outcome(&self, visit_frequencies: &[VisitsPerDay]) -> Outcome {
         let weight = |page: usize| self.pages.importance.map_or(1.0, |importance| importance[page]);
         let rates = self.pages.change_rates;
@@ -150,7 +152,7 @@ impl<'a> Planner<'a> {
             .collect();
         let quality = self.quality(visit_frequencies);
         let weight_of_all: f64 = (0..rates.len()).map(weight).sum();
-        // The sum of nothing is a negative zero, which the addition mends.
+        // An empty sum is -0.0; adding 0.0 makes it 0.0.
         let weight_given_up = (0..rates.len()).filter(|page| given_up[*page]).map(weight).sum::<f64>() + 0.0;
         let minimum = self.visit_frequency_min.get();
         let at_minimum = |f: &&VisitsPerDay| minimum > 0.0 && f.get() <= minimum * (1.0 + 1e-9);
@@ -167,7 +169,8 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// The share of changes that visits find: the freshness of a collection whose pages weigh as much as their changes.
+    /// Share of the changes that visits find. It equals the freshness of a collection whose pages are
+    /// weighted by their changes.
     fn changes_found_share(&self, visit_frequencies: &[VisitsPerDay]) -> f64 {
         let (mut found, mut all) = (0.0, 0.0);
         for pages in &self.outlooks {
@@ -184,7 +187,7 @@ impl<'a> Planner<'a> {
         if all > 0.0 { found / all } else { 1.0 }
     }
 
-    /// Freshness and age under an allocation when the pages weigh this much; perfect when none weighs anything.
+    /// Freshness and age under an allocation with these page weights. Perfect if all weights are zero.
     fn quality_by(
         &self,
         visit_frequencies: &[VisitsPerDay],

@@ -1,27 +1,27 @@
-//! Progress of long work, shown only when a person watches: on a terminal, and not before the work has lasted a while.
+//! Progress of long work. Shown only on a terminal, and only after the work has lasted a while.
 
 use std::io::{self, Read};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How often the line is drawn anew, in Hertz.
+/// Redraws of the progress line per second.
 const DRAWS_PER_SECOND: u8 = 5;
 
-/// How often a clock-driven line moves when the work itself does not report.
+/// Interval between redraws while the work itself reports nothing.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A line on the terminal for work of a known size, counted in bytes.
+/// A progress line for work of known size in bytes.
 pub(super) fn bytes(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left")
 }
 
-/// A line on the terminal for work of a known size, counted in steps.
+/// A progress line for work of known size in steps.
 pub(super) fn steps(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 
-/// A line on the terminal for work of unknown length.
+/// A progress line for work of unknown length.
 pub(super) fn unknown(doing: &str) -> ProgressBar {
     let bar = bar(doing, 0, "{msg} {spinner} {elapsed}");
     bar.enable_steady_tick(TICK);
@@ -34,14 +34,14 @@ fn bar(doing: &str, total: u64, template: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(doing.to_owned())
 }
 
-/// Input that moves a progress line as it is read.
+/// A reader that advances a progress line.
 pub(super) struct Watched<R> {
     input: R,
     progress: ProgressBar,
 }
 
 impl<R> Watched<R> {
-    /// Watches this input.
+    /// Wraps a reader.
     pub(super) fn new(input: R, progress: ProgressBar) -> Self {
         Self { input, progress }
     }

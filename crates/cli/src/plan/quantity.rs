@@ -1,26 +1,26 @@
-//! Frequencies as a user writes them, `10000/day`, `1/s`, `1/90d`, `20k/h`, and numbers as a user reads them.
+//! Parses frequencies such as `10000/day`, `1/s`, `1/90d` or `20k/h`, and formats numbers for people.
 //!
-//! A frequency is a count, a slash and a time span: the count may end in `k`, `M` or `G`, the span may begin with a
-//! number. A month is a twelfth of a year and a year is 365.25 days.
+//! A frequency is a count, a slash and a time span. The count may end in `k`, `M` or `G`; the span may begin
+//! with a number. A month is a twelfth of a year and a year is 365.25 days.
 //!
 //! # Promises
 //! - Every text gives a frequency or a message that says what is wrong and how to write it; none panics.
-//! - A frequency that is accepted is finite and more than zero.
+//! - An accepted frequency is finite and more than zero.
 //! - The units are exact: `1/s` is 86,400 a day.
 
 pub(crate) use freshet_lab::figure::number::{grouped, readable};
 use freshet_theory::units::{Days, VisitsPerDay};
 
-/// What a frequency looks like, for messages.
+/// Examples of frequencies, for messages.
 const EXAMPLES: &str = "write a count per time span, such as 10000/day, 20k/h, 1/s or 1/90d";
 
-/// The most visits a day that are accepted. Far beyond any crawl, and low enough that sums over pages stay finite.
+/// Maximum frequency, in visits a day. Far beyond any crawl, and low enough that sums over pages stay finite.
 const VISITS_PER_DAY_MAX: f64 = 1e15;
 
-/// The fewest visits a day that are accepted: one in some 2.7 billion years.
+/// Minimum frequency, in visits a day: one visit in some 2.7 billion years.
 const VISITS_PER_DAY_MIN: f64 = 1e-12;
 
-/// Units of time in days. The first spelling of each is the one that messages show.
+/// Time units in days. Messages show the first spelling of each.
 const UNITS: [(&[&str], f64); 7] = [
     (&["s", "sec", "secs", "second", "seconds"], 1.0 / 86_400.0),
     (&["min", "mins", "minute", "minutes"], 1.0 / 1_440.0),
@@ -34,7 +34,7 @@ const UNITS: [(&[&str], f64); 7] = [
 /// Multiples that a count may end in.
 const MULTIPLES: [(char, f64); 4] = [('k', 1e3), ('K', 1e3), ('M', 1e6), ('G', 1e9)];
 
-/// Reads a frequency, or says what is wrong with it.
+/// Parses a frequency, or says what is wrong with it.
 pub(crate) fn parse_frequency(text: &str) -> Result<VisitsPerDay, String> {
     let (count, span) = text
         .split_once('/')
@@ -68,7 +68,7 @@ fn not_a_count(text: &str) -> String {
     format!("{text:?} is not a count; {hint}")
 }
 
-/// The length in days of a span such as `day`, `90d` or `1.5 weeks`.
+/// Parses a span such as `day`, `90d` or `1.5 weeks` to days.
 fn parse_span(text: &str) -> Result<f64, String> {
     let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_start);
@@ -84,7 +84,7 @@ fn parse_span(text: &str) -> Result<f64, String> {
     number.map(|number| number * days).ok_or_else(|| format!("{text:?} is not a time span; {EXAMPLES}"))
 }
 
-/// A plain decimal number above zero; underscores may group its digits.
+/// Parses a plain decimal number above zero. Underscores may group its digits.
 fn positive(text: &str) -> Option<f64> {
     let plain = |letter: char| letter.is_ascii_digit() || "._eE+-".contains(letter);
     if !text.starts_with(|first: char| first.is_ascii_digit() || first == '.') || !text.chars().all(plain) {
@@ -94,7 +94,7 @@ fn positive(text: &str) -> Option<f64> {
     (number > 0.0 && number.is_finite()).then_some(number)
 }
 
-/// A time span in the unit that suits its size: `14 min`, `5.2 h`, `3.1 days`, `2.4 years`.
+/// Formats a time span in the unit that suits its size: `14 min`, `5.2 h`, `3.1 days`, `2.4 years`.
 pub(crate) fn readable_span(span: Days) -> String {
     let days = span.get();
     let (number, unit) = match days {
@@ -109,23 +109,23 @@ pub(crate) fn readable_span(span: Days) -> String {
     format!("{} {unit}", readable(number))
 }
 
-/// A freshness with four digits: `0.7123`.
+/// Formats a freshness with four decimals: `0.7123`.
 pub(crate) fn share(share: f64) -> String {
     format!("{share:.4}")
 }
 
-/// A number of visits a day: `10,000 visits a day`.
+/// Formats a number of visits a day: `10,000 visits a day`.
 pub(crate) fn visits_a_day(visits: f64) -> String {
     let noun = if visits == 1.0 { "visit" } else { "visits" };
     format!("{} {noun} a day", readable(visits))
 }
 
-/// A share in percent: `71.2 %`.
+/// Formats a share in percent: `71.2 %`.
 pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// The form of a noun or verb that goes with a count.
+/// The form of a noun or verb that agrees with a count.
 pub(crate) fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
@@ -194,7 +194,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_panics_and_what_is_accepted_is_positive(text in "\\PC{0,12}|[0-9.kMGe+-]{0,8}/[0-9.]{0,4}[a-z]{0,5}") {
+        fn no_text_panics_and_what_is_accepted_is_positive(
+            text in "\\PC{0,12}|[0-9.kMGe+-]{0,8}/[0-9.]{0,4}[a-z]{0,5}"
+        ) {
             if let Ok(frequency) = parse_frequency(&text) {
                 prop_assert!(frequency.get() > 0.0);
             }

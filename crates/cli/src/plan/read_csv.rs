@@ -1,11 +1,12 @@
-//! A table as CSV, read record by record.
+//! Reads a table as CSV, record by record.
 //!
-//! The first record names the columns. Fields are separated by commas, in a file ending in `.tsv` by tabs, and may stand in
-//! double quotes; lines end in LF or CRLF, and blank lines are skipped.
+//! The first record names the columns. Fields are separated by commas, or by tabs in a file ending in `.tsv`,
+//! and may be in double quotes. Lines end in LF or CRLF; blank lines are skipped.
 //!
 //! # Promises
-//! - An error names the line on which its record begins, also after blank lines and after quoted line breaks.
-//! - A record has a limit of [`RECORD_BYTES_MAX`]: a quote that is never closed does not read the whole file into memory.
+//! - An error names the line on which its record begins, also after blank lines and quoted line breaks.
+//! - A record has a limit of [`RECORD_BYTES_MAX`]: an unclosed quote does not read the whole file
+//!   into memory.
 
 use std::io::{self, Read};
 
@@ -14,19 +15,19 @@ use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use super::columns::{Cell, Fault, Layout, Row};
 use super::quantity::plural;
 
-/// The longest record that is read, in bytes; a longer one is an error.
+/// Maximum length of a record in bytes; a longer one is an error.
 pub(super) const RECORD_BYTES_MAX: usize = 16 << 20;
 
 /// A CSV file whose columns are known.
 pub(super) struct CsvTable {
     reader: Reader<Bounded>,
-    /// Where its columns stand.
+    /// Index of each column.
     pub(super) layout: Layout,
-    /// How many fields every record must have.
+    /// Number of fields that every record must have.
     width: usize,
 }
 
-/// Why a CSV file cannot be read: where, and what is wrong there.
+/// Why a CSV file cannot be read, and on which line.
 #[derive(Debug)]
 pub(super) struct CsvFault {
     /// The line, counted from one.
@@ -57,7 +58,7 @@ impl CsvTable {
         Ok(Self { reader, layout, width: names.len() })
     }
 
-    /// Hands every row and its line to `take`.
+    /// Passes every row and its line number to `take`.
     pub(super) fn for_each(
         mut self,
         take: &mut dyn FnMut(&Row<'_>, u64) -> Result<(), Fault>,
@@ -94,18 +95,18 @@ fn read_record(reader: &mut Reader<Bounded>, record: &mut ByteRecord) -> Result<
         if !found {
             return Ok(None);
         }
-        // With CRLF a blank line is a record of one carriage return.
+        // With CRLF, a blank line is a record of one carriage return.
         if record.len() == 1 && record[0].trim_ascii().is_empty() {
             continue;
         }
         let inner_breaks = record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
-        // The position is behind the line break that ends the record; where a quote is open at the end of the file that
-        // break is an inner one, and the record began where reading did.
+        // The position is behind the line break that ends the record. If a quote is still open at the end of
+        // the file, that break belongs to the record, which then begins where reading began.
         return Ok(Some((reader.position().line() - 1).saturating_sub(inner_breaks).max(line_before)));
     }
 }
 
-/// Input that refuses to feed a record beyond its limit.
+/// A reader that fails when a record exceeds its limit.
 struct Bounded {
     input: Box<dyn Read>,
     /// Bytes read since the record began, not counting what was buffered before.

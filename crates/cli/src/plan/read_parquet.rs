@@ -1,7 +1,7 @@
-//! A table as Parquet, read batch by batch, only the columns in use.
+//! Reads a table as Parquet, batch by batch, and only the columns in use.
 //!
-//! Any physical type that can hold a column's values is read: text as string or binary, numbers as integers, floats or
-//! decimals, times also as timestamps and dates.
+//! Any physical type that can hold a column's values is accepted: text as string or binary, numbers as
+//! integers, floats or decimals, times also as timestamps and dates.
 //!
 //! # Promises
 //! - A damaged file is an error: [`freshet_store::foreign_parquet`] opens it.
@@ -21,18 +21,18 @@ use freshet_store::foreign_parquet::table::{Batches, ForeignTable};
 use super::columns::{Cell, Column, Fault, Layout, Row};
 use super::progress;
 
-/// Rows that are decoded at once.
+/// Rows decoded per batch.
 const ROWS_PER_BATCH: usize = 16_384;
 
 /// A Parquet file whose columns are known.
 pub(super) struct ParquetTable {
     batches: Batches,
-    /// Where its columns stand among those that are read.
+    /// Index of each column among those that are read.
     pub(super) layout: Layout,
     rows: u64,
 }
 
-/// Why a Parquet file cannot be read: in which row, if in one, and what is wrong.
+/// Why a Parquet file cannot be read, and in which row if there is one.
 #[derive(Debug)]
 pub(super) struct ParquetFault {
     /// The row, counted from one.
@@ -56,14 +56,14 @@ impl ParquetTable {
         let rows = table.rows();
         let places: Vec<usize> = layout.places.iter().map(|(place, _)| *place).collect();
         let batches = table.batches(places, ROWS_PER_BATCH).map_err(|error| ParquetFault::of_file(&error))?;
-        // The columns that are read keep their order and move together.
+        // The columns that are read keep their order; the indices now count only these.
         for (index, (place, _)) in layout.places.iter_mut().enumerate() {
             *place = index;
         }
         Ok(Self { batches, layout, rows })
     }
 
-    /// Hands every row and its number, counted from one, to `take`.
+    /// Passes every row and its number, counted from one, to `take`.
     pub(super) fn for_each(
         self,
         doing: &str,

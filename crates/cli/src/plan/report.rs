@@ -1,4 +1,4 @@
-//! Everything that was found out, for [`super::report_text`] and [`super::report_json`] to tell.
+//! The result of a plan, which [`super::report_text`] and [`super::report_json`] format.
 
 use std::collections::HashMap;
 
@@ -14,27 +14,27 @@ use super::planner::{Outcome, Policy};
 use super::quantity::{grouped, share, visits_a_day};
 use super::uncertainty::Uncertainty;
 
-/// Everything that was found out.
+/// Everything that a report shows.
 pub(super) struct Report<'a> {
-    /// What was asked.
+    /// The options given.
     pub(super) options: &'a PlanOptions,
     /// The pages.
     pub(super) table: &'a PageTable,
     /// The budget that is planned for.
     pub(super) visit_budget: VisitsPerDay,
-    /// The plan.
+    /// The visit frequencies of the plan.
     pub(super) allocation: Allocation,
-    /// What each policy gives, in the order of [`Policy::ALL`].
+    /// What each policy achieves, in the order of [`Policy::ALL`].
     pub(super) outcomes: [Outcome; Policy::ALL.len()],
-    /// How sure that is, when rates were estimated.
+    /// Uncertainty of the result, if rates were estimated.
     pub(super) uncertainty: Option<Uncertainty>,
-    /// The budget for a wanted freshness.
+    /// The budget for a target freshness.
     pub(super) target: Option<Target>,
-    /// What other budgets give.
+    /// What other budgets achieve.
     pub(super) curve: Option<Vec<CurvePoint>>,
 }
 
-/// A freshness that is wanted, and what it takes.
+/// A target freshness, and the budget for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     /// The freshness.
@@ -44,7 +44,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// What the target takes, as a sentence without its stop.
+    /// The result for the target, as a sentence without its full stop.
     pub(super) fn sentence(&self) -> String {
         let target = self.freshness;
         match self.reach {
@@ -53,7 +53,8 @@ impl Target {
             }
             Reach::With(budget) => format!("freshness {target} takes {}", visits_a_day(budget.get())),
             Reach::Limited { visit_budget, freshness } => format!(
-                "freshness {target} cannot be reached: the most that --host-limit lets be spent, {}, gives {}",
+                "freshness {target} cannot be reached: the most that --host-limit lets be spent, {}, gives \
+                 {}",
                 visits_a_day(visit_budget.get()),
                 share(freshness)
             ),
@@ -64,18 +65,18 @@ impl Target {
     }
 }
 
-/// A host whose limit binds.
+/// A host whose limit is reached.
 pub(super) struct SaturatedHost<'a> {
     /// The host.
     pub(super) name: &'a str,
-    /// Its pages.
+    /// Number of its pages.
     pub(super) pages: usize,
     /// Visits a day to all of them.
     pub(super) visits_per_day: f64,
 }
 
 impl Report<'_> {
-    /// The curve as a picture.
+    /// The curve as SVG.
     pub(super) fn svg(&self) -> String {
         let heading = format!(
             "What a budget buys: {} pages, objective {}",
@@ -85,19 +86,19 @@ impl Report<'_> {
         Plate { heading, columns: 1, charts: self.figures() }.draw()
     }
 
-    /// What the visits are for, by name.
+    /// The name of the objective.
     pub(super) fn objective_name(&self) -> &'static str {
         self.options.objective.name()
     }
 
-    /// What is left of the budget, beyond rounding.
+    /// The unspent budget, beyond rounding error.
     pub(super) fn unspent(&self) -> f64 {
         let budget = self.visit_budget.get();
         let left = budget - self.outcomes[0].cost_per_day.get();
         if left > budget * 1e-6 { left } else { 0.0 }
     }
 
-    /// The hosts whose limit binds, those with most pages first.
+    /// The hosts whose limit is reached, those with most pages first.
     pub(super) fn saturated_hosts(&self) -> Vec<SaturatedHost<'_>> {
         let Some(hosts) = &self.table.attributes.hosts else { return Vec::new() };
         let mut sums: HashMap<u32, (usize, f64)> =
@@ -118,7 +119,7 @@ impl Report<'_> {
         saturated
     }
 
-    /// What is drawn of the curve.
+    /// The charts of the curve.
     pub(super) fn figures(&self) -> Vec<Chart> {
         let Some(curve) = &self.curve else { return Vec::new() };
         let budget = self.visit_budget.get();

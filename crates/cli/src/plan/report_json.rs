@@ -1,6 +1,6 @@
-//! The answer for programs: one JSON object.
+//! The report as one JSON object.
 //!
-//! The names carry their units and stay as they are; an infinite number is the string "inf".
+//! Names carry their units and do not change. An infinite number is the string "inf".
 
 use std::path::Path;
 
@@ -11,11 +11,11 @@ use super::curve::{CurvePoint, Reach};
 use super::planner::Outcome;
 use super::report::{Report, SaturatedHost, Target};
 
-/// As many saturated hosts as are named; their count is always whole.
+/// Maximum number of saturated hosts listed. Their count is always complete.
 const HOSTS_MAX: usize = 1_000;
 
 impl Report<'_> {
-    /// The answer for programs, on one line.
+    /// The report as JSON, on one line.
     pub(super) fn json(&self, svg_path: Option<&Path>) -> String {
         let options = self.options;
         let mut report = json!({
@@ -68,7 +68,11 @@ fn outcome_json(outcome: &Outcome) -> Value {
 }
 
 fn point_json(point: &CurvePoint) -> Value {
-    let quality = |quality: &FreshnessAndAge| json!({"freshness": number(quality.freshness), "age_days": number(quality.age.get())});
+    let quality = |quality: &FreshnessAndAge| {
+        json!({
+            "freshness": number(quality.freshness), "age_days": number(quality.age.get())
+        })
+    };
     let [plan, uniform, proportional] = &point.qualities;
     json!({
         "budget_visits_per_day": number(point.visit_budget.get()),
@@ -107,7 +111,7 @@ impl SaturatedHost<'_> {
     }
 }
 
-/// A number as JSON; JSON has none that is infinite.
+/// A number as JSON, which has no infinity: that becomes the string "inf".
 pub(super) fn number(number: f64) -> Value {
     if number.is_infinite() { json!("inf") } else { json!(number) }
 }

@@ -1,4 +1,4 @@
-//! The answer for people.
+//! The report as text.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,20 +13,20 @@ use super::report::Report;
 use super::uncertainty::Uncertainty;
 use super::{ObjectiveName, chart};
 
-/// As many saturated hosts as are named, those with most pages first.
+/// Maximum number of saturated hosts listed, those with most pages first.
 const HOSTS_MAX: usize = 10;
 
-/// As much of the name of a host as is shown, in characters.
+/// Maximum length of a host name shown, in characters.
 const HOST_LENGTH_MAX: usize = 60;
 
-/// Every so many points of the curve stand in the table.
+/// The table shows every n-th point of the curve.
 const CURVE_STEP: usize = 2;
 
-/// Characters of a line of running text.
+/// Line width of running text, in characters.
 const TEXT_WIDTH: usize = 100;
 
 impl Report<'_> {
-    /// The answer for people.
+    /// The report as text.
     pub(super) fn text(&self, svg_path: Option<&Path>) -> String {
         let mut parts = vec![self.question_text(), self.outcome_text()];
         parts.extend(self.notes());
@@ -106,7 +106,7 @@ impl Report<'_> {
         (!notes.is_empty()).then_some(notes)
     }
 
-    /// What the plan gains over the other policies in what it is made for.
+    /// What the plan gains over the other policies on its own objective.
     fn gain_note(&self) -> Option<String> {
         let [plan, others @ ..] = &self.outcomes;
         let against = |gain: fn(&Outcome, &Outcome) -> String| {
@@ -131,7 +131,7 @@ impl Report<'_> {
             ObjectiveName::Changes => {
                 let gain = |plan: &Outcome, other: &Outcome| {
                     let tenths = (1_000.0 * (plan.changes_found_share - other.changes_found_share)).round();
-                    // The sum turns a negative zero into zero.
+                    // Adding zero turns -0.0 into 0.0.
                     format!("{:+.1} % against", tenths / 10.0 + 0.0)
                 };
                 Some(format!("Changes found more by the plan: {}.", against(gain)))
@@ -145,8 +145,8 @@ impl Report<'_> {
         let count = outcome.pages_given_up;
         (count > 0).then(|| {
             format!(
-                "{} {} ({} of the weight) {} given up, since visits gain more elsewhere, and of infinite age; the mean age of \
-                 the others is {}. --at-least makes the plan visit every page.",
+                "{} {} ({} of the weight) {} given up, since visits gain more elsewhere, and of infinite \
+                 age; the mean age of the others is {}. --at-least makes the plan visit every page.",
                 grouped(count),
                 plural(count, "page", "pages"),
                 percent(outcome.weight_given_up_share),
@@ -209,7 +209,7 @@ impl Report<'_> {
     }
 }
 
-/// A name from a file without what could disturb a terminal or a table, and not too long.
+/// A name from a file, shortened, and without characters that could disturb a terminal or a table.
 fn printable(name: &str) -> String {
     name.chars()
         .take(HOST_LENGTH_MAX)
@@ -231,7 +231,7 @@ fn curve_text(curve: &[CurvePoint]) -> String {
     finish_table(&table)
 }
 
-/// A paragraph broken into lines.
+/// Wraps a paragraph.
 fn wrapped(paragraph: &str) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for word in paragraph.split_whitespace() {
@@ -250,7 +250,7 @@ fn wrapped(paragraph: &str) -> String {
     text + "\n"
 }
 
-/// A table without lines, numbers to the right.
+/// A table without borders, with numbers aligned to the right.
 fn calm_table(header: &[impl ToString]) -> Table {
     let mut table = Table::new();
     table.load_style(comfy_table::presets::NOTHING).set_header(header.iter().map(ToString::to_string));

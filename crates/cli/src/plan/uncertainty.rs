@@ -1,8 +1,9 @@
-//! How sure a plan is whose rates were estimated.
+//! Uncertainty of a plan whose rates were estimated.
 //!
-//! The rates of all pages are drawn many times, each among the equally likely rates of its page, independently, and each
-//! time the quality of the plan is computed as if these were the true rates. The seed is fixed: the same table gives the
-//! same answer. What all pages share, such as an error in their common prior, is not drawn.
+//! The rates of all pages are drawn many times, independently, each from the equally likely rates of its
+//! page. For each draw the quality of the plan is computed as if these were the true rates. The seed is
+//! fixed: the same table gives the same answer. What all pages share, such as an error in their common prior,
+//! is not drawn.
 
 use freshet_theory::freshness::measure::FreshnessAndAge;
 use freshet_theory::freshness::order::Order;
@@ -18,11 +19,11 @@ use super::progress;
 use super::quantity::{readable_span, share};
 use super::report_json::number;
 
-/// Most and fewest draws of the rates of all pages: many pages need fewer, since their errors average out.
+/// Maximum and minimum number of draws. Many pages need fewer, since their errors average out.
 const DRAWS_MAX: usize = 400;
 const DRAWS_MIN: usize = 40;
 
-/// Rates that are drawn in all, as far as [`DRAWS_MIN`] allows. Some seconds of work.
+/// Maximum number of rates drawn in all, unless [`DRAWS_MIN`] asks for more. Some seconds of work.
 const RATES_DRAWN_MAX: usize = 40_000_000;
 
 /// The seed of all draws.
@@ -36,7 +37,7 @@ pub(super) struct Uncertainty {
     age_days: Spread,
 }
 
-/// Between which values [`CONFIDENCE`] of the draws lie.
+/// Bounds that hold [`CONFIDENCE`] of the draws.
 #[derive(Debug, PartialEq)]
 struct Spread {
     low: f64,
@@ -44,7 +45,7 @@ struct Spread {
 }
 
 impl Uncertainty {
-    /// How sure the plan for these pages is; nothing when their rates were given.
+    /// Uncertainty of the plan for these pages; `None` if their rates were given.
     pub(super) fn of_plan(table: &PageTable, visit_frequencies: &[VisitsPerDay]) -> Option<Self> {
         let evidence = table.evidence.as_ref()?;
         let draws = (RATES_DRAWN_MAX / table.len()).clamp(DRAWS_MIN, DRAWS_MAX);
@@ -63,7 +64,7 @@ impl Uncertainty {
         })
     }
 
-    /// What was found, for people.
+    /// The result as a sentence.
     pub(super) fn sentence(&self) -> String {
         let Self { draws, freshness, age_days } = self;
         let span = |days: f64| readable_span(Days::new(days));
@@ -74,15 +75,15 @@ impl Uncertainty {
             _ => String::new(),
         };
         format!(
-            "The rates are estimates. Drawn {draws} times from what the visits leave open, they put the freshness of this plan \
-             between {} and {}{age} in {:.0} % of the draws.",
+            "The rates are estimates. Drawn {draws} times from what the visits leave open, they put the \
+             freshness of this plan between {} and {}{age} in {:.0} % of the draws.",
             share(freshness.low),
             share(freshness.high),
             100.0 * CONFIDENCE
         )
     }
 
-    /// The same for programs.
+    /// The same as JSON.
     pub(super) fn json(&self) -> Value {
         json!({
             "draws": self.draws,

@@ -1,7 +1,7 @@
-//! Summaries grow old: recall, precision and divergence.
+//! How content summaries age: recall, precision and divergence.
 //!
-//! **summary**, section 3, Figures 1, 4 and 7 (complete summaries by age) and Figures 2, 3, 5, 6 and 8 (samples, refreshed every T weeks on average by each
-//! plan; the curve called Naive refreshes all alike).
+//! **summary**, section 3. Figures 1, 4 and 7 show complete summaries by age. Figures 2, 3, 5, 6 and 8 show
+//! samples, refreshed every T weeks on average by each plan; the curve called Naive refreshes all alike.
 
 use anyhow::Result;
 use freshet_lab::figure::chart::{Axis, Chart, Plate, Series};
@@ -69,7 +69,7 @@ const AGES: [usize; 13] = [1, 2, 5, 10, 15, 20, 25, 30, 35, 40, 45, 48, 50];
 /// Mean weeks between refreshes.
 const BETWEEN: [f64; 8] = [2.0, 5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0];
 
-/// Places among [`MEASURES`].
+/// Indices into [`MEASURES`].
 const WEIGHTED_RECALL: usize = 0;
 const UNWEIGHTED_RECALL: usize = 1;
 const WEIGHTED_PRECISION: usize = 2;
@@ -81,8 +81,9 @@ fn recall(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let aged = study(&material.complete, &AGES);
     let weighted = value(&aged, WEIGHTED_RECALL, 25);
     Ok(Exhibit::new(
-        "The share of the current words that an old summary has; weighted by how often each stands. Both fall with age, and the unweighted falls \
-         faster: words that come are rare words. Marks bound the 95% interval over databases.",
+        "The share of the current words that an old summary has; weighted by how often each stands. Both \
+         fall with age, and the unweighted falls faster: words that come are rare words. Marks bound the \
+         95% interval over databases.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[UNWEIGHTED_RECALL, WEIGHTED_RECALL], "recall"))
@@ -102,12 +103,17 @@ fn precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let material = Material::of(sources, progress)?;
     let aged = study(&material.complete, &AGES);
     Ok(Exhibit::new(
-        "The share of an old summary's words that are still there. Marks bound the 95% interval over databases. Documentation loses few of its words: its \
-         pages are rewritten, where the authors' pages of news were replaced.",
+        "The share of an old summary's words that are still there. Marks bound the 95% interval over \
+         databases. Documentation loses few of its words: its pages are rewritten, where the authors' \
+         pages of news were replaced.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[UNWEIGHTED_PRECISION, WEIGHTED_PRECISION], "precision"))
-    .compare(printed_share("unweighted precision after 48 weeks", "70%", value(&aged, UNWEIGHTED_PRECISION, 48)))
+    .compare(printed_share(
+        "unweighted precision after 48 weeks",
+        "70%",
+        value(&aged, UNWEIGHTED_PRECISION, 48),
+    ))
     .compare(falls("both fall with age", &aged, &[UNWEIGHTED_PRECISION, WEIGHTED_PRECISION])))
 }
 
@@ -116,7 +122,8 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let aged = study(&material.complete, &AGES);
     let (young, old) = (value(&aged, KL, 1), value(&aged, KL, 50));
     Ok(Exhibit::new(
-        "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Marks bound the 95% interval over databases.",
+        "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Marks \
+         bound the 95% interval over databases.",
     )
     .text(material.about())
     .picture(by_age(&aged, &[KL], "KL divergence, nats"))
@@ -130,7 +137,10 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         Comparison::statement(
             "a summary that counts as changed",
             "0.5 nats",
-            format!("the mean is {old:.3} nats after 50 weeks; here {} nats count as changed", material.threshold),
+            format!(
+                "the mean is {old:.3} nats after 50 weeks; here {} nats count as changed",
+                material.threshold
+            ),
             Verdict::NotReproducible,
         )
         .noting(DATA),
@@ -143,7 +153,8 @@ fn recall_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Exhib
     let plans = plans(material);
     let (first, last) = (value(&aged, UNWEIGHTED_RECALL, 1), value(&aged, UNWEIGHTED_RECALL, 50));
     Ok(Exhibit::new(samples_show(
-        "What a sample lacks from the start outweighs what it loses with age. The text saw recall rise again towards a full year, by words of the seasons.",
+        "What a sample lacks from the start outweighs what it loses with age. The text saw recall rise again \
+         towards a full year, by words of the seasons.",
     ))
     .text(material.about())
     .picture(by_interval(&plans, &[WEIGHTED_RECALL, UNWEIGHTED_RECALL]))
@@ -210,32 +221,36 @@ fn divergence_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<E
     let material = Material::of(sources, progress)?;
     let aged = study(&material.sampled, &AGES);
     let plans = plans(material);
-    Ok(Exhibit::new(samples_show("The divergence of a sample begins above zero, by what it lacks, and grows as that of complete summaries does."))
-        .text(material.about())
-        .picture(by_interval(&plans, &[KL]))
-        .compare(Comparison::claim(
-            "the divergence of samples grows with age",
-            "it does",
-            format!("{:.4} nats after 1 week, {:.4} after 50", value(&aged, KL, 1), value(&aged, KL, 50)),
-            value(&aged, KL, 1) < value(&aged, KL, 50),
-        ))
-        .compare(planned_beside_naive(&plans, KL)))
+    Ok(Exhibit::new(samples_show(
+        "The divergence of a sample begins above zero, by what it lacks, and grows as that of complete \
+         summaries does.",
+    ))
+    .text(material.about())
+    .picture(by_interval(&plans, &[KL]))
+    .compare(Comparison::claim(
+        "the divergence of samples grows with age",
+        "it does",
+        format!("{:.4} nats after 1 week, {:.4} after 50", value(&aged, KL, 1), value(&aged, KL, 50)),
+        value(&aged, KL, 1) < value(&aged, KL, 50),
+    ))
+    .compare(planned_beside_naive(&plans, KL)))
 }
 
 fn samples_show(more: &str) -> String {
     format!(
-        "Samples of {SAMPLE} documents, refreshed every T weeks on average: all alike (naive), or by plans that know a database's size, its past \
-         divergence or both, each made by a model that has not seen it; hindsight knows how each will change. {more}"
+        "Samples of {SAMPLE} documents, refreshed every T weeks on average: all alike (naive), or by plans \
+         that know a database's size, its past divergence or both, each made by a model that has not seen \
+         it; hindsight knows how each will change. {more}"
     )
 }
 
-/// The mean of a measure at an age; not a number where there is none.
+/// The mean of a measure at an age; NaN if there is none.
 fn value(aged: &[Aged], measure: usize, age: usize) -> f64 {
     let of_age = aged.iter().find(|aged| aged.age == age);
     of_age.and_then(|aged| aged.means[measure]).map_or(f64::NAN, |mean| mean.mean)
 }
 
-/// A printed share, beside ours from other data.
+/// Compares a printed share with ours, which comes from other data.
 fn printed_share(quantity: &str, printed: &str, ours: f64) -> Comparison {
     Comparison::statement(quantity, printed, format!("{:.1}%", 100.0 * ours), Verdict::NotReproducible)
         .noting(DATA)
@@ -254,7 +269,7 @@ fn falls(what: &str, aged: &[Aged], measures: &[usize]) -> Comparison {
     Comparison::claim(what, "they do", format!("from 1 to 50 weeks {}", written.join(", ")), holds)
 }
 
-/// Measures over age, with the bounds of their intervals.
+/// Charts of measures by age, with the bounds of their intervals.
 fn by_age(aged: &[Aged], measures: &[usize], title: &str) -> String {
     let mut series = Vec::new();
     for &measure in measures {
@@ -283,7 +298,7 @@ fn by_age(aged: &[Aged], measures: &[usize], title: &str) -> String {
     .draw()
 }
 
-/// For each mean interval the plans, and each measure of what they came to.
+/// For each mean interval: every plan with the mean of each measure.
 type Plans = Vec<(f64, Vec<(&'static str, Vec<f64>)>)>;
 
 fn plans(material: &Material) -> Plans {
@@ -297,7 +312,7 @@ fn plans(material: &Material) -> Plans {
     BETWEEN.iter().map(at).collect()
 }
 
-/// Measures over the mean interval, a curve for each plan.
+/// Charts of measures by mean interval, one curve per plan.
 fn by_interval(plans: &Plans, measures: &[usize]) -> String {
     let names: Vec<&'static str> = plans[0].1.iter().map(|(name, _)| *name).collect();
     let chart = |&measure: &usize| {
@@ -322,7 +337,7 @@ fn by_interval(plans: &Plans, measures: &[usize]) -> String {
     Plate { heading: String::new(), columns: charts.len(), charts }.draw()
 }
 
-/// What planning bought at the longest interval, beside refreshing all alike.
+/// Compares plans with refreshing all alike, at mean intervals of 10, 30 and 50 weeks.
 fn planned_beside_naive(plans: &Plans, measure: usize) -> Comparison {
     let at = |weeks: f64, name: &str| {
         let of = plans.iter().find(|(other, _)| *other == weeks).map(|(_, of)| of);

@@ -1,7 +1,7 @@
 //! The past of the databases, read and compared once for all exhibits.
 //!
 //! # Promises
-//! - What is read is the folder `text` of the data directory; an error names what is wrong with it.
+//! - Only the folder `text` of the data directory is read; an error says what is wrong with it.
 //! - The same seed gives the same samples.
 
 use std::sync::OnceLock;
@@ -14,42 +14,42 @@ use freshet_text::weeks::drift::Drift;
 use freshet_text::weeks::lives::{Features, Life, Observation, features, lives};
 use freshet_text::weeks::tables::read_tables;
 
-/// Weeks from which the features of a database are taken.
+/// Number of weeks from which the features of a database are taken.
 pub(super) const TRAINING: usize = 10;
 
-/// Weeks that lives look back.
+/// How far lifetimes of summaries look back, in weeks.
 const REACH: usize = 52;
 
-/// Documents of a sample, as in the text.
+/// Documents in a sample, as in **summary**.
 pub(super) const SAMPLE: u32 = 300;
 
-/// Samples that are averaged.
+/// Number of samples averaged.
 const SAMPLES: u32 = 2;
 
-/// The past of the databases.
+/// The past of the databases, with what is learned from it.
 pub(super) struct Material {
-    /// Complete summaries against complete ones.
+    /// Complete summaries compared with complete ones.
     pub(super) complete: Vec<Drift>,
-    /// Samples against complete summaries.
+    /// Samples compared with complete summaries.
     pub(super) sampled: Vec<Drift>,
     pub(super) observation: Observation,
     pub(super) features: Vec<Features>,
     pub(super) lives: Vec<Life>,
-    /// The divergence, in nats, from which a summary counts as changed: the middle one of those observed.
+    /// Divergence, in nats, at which a summary counts as changed: the middle one of the thresholds observed.
     pub(super) threshold: f64,
     /// Plans made from complete summaries.
     pub(super) contest: Contest,
 }
 
 impl Material {
-    /// That of the data directory. A report has one: it is read by the first exhibit that asks.
+    /// Reads the data directory. A report has only one, which the first exhibit that asks reads.
     pub(super) fn of(sources: &Sources, progress: &Progress<'_>) -> Result<&'static Self> {
         static READ: OnceLock<Result<Material, String>> = OnceLock::new();
         let read = READ.get_or_init(|| Self::read(sources, progress).map_err(|error| format!("{error:#}")));
         read.as_ref().map_err(|why| anyhow!("{why}"))
     }
 
-    /// What it is, in a sentence.
+    /// Describes the data in a sentence.
     pub(super) fn about(&self) -> String {
         let weeks = self.complete.iter().map(Drift::weeks).max().unwrap_or(0);
         format!("{} sites over {weeks} weeks.", self.complete.len())

@@ -1,6 +1,8 @@
-//! The chapter of `freshet lab report` on the text **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases whose summaries grow old.
+//! The chapter of `freshet lab report` on **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases
+//! whose content summaries grow old.
 //!
-//! It stands here because it joins what text databases know with the figures of the lab, which do not know of each other.
+//! It is in this crate because it joins `freshet-text` and the figures of `freshet-lab`, which do not know
+//! each other.
 //!
 //! In reading order:
 //! - `material`: the past of the databases, read and compared once;
@@ -19,10 +21,12 @@ use freshet_lab::report::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "summary",
     title: "Summaries of text databases (Ipeirotis, Ntoulas, Cho and Gravano)",
-    about: "A content summary says in how many documents of a database each word stands. How fast do summaries grow old, can that be told from \
-            the size and the past of a database, and what does it buy to refresh each at its own time? The authors' 152 web databases of 2002 and \
-            2003 are not public. Here are weekly document frequencies of sites of documentation over two years, whose summaries change a hundred times \
-            more slowly: thresholds of change are taken from the data, and printed values that rest on the authors' data are compared, not expected.",
+    about: "A content summary says in how many documents of a database each word stands. How fast do \
+        summaries grow old, can that be told from the size and the past of a database, and what does it \
+        buy to refresh each at its own time? The authors' 152 web databases of 2002 and 2003 are not \
+        public. Here are weekly document frequencies of sites of documentation over two years, whose \
+        summaries change a hundred times more slowly: thresholds of change are taken from the data, and \
+        printed values that rest on the authors' data are compared, not expected.",
     exhibits: &[
         ageing::RECALL,
         ageing::RECALL_OF_SAMPLES,
@@ -36,10 +40,10 @@ pub(super) const CHAPTER: Chapter = Chapter {
     ],
 };
 
-/// Why a printed value cannot be found again.
+/// Why a printed value cannot be reproduced.
 const DATA: &str = "the authors' databases are not public; these are others, which change more slowly";
 
-/// The name of a set of features, or of a plan by them, as figures and tables show it.
+/// Display name of a set of features, or of a plan that uses it.
 fn shown(name: &str) -> &str {
     match name {
         "past_divergence" => "κ1",

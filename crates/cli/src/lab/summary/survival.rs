@@ -1,6 +1,7 @@
 //! How long summaries last, by the features of their databases.
 //!
-//! **summary**, section 4.3, Tables 3 and 4: coefficients of Cox's regression for three sets of features, and the Weibull baselines.
+//! **summary**, section 4.3, Tables 3 and 4: coefficients of Cox's regression for three sets of features, and
+//! the Weibull baselines.
 
 use anyhow::Result;
 use freshet_lab::report::chapter::{Maker, Progress};
@@ -81,9 +82,10 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         }
     }
     Ok(Exhibit::new(
-        "What makes a summary change sooner: the size of its database, its divergence from week to week in the past (κ1), and a low threshold τ. The \
-         coefficients of κ1 and τ are per nat, and a nat is a hundred times as much here as there; their signs are what can be compared. The \
-         standard error takes overlapping weeks of one site as independent; the jackknife leaves out one site at a time.",
+        "What makes a summary change sooner: the size of its database, its divergence from week to week in \
+         the past (κ1), and a low threshold τ. The coefficients of κ1 and τ are per nat, and a nat is a \
+         hundred times as much here as there; their signs are what can be compared. The standard error \
+         takes overlapping weeks of one site as independent; the jackknife leaves out one site at a time.",
     )
     .text(material.about())
     .table(table)
@@ -91,7 +93,7 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .command("freshet db fit --data DIR/text"))
 }
 
-/// The coefficient that the text prints.
+/// The coefficient printed in **summary**.
 fn printed(published: &Model, set: &str, feature: &str) -> f64 {
     let of_set = published.sets.iter().find(|fit| fit.set == set);
     let coefficient =
@@ -99,7 +101,7 @@ fn printed(published: &Model, set: &str, feature: &str) -> f64 {
     coefficient.map_or(0.0, |coefficient| coefficient.value)
 }
 
-/// The sign of a coefficient beside the printed one, as far as the data can tell it.
+/// Compares the sign of a coefficient with the printed one, as far as the data can tell it.
 fn compared(set: &str, printed: f64, coefficient: &Coefficient) -> Comparison {
     let error = coefficient.jackknife_error.unwrap_or(coefficient.standard_error);
     let is_clear = 1.96 * error < coefficient.value.abs();
@@ -175,9 +177,10 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         }
     }
     Ok(Exhibit::new(
-        "The survival S(t) = exp(−λ t^γ) of a summary, where all features are zero. γ below one means that a summary that has lasted goes on lasting; about \
-         one, that age does not matter. Ours are fitted at the mean of the features, where the data are, and carried to zero: λ there says little, \
-         γ does. The misfit is the root mean square of the curve from the baseline.",
+        "The survival S(t) = exp(−λ t^γ) of a summary, where all features are zero. γ below one means that a \
+         summary that has lasted goes on lasting; about one, that age does not matter. Ours are fitted at \
+         the mean of the features, where the data are, and carried to zero: λ there says little, γ does. \
+         The misfit is the root mean square of the curve from the baseline.",
     )
     .text(material.about())
     .table(table)

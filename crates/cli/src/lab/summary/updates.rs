@@ -1,6 +1,7 @@
-//! Which refreshes find a change.
+//! The share of refreshes that find a change.
 //!
-//! **summary**, section 5.2, Figure 10: the share of refreshes that find a summary changed beyond the threshold, by the mean time between refreshes.
+//! **summary**, section 5.2, Figure 10: the share of refreshes that find a summary changed beyond the
+//! threshold, by the mean time between refreshes.
 
 use anyhow::Result;
 use freshet_lab::figure::chart::{Axis, Chart, Plate, Series};
@@ -21,10 +22,10 @@ pub(super) const UPDATE_PRECISION: Maker = Maker {
     make: update_precision,
 };
 
-/// Mean weeks between refreshes.
+/// Mean intervals between refreshes, in weeks.
 const BETWEEN: [f64; 9] = [2.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0];
 
-/// What a plan found and foretold, by the mean time between refreshes.
+/// What a plan found and predicted, by the mean time between refreshes.
 struct Curve {
     name: &'static str,
     found: Vec<(f64, f64)>,
@@ -66,8 +67,9 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
         .map(gap)
         .fold(0.0, f64::max);
     Ok(Exhibit::new(
-        "A refresh is precise if the new summary differs from the old one by more than the threshold. The longer one waits, the more refreshes find \
-         something. What a plan foretells is one minus the survival at the end of each interval, as a refresh comes there.",
+        "A refresh is precise if the new summary differs from the old one by more than the threshold. The \
+         longer one waits, the more refreshes find something. What a plan foretells is one minus the \
+         survival at the end of each interval, as a refresh comes there.",
     )
     .text(material.about())
     .picture(draw(&curves))
@@ -83,10 +85,17 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
         Comparison::statement(
             "it can be foretold",
             "approximately",
-            format!("at most {hindsight:.2} off where the law of each database is known, {others:.2} by models that have not seen it"),
+            format!(
+                "at most {hindsight:.2} off where the law of each database is known, {others:.2} by models \
+                 that have not seen it"
+            ),
             if others < 0.15 { Verdict::Agrees } else { Verdict::NotReproducible },
         )
-        .noting(if others < 0.15 { "" } else { "a curve through the mean of many databases promises early changes that few of them have" }),
+        .noting(if others < 0.15 {
+            ""
+        } else {
+            "a curve through the mean of many databases promises early changes that few of them have"
+        }),
     )
     .command("freshet db plan --data DIR/text --evaluate 2,5,10,15,20,25,30,40,50"))
 }
