@@ -1,13 +1,13 @@
-//! The words that every text of a language has, and that say nothing of what it is about.
+//! Stop words: words that occur in every text of a language and say nothing about its subject.
 
 use crate::words::Language;
 
-/// Whether a word, in lower case, is one of them.
+/// Whether a word, in lower case, is a stop word.
 pub(crate) fn is_stop_word(language: Language, word: &str) -> bool {
     list(language).binary_search(&word).is_ok()
 }
 
-/// The list of a language, sorted.
+/// The stop words of a language, sorted.
 pub(crate) fn list(language: Language) -> &'static [&'static str] {
     match language {
         Language::English => ENGLISH,

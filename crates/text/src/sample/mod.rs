@@ -1,12 +1,13 @@
-//! Approximate summaries: a database learned by asking it single words (**summary**, Definition 2, after Callan and Connell).
+//! Approximate summaries: learns a database by single-word queries (**summary**, Definition 2, after Callan
+//! and Connell).
 //!
 //! In reading order:
-//! - `rules`: how large a sample is and what it may cost;
-//! - [`event`]: what happens in a sample, one fact after the other, and the journal of them;
-//! - [`sampling`]: what is asked next, given what has happened;
-//! - [`size`]: how many documents there are, by sample and resample;
-//! - [`recapture`]: how many there are, by those that came again;
-//! - [`sampler`]: the sample taken, from the first word to the summary.
+//! - `rules`: size and budget of a sample;
+//! - [`event`]: events of a sample, and the journal that records them;
+//! - [`sampling`]: chooses the next query from past events;
+//! - [`size`]: estimates the number of documents by sample and resample;
+//! - [`recapture`]: estimates the number of documents by capture and recapture;
+//! - [`sampler`]: runs a sample, from the first word to the summary.
 
 pub mod event;
 pub mod recapture;

@@ -1,4 +1,4 @@
-//! The summaries of databases in memory, ready to be asked.
+//! Inverted index over summaries of databases, in memory.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -7,12 +7,12 @@ use super::ranking::{Algorithm, Choice, Posting, Ranked, Ranking};
 use crate::summary::Summary;
 use crate::words::Wording;
 
-/// The summaries of databases, word by word.
+/// Inverted index: for each word, the databases that contain it.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     databases: Vec<Ranked>,
     numbers: HashMap<Box<str>, u32>,
-    /// The databases that have each word.
+    /// For each word, the databases that contain it.
     postings: Vec<Vec<Posting>>,
 }
 
@@ -34,7 +34,7 @@ impl Index {
         }
     }
 
-    /// The databases that have words of the query, the best first, `top` at most.
+    /// The databases that contain words of the query, best first, at most `top`.
     pub fn select(&self, query: &str, algorithm: Algorithm, top: usize) -> Vec<Choice> {
         let who_has = |word: &str| {
             let place = self.numbers.get(word);
