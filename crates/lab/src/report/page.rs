@@ -1,8 +1,8 @@
-//! The report as one page of HTML that needs nothing else: no script, no other file.
+//! Renders the report as one self-contained HTML page: no script, no other file.
 //!
 //! # Promises
 //! - The same exhibits give the same page, byte by byte.
-//! - Texts may hold any character.
+//! - Texts may contain any character.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,17 @@ use super::exhibit::{Block, Comparison, Exhibit, Table, Verdict};
 use super::making::{Made, MadeChapter};
 use crate::figure::svg::escaped;
 
-/// How the report was made, for its head and for the command beside each exhibit.
+/// How the report was made, for its head and for the command of each exhibit.
 #[derive(Clone, Debug)]
 pub struct Imprint {
     /// Version of the program.
     pub version: String,
-    /// Arguments that every command needs to make the same, for instance `--data DIR --seed 7`; may be empty.
+    /// Arguments that every command needs to reproduce the same result, for example `--data DIR --seed 7`.
+    /// May be empty.
     pub arguments: String,
 }
 
-/// The page.
+/// Renders the page.
 pub fn page(chapters: &[MadeChapter], imprint: &Imprint) -> String {
     let mut html = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -57,7 +58,7 @@ const ABOUT: &str = "Every figure and table below is made again from what the te
     seed, and, where the texts measured the Web, on recorded histories of other pages. Beside each stand the printed values, \
     ours, and a verdict.";
 
-/// Light on the screen, plain on paper, and legible without either colour or a wide window.
+/// Legible on screen and paper, without colour and in narrow windows.
 const STYLE: &str = "
 body { font: 15px/1.5 Georgia, 'DejaVu Serif', serif; color: #222; background: #fff; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3, th, nav, .verdict, .imprint { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; }
@@ -97,7 +98,7 @@ fn command(imprint: &Imprint, only: Option<&str>) -> String {
     command
 }
 
-/// How many verdicts of each kind there are, by chapter.
+/// Table of the number of verdicts of each kind, by chapter.
 fn summary(html: &mut String, chapters: &[MadeChapter]) {
     let mut table = Table {
         caption: "Verdicts by chapter: the printed values that were compared".to_owned(),
@@ -120,7 +121,7 @@ fn summary(html: &mut String, chapters: &[MadeChapter]) {
     exceptions(html, chapters);
 }
 
-/// Exhibits, verdicts of each kind, and exhibits that were not made.
+/// Numbers of exhibits, of verdicts of each kind, and of exhibits that were not made.
 fn counts(made: &MadeChapter) -> Vec<usize> {
     let comparisons: Vec<&Comparison> = comparisons(made).map(|(_, comparison)| comparison).collect();
     let of = |verdict| comparisons.iter().filter(|comparison| comparison.verdict == verdict).count();
@@ -135,7 +136,7 @@ fn comparisons(made: &MadeChapter) -> impl Iterator<Item = (&'static Maker, &Com
     })
 }
 
-/// The printed values that are not what we find, all in one place.
+/// Lists all printed values that differ from ours.
 fn exceptions(html: &mut String, chapters: &[MadeChapter]) {
     let is_exception =
         |comparison: &Comparison| matches!(comparison.verdict, Verdict::TextIsWrong | Verdict::Differs);
@@ -240,7 +241,7 @@ fn write_exhibit(html: &mut String, exhibit: &Exhibit) {
     html.push_str("</table></div>\n");
 }
 
-/// Quantity, printed, ours and verdict as cells.
+/// Quantity, printed value, our value and verdict as cells.
 fn cells(comparison: &Comparison) -> String {
     let class = match comparison.verdict {
         Verdict::Agrees => "agrees",

@@ -1,7 +1,7 @@
-//! Text out of chance: words, sentences, names.
+//! Generates random text: words, sentences, names.
 //!
 //! # Promises
-//! - The text of a stream is that of the stream: nothing else enters it.
+//! - The text is a function of its random stream only.
 
 use std::sync::LazyLock;
 
@@ -32,21 +32,21 @@ const VOCABULARY: &str = "\
 /// The words of the vocabulary.
 static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| VOCABULARY.split(' ').collect());
 
-/// The first word of the vocabulary that is a thing: those before it only join others.
+/// Index of the first noun of the vocabulary. The words before it are function words.
 const FIRST_THING: u32 = 20;
 
-/// Any word, frequent ones more often.
+/// A random word, with frequent ones more likely.
 fn word(chance: &mut Chance) -> &'static str {
     let unit = chance.unit();
     WORDS[(unit * unit * WORDS.len() as f64) as usize]
 }
 
-/// A word that can name something.
+/// A random word that can name something.
 pub(super) fn thing(chance: &mut Chance) -> &'static str {
     WORDS[(FIRST_THING + chance.below(WORDS.len() as u32 - FIRST_THING)) as usize]
 }
 
-/// Appends so many words of sentences.
+/// Appends sentences of this many words.
 pub(super) fn push_prose(text: &mut String, words: u32, chance: &mut Chance) {
     let mut left = words;
     while left > 0 {
@@ -61,7 +61,7 @@ pub(super) fn push_prose(text: &mut String, words: u32, chance: &mut Chance) {
     }
 }
 
-/// Appends a title of so many things: `Copper Lantern Delta`.
+/// Appends a title of this many words: `Copper Lantern Delta`.
 pub(super) fn push_title(text: &mut String, things: u32, chance: &mut Chance) {
     for number in 0..things {
         if number > 0 {
@@ -71,7 +71,7 @@ pub(super) fn push_title(text: &mut String, things: u32, chance: &mut Chance) {
     }
 }
 
-/// Appends a word with its first letter large.
+/// Appends a word with its first letter in upper case.
 pub(super) fn push_capitalised(text: &mut String, word: &str) {
     let mut letters = word.chars();
     if let Some(first) = letters.next() {

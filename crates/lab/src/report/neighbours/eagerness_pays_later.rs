@@ -1,7 +1,9 @@
-//! Which samples have their neighbours downloaded: by PageRank for important pages, by history in the long run.
+//! Which samples should have their neighbours downloaded: by PageRank for important pages, by history in the
+//! long run.
 //!
-//! **neighbours**, section 6.2, Figures 8 and 9: cycles of two weeks with 25,000 downloads for 284,692 pages, over 24 cycles. Figure 8 weighs found
-//! changes by PageRank, per download; Figure 9 compares the history-adaptive strategies with the status of the sample alone.
+//! **neighbours**, section 6.2, Figures 8 and 9: cycles of two weeks with 25,000 downloads for 284,692 pages,
+//! over 24 cycles. Figure 8 weights found changes by PageRank, per download. Figure 9 compares the
+//! history-adaptive strategies with the status of the sample alone.
 
 use anyhow::Result;
 
@@ -32,12 +34,12 @@ pub(super) const HISTORY: Maker = Maker {
     make: history,
 };
 
-/// Weeks of a cycle, and cycles.
+/// Weeks per cycle, and number of cycles.
 const CYCLE_WEEKS: f64 = 2.0;
 const CYCLES: f64 = 24.0;
-/// Pages of a site at most.
+/// Maximum number of pages per site.
 const PAGES_MAX: usize = 1_000;
-/// Cycles over which curves are averaged to compare them.
+/// Number of cycles over which curves are averaged for comparison.
 const SMOOTH: usize = 4;
 
 fn run(

@@ -1,7 +1,8 @@
-//! Pages near a changed one have often changed too.
+//! Pages near a changed page have often changed too.
 //!
-//! **neighbours**, section 6.2, Figures 5 and 6: mean ChangeRatio by granularity and kind of neighbourhood, and at the best granularity beside
-//! policies without neighbourhoods. Cycles of eight weeks over a year; 25,000 downloads for 284,692 pages.
+//! **neighbours**, section 6.2, Figures 5 and 6: mean ChangeRatio by granularity and kind of neighbourhood,
+//! and at the best granularity compared with policies without neighbourhoods. Cycles of eight weeks over a
+//! year, with 25,000 downloads for 284,692 pages.
 
 use anyhow::Result;
 
@@ -30,10 +31,10 @@ pub(super) const POLICIES: Maker = Maker {
     make: policies,
 };
 
-/// Weeks of a cycle, and of the whole: a year, as in the text.
+/// Weeks per cycle. The whole takes a year, as in the text.
 const CYCLE_WEEKS: f64 = 8.0;
 const WEEKS: f64 = 48.0;
-/// Pages of a site at most.
+/// Maximum number of pages per site.
 const PAGES_MAX: usize = 1_000;
 
 /// Kinds of neighbourhood: the text's name, ours, and the granularity that the text found best.
@@ -73,7 +74,7 @@ fn granularities(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> 
     .compare(sides))
 }
 
-/// The granularity at which a kind of neighbourhood finds the most, beside that of the text.
+/// The granularity at which a kind of neighbourhood finds the most, compared with that of the text.
 fn best_of(kind: &str, printed: i64, series: &Series) -> Comparison {
     let best = series.points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied().unwrap_or((0.0, 0.0));
     let near = series.points.iter().find(|point| point.0 == printed as f64).map_or(0.0, |point| point.1);

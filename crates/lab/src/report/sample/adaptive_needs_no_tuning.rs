@@ -1,9 +1,10 @@
 //! The adaptive policy hardly depends on its settings.
 //!
-//! **sample**, section 4.6, Figures 11 and 12: ChangeRatio by the pages sampled in a round (k) and by the confidence (α). Sites are simulated
-//! with the changed fractions of the histories and of both models, by [`simulation`](freshet_theory::sample::simulation). The text does
-//! not name its interval. Its remark that k = 1 decides after two samples fits the one of its Lemma 1, of half width z/(2√s), which
-//! is drawn; the plain one has no width after one sample.
+//! **sample**, section 4.6, Figures 11 and 12: ChangeRatio by the number of pages sampled in a round (k) and
+//! by the confidence (α). [`simulation`](freshet_theory::sample::simulation) simulates sites with the changed
+//! fractions of the histories and of both models. The text does not name its interval. Its remark that k = 1
+//! decides after two samples fits the interval of its Lemma 1, of half-width z/(2√s), which is drawn here.
+//! The plain interval has no width after one sample.
 
 use anyhow::Result;
 use freshet_theory::sample::interval::{Confidence, Method};
@@ -35,16 +36,16 @@ pub(super) const CONFIDENCES: Maker = Maker {
     make: confidences,
 };
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
-/// Pages sampled in a round.
+/// Numbers of pages sampled in a round.
 const SIZES: [u64; 9] = [1, 2, 5, 10, 15, 20, 30, 40, 50];
 /// Confidences.
 const LEVELS: [f64; 7] = [0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.99];
-/// Cycles of each run.
+/// Number of cycles of each run.
 const CYCLES: u64 = 20;
 
-/// Changed fractions by the name of their set, and what they are.
+/// Changed fractions by the name of their set, and a description.
 type Sets = (Vec<(&'static str, Vec<f64>)>, String);
 
 fn sets(sources: &Sources) -> Result<Sets> {

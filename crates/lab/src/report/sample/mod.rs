@@ -44,11 +44,11 @@ pub(super) const CHAPTER: Chapter = Chapter {
     ],
 };
 
-/// Why a printed value cannot be found again.
+/// Why a printed value cannot be reproduced.
 const DATA: &str = "the authors' pages are not public";
 
 /// Downloads per page and cycle of the text: 100,000 of 353,000 pages.
 const BUDGET: f64 = 100.0 / 353.0;
 
-/// Pages of a site of the text, on average.
+/// Mean number of pages per site of the text.
 const PAGES_PER_SITE: usize = 1400;

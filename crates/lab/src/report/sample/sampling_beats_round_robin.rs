@@ -1,12 +1,12 @@
 //! Sampling finds more changes than round robin from the first cycle on.
 //!
-//! **sample**, section 4.2, Figure 6, and section 4.8, Figure 15: the policies over five cycles, with 100,000 downloads in each. On
-//! histories a cycle is a month. The policies are the crawler's own; greedy and proportional sample √(N r) pages of each site, which
-//! here is about the 10 of the text.
+//! **sample**, section 4.2, Figure 6, and section 4.8, Figure 15: the policies over five cycles, with 100,000
+//! downloads in each. On histories a cycle is a month. The policies are the crawler's own. Greedy and
+//! proportional sample √(N r) pages of each site, which here is about the 10 of the text.
 //!
-//! A page that changed and was not visited waits, here as in a crawl, so that a later cycle still finds the change. The text compares
-//! each cycle with the one before only, as if every page had been seen then; its values are set beside those of
-//! [`simulation`](freshet_theory::sample::simulation), which counts in the same way.
+//! If a page changed and was not visited, a later cycle still finds the change, here as in a crawl. The text
+//! compares each cycle only with the one before, as if every page had been seen then. Its values are compared
+//! with those of [`simulation`](freshet_theory::sample::simulation), which counts in the same way.
 
 use anyhow::Result;
 use freshet_theory::sample::interval::{Confidence, Method};
@@ -42,14 +42,14 @@ pub(super) const NORMAL: Maker = Maker {
 const POLICIES_SHOWN: [&str; 6] =
     ["round-robin", "frequency:improved:optimal", "proportional", "greedy", "adaptive", "oracle"];
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
 
-/// Pages sampled of each site in the text.
+/// Number of pages sampled per site in the text.
 const SAMPLE_SIZE: u64 = 10;
-/// Cycles of a simulation: more than the five of the text, to be rid of chance.
+/// Number of cycles of a simulation: more than the five of the text, to reduce random variation.
 const CYCLES_SIMULATED: u64 = 40;
-/// Cycles in which frequency has to catch up with greedy.
+/// Maximum number of cycles for frequency to catch up with greedy.
 const LONG: usize = 25;
 
 fn on_histories_and_v(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -190,7 +190,8 @@ fn ratios(
     Ok(runs.iter().map(|cycles| change_ratio(cycles)).collect())
 }
 
-/// The same policies in the order of [`POLICIES_SHOWN`], counting the changes of each cycle only; nothing by history.
+/// The policies of [`POLICIES_SHOWN`], in order, with only the changes of each cycle counted. `None` for
+/// policies by history.
 fn counted_by_cycle(sources: &Sources, fractions: &[f64], pages: usize, budget: f64) -> Vec<Option<f64>> {
     let mut chance = sources.chance("counted by cycle");
     let adaptive = Policy::Adaptive(Confidence::new(0.9), Method::Wald);
@@ -246,7 +247,7 @@ fn long_chart(by_cycle: &[Vec<f64>]) -> String {
     chart.draw()
 }
 
-/// The replay that shows the same on histories.
+/// The command of a replay that shows the same on histories.
 pub(super) fn command(family: &str, cycle: &str, budget: f64) -> String {
     let policies = POLICIES_SHOWN.join(",");
     format!(

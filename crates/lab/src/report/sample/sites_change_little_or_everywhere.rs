@@ -1,6 +1,7 @@
 //! Most sites change hardly at all or nearly everywhere.
 //!
-//! **sample**, section 4.1, Figure 5: sites by the part of their pages that changes in a cycle of a month, averaged over the cycles.
+//! **sample**, section 4.1, Figure 5: distribution of sites by the fraction of their pages that changes in a
+//! cycle of a month, averaged over the cycles.
 
 use anyhow::Result;
 
@@ -19,7 +20,7 @@ pub(super) const FRACTIONS: Maker = Maker {
     make,
 };
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {

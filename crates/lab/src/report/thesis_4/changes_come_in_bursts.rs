@@ -1,7 +1,8 @@
-//! Changes come in bursts, and what that does to the estimators of rates.
+//! Changes come in bursts, which biases the rate estimators.
 //!
-//! The **thesis**, section 4.6, Figure 4.6: intervals between changes, which the author finds exponential. Section 6.8.2 and Figure 6.19:
-//! estimates from visits every week, beside the rate counted from all changes.
+//! The **thesis**, section 4.6, Figure 4.6: intervals between changes, which the author finds exponential.
+//! Section 6.8.2 and Figure 6.19: estimates from weekly visits, compared with the rate counted from all
+//! changes.
 
 use anyhow::Result;
 
@@ -22,7 +23,7 @@ pub(super) const POISSON_FIT: Maker = Maker {
     make: poisson_fit,
 };
 
-/// What bursts do to estimators.
+/// Effect of bursts on estimators.
 pub(super) const ESTIMATORS: Maker = Maker {
     name: "bursts-and-estimators",
     title: "What bursts do to the estimators of chapter 6 (section 6.8.2, Figure 6.19)",
@@ -30,7 +31,7 @@ pub(super) const ESTIMATORS: Maker = Maker {
     make: estimators,
 };
 
-/// Days of the window.
+/// Length of the window, in days.
 const DAYS: f64 = 3.0 * 365.25;
 
 const DATA: &str = "the author's pages are not those of these histories";

@@ -1,7 +1,7 @@
 //! How often pages change, how long they live, and how long until half of them changed.
 //!
-//! The **thesis**, sections 4.3 to 4.5, Figures 4.2, 4.4 and 4.5: over the last 127 days of each history, as long as the author's
-//! window, and over the last three years.
+//! The **thesis**, sections 4.3 to 4.5, Figures 4.2, 4.4 and 4.5: over the last 127 days of each history, as
+//! long as the author's window, and over the last three years.
 
 use anyhow::Result;
 
@@ -38,17 +38,18 @@ pub(super) const HALF_CHANGED: Maker = Maker {
 
 /// Days from 17 February to 24 June 1999.
 const THESIS_DAYS: f64 = 127.0;
-/// Days of the long window.
+/// Length of the long window, in days.
 const LONG_DAYS: f64 = 3.0 * 365.25;
 
-/// The bars of Figure 4.2 in percent: the text names the first two, the others are those that give its Table 5.7.
+/// The bars of Figure 4.2 in percent. The text gives the first two; the others are those that yield its Table
+/// 5.7.
 const THESIS_BARS: [f64; 5] = [23.0, 15.0, 16.0, 16.0, 30.0];
-/// Days that a page of each bar is taken to need for a change: a day and a year at the ends, as the text says.
+/// Assumed days between changes of a page of each bar: a day and a year at the ends, as the text says.
 const THESIS_DAYS_OF_BARS: [f64; 5] = [1.0, 7.0, 30.4, 121.75, 365.25];
 
 const DATA: &str = "the author's pages are not those of these histories";
 
-/// The studies of the short and the long window, and what they are made of.
+/// The studies of the short and the long window, with a description of their data.
 fn studies(sources: &Sources, progress: &Progress<'_>) -> Result<([Study; 2], String)> {
     let mut made = None;
     let (tables, note) = material::tables(sources, &mut made)?;

@@ -1,10 +1,11 @@
-//! Visiting pages in proportion to their rates of change is worse than visiting all alike, whatever the rates.
+//! Visiting pages in proportion to their change rates is worse than visiting all equally often, whatever the
+//! rates.
 //!
-//! The **thesis**, sections 5.2.3, 5.5.1 and 5.5.2, Figure 5.4, Table 5.3 and Figure 5.11, for rates that follow a gamma
-//! distribution; and Theorems 5.3 and 5.4 for rates drawn from anywhere.
+//! The **thesis**, sections 5.2.3, 5.5.1 and 5.5.2, Figure 5.4, Table 5.3 and Figure 5.11, for rates that
+//! follow a gamma distribution; and Theorems 5.3 and 5.4 for arbitrary rates.
 //!
 //! # Promises
-//! - No ratio is above one, and simulation is within 2% of the formulas where the age is finite.
+//! - No ratio is above one. Simulation is within 2% of the formulas where the age is finite.
 
 use anyhow::Result;
 use freshet_theory::freshness::gamma_rates::GammaRates;
@@ -87,7 +88,7 @@ fn histogram(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     .picture(chart.draw()))
 }
 
-/// Pages and visits to each that are drawn for a value.
+/// Number of pages, and of visits to each, simulated for a value.
 const PAGES: usize = 400;
 const VISITS: u32 = 300;
 
@@ -137,7 +138,7 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     ))
 }
 
-/// Uniform and proportional visits to pages whose rates are drawn, once a day on average.
+/// Simulates uniform and proportional visits to pages with random rates, once a day on average.
 fn simulate_both(ratio: f64, variation: f64, chance: &mut ChaCha8Rng) -> [FreshnessAndAge; 2] {
     let model = GammaMixed::new(ChangesPerDay::new(ratio), variation);
     let mut sums = [(0.0, 0.0); 2];
@@ -153,10 +154,10 @@ fn simulate_both(ratio: f64, variation: f64, chance: &mut ChaCha8Rng) -> [Freshn
     sums.map(|(freshness, age)| FreshnessAndAge { freshness, age: Days::new(age) })
 }
 
-/// Spreads of rates that are drawn.
+/// Spreads of the random rates.
 const VARIATIONS: [f64; 5] = [0.0, 0.3, 0.6, 0.9, 1.5];
 
-/// Collections drawn to try the theorems.
+/// Number of random collections to test the theorems.
 const COLLECTIONS: u32 = 500;
 
 fn ratios(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -219,7 +220,8 @@ fn age_ratio(rates: &GammaRates) -> f64 {
     rates.uniform(Days::new(1.0)).age.get() / rates.proportional(Days::new(1.0)).age.get()
 }
 
-/// In how many collections of drawn rates uniform visits are better by both measures, and the largest ratio seen.
+/// The number of random collections in which uniform visits are better by both measures, and the largest
+/// ratio seen.
 fn try_theorems(chance: &mut ChaCha8Rng) -> (u32, f64) {
     let (mut held, mut most) = (0, 0.0_f64);
     for _ in 0..COLLECTIONS {

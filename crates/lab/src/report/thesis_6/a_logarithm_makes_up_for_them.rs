@@ -1,9 +1,11 @@
-//! The improved estimator: a logarithm makes up for the changes that visits miss.
+//! The improved estimator: a logarithm corrects for the changes that visits miss.
 //!
-//! The **thesis**, sections 6.4.2 and 6.4.3, Figures 6.4 to 6.9 (**estimate**, Figures 18 and 5 to 8), with Examples 6.1, 6.4 and 6.5.
+//! The **thesis**, sections 6.4.2 and 6.4.3, Figures 6.4 to 6.9 (**estimate**, Figures 18 and 5 to 8), with
+//! Examples 6.1, 6.4 and 6.5.
 //!
 //! # Promises
-//! - Printed values agree but for those whose note says what is wrong; simulation is within 0.03 of the formulas.
+//! - Printed values agree, except for those whose note says what is wrong. Simulation is within 0.03 of the
+//!   formulas.
 
 use anyhow::Result;
 use freshet_theory::estimate::even::EvenVisits;
@@ -186,7 +188,7 @@ fn spread(visits: u64, r: f64) -> f64 {
     improved_quality(visits, r).deviation_ratio
 }
 
-/// Where the deviation is least among numbers of changes per visit up to a limit.
+/// The number of changes per visit, up to a limit, with the smallest deviation.
 fn steadiest(visits: u64, limit: f64) -> f64 {
     let steps = (20..=(100.0 * limit) as u32).map(|step| 0.01 * f64::from(step));
     steps.min_by(|a, b| spread(visits, *a).total_cmp(&spread(visits, *b))).unwrap_or(limit)
@@ -264,7 +266,7 @@ fn example_of_ten_days() -> [Comparison; 3] {
     ]
 }
 
-/// Chance that the improved estimate is off by no more than a share of the true rate.
+/// Probability that the relative error of the improved estimate is at most `share`.
 fn within(visits: u64, r: f64, share: f64) -> f64 {
     let change = -(-r).exp_m1();
     let mut probability = (1.0 - change).powi(visits as i32);

@@ -1,9 +1,11 @@
-//! Is it a weekly or a monthly page? Bayes tells after a few visits, if these are neither too close nor too far apart.
+//! The Bayesian estimator distinguishes weekly from monthly pages after a few visits, if these are neither
+//! too close nor too far apart.
 //!
-//! The **thesis**, section 6.6, Figures 6.16 and 6.17 (**estimate**, Figures 16 and 17), and its worked example.
+//! The **thesis**, section 6.6, Figures 6.16 and 6.17 (**estimate**, Figures 16 and 17), and its worked
+//! example.
 //!
 //! # Promises
-//! - Printed probabilities agree; simulation is within 0.02 of the formula.
+//! - Printed probabilities agree. Simulation is within 0.02 of the formula.
 
 use anyhow::Result;
 use freshet_theory::estimate::bayes::{ClassEvidence, RateClasses};
@@ -37,16 +39,16 @@ pub(super) const BY_INTERVAL: Maker = Maker {
 const WEEK: f64 = 7.0;
 const MONTH: f64 = 30.0;
 
-/// Pages drawn for a point.
+/// Pages simulated for a point.
 const PAGES: u32 = 10_000;
 
-/// The classes: weekly first, monthly second, as many of one as of the other.
+/// The classes: weekly first, monthly second, equally probable.
 fn classes() -> RateClasses {
     let rates = [1.0 / WEEK, 1.0 / MONTH].map(ChangesPerDay::new);
     RateClasses::new(&rates, &[0.5, 0.5])
 }
 
-/// Chance that a page of a rate comes out as monthly.
+/// Probability that a page with this rate is classified as monthly.
 fn monthly(visits: u64, interval: f64, rate: f64) -> f64 {
     class_probabilities(&classes(), Days::new(interval), visits, ChangesPerDay::new(rate))[1]
 }
@@ -128,7 +130,7 @@ fn by_visits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         )))
 }
 
-/// A page that was found changed after five days, and after five days again.
+/// A page that was found changed after five days, and after five more days.
 fn worked_example() -> [Comparison; 2] {
     let classes = classes();
     let mut evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; 2]);

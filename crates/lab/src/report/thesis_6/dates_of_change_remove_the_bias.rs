@@ -1,6 +1,8 @@
-//! A page that tells when it last changed: the bias goes, and seldom visits teach more than frequent ones.
+//! Last-modified dates remove the bias of the estimate, and rare visits become more informative than frequent
+//! ones.
 //!
-//! The **thesis**, section 6.5, Figures 6.12, 6.13 and 6.15 (**estimate**, Figures 12, 13 and 15), Theorem 6.1 and Example 6.6.
+//! The **thesis**, section 6.5, Figures 6.12, 6.13 and 6.15 (**estimate**, Figures 12, 13 and 15), Theorem
+//! 6.1 and Example 6.6.
 //!
 //! # Promises
 //! - The limits of Theorem 6.1 hold, and simulation is within 3% of the formulas.
@@ -45,7 +47,7 @@ fn rates() -> impl Iterator<Item = f64> {
     (0..=60).map(|step| 10_f64.powf(-1.5 + f64::from(step) / 20.0))
 }
 
-/// Numbers of changes per visit at which pages are drawn.
+/// Numbers of changes per visit at which pages are simulated.
 const DRAWN: [f64; 4] = [0.1, 0.5, 2.0, 10.0];
 
 fn chart(series: Vec<Series>, up: Axis) -> Chart {

@@ -1,6 +1,8 @@
-//! Changes found over time watched: an estimate that is too low, and stays so however long one watches.
+//! The naive estimator, changes found divided by observed time, is too low and stays so however long the
+//! observation.
 //!
-//! The **thesis**, section 6.4.1, Figures 6.2 and 6.3 (**estimate**, Figures 3 and 4), with the numbers of Example 6.3.
+//! The **thesis**, section 6.4.1, Figures 6.2 and 6.3 (**estimate**, Figures 3 and 4), with the numbers of
+//! Example 6.3.
 //!
 //! # Promises
 //! - Every printed value agrees, and simulation is within 0.03 of the formulas.
@@ -32,7 +34,7 @@ pub(super) const DEVIATION: Maker = Maker {
     make: deviation,
 };
 
-/// Visits of a page in the simulation and in Example 6.3.
+/// Visits per page in the simulation and in Example 6.3.
 const VISITS: u64 = 10;
 
 fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
