@@ -227,7 +227,8 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
         let seen = seen(rows.into_iter().map(|visit| visit.row).collect(), &requests);
         let (crawl, raw) = judge(&seen, std::env::var_os("FRESHET_TRIAL").is_some());
         println!(
-            "{visits} visits, {} second looks; reported: {:.1}% real, real: {:.1}% reported {crawl:?}; bytes: {:.1}% real {raw:?}",
+            "{visits} visits, {} second looks; reported: {:.1}% real, real: {:.1}% reported {crawl:?}; \
+             bytes: {:.1}% real {raw:?}",
             pages.saturating_sub(whole),
             100.0 * crawl.precision(),
             100.0 * crawl.recall(),

@@ -157,7 +157,8 @@ fn select(databases: usize, words_each: usize) {
         }
         times.sort_unstable();
         println!(
-            "| choose by {name} from the files, three words: median and slowest of {} queries | {:.1} ms, {:.1} ms | 50 ms |",
+            "| choose by {name} from the files, three words: median and slowest of {} queries | {:.1} ms, \
+             {:.1} ms | 50 ms |",
             times.len(),
             times[times.len() / 2].as_secs_f64() * 1e3,
             times[times.len() - 1].as_secs_f64() * 1e3

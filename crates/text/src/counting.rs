@@ -204,7 +204,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn eight_bytes_at_a_time_find_the_words_of_the_rules(documents in prop::collection::vec("([a-zA-Z0-9]{0,30}|\\PC{0,3}|[ ,.'’@\\[`{\\x00-\\x1f]{1,3}|é|日|ﬁ){0,12}", 0..4)) {
+        fn eight_bytes_at_a_time_find_the_words_of_the_rules(
+            documents in prop::collection::vec(
+                "([a-zA-Z0-9]{0,30}|\\PC{0,3}|[ ,.'’@\\[`{\\x00-\\x1f]{1,3}|é|日|ﬁ){0,12}",
+                0..4,
+            ),
+        ) {
             let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
             for stemming in [None, Some(Language::English)] {
                 let wording = Wording { stop_words: stemming, stemming };

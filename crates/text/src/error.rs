@@ -34,7 +34,8 @@ pub enum TextError {
     },
     /// A name that cannot be a directory name.
     #[error(
-        "`{0}` is no name for a database: use letters, digits, `.`, `-` and `_`, beginning with a letter or digit"
+        "`{0}` is no name for a database: use letters, digits, `.`, `-` and `_`, beginning with a letter or \
+         digit"
     )]
     Name(String),
     /// There is no such database.

@@ -236,21 +236,40 @@ mod tests {
 
     proptest! {
         #[test]
-        fn comparison_is_that_of_the_theory(old in prop::collection::btree_map("[a-f]", 1u8..9, 0..6), new in prop::collection::btree_map("[a-f]", 1u8..9, 0..6)) {
+        fn comparison_is_that_of_the_theory(
+            old in prop::collection::btree_map("[a-f]", 1u8..9, 0..6),
+            new in prop::collection::btree_map("[a-f]", 1u8..9, 0..6),
+        ) {
             let mine = |map: &std::collections::BTreeMap<String, u8>| {
-                Summary::from_words(1.0, map.iter().map(|(word, count)| (word.clone(), f64::from(*count))).collect())
+                Summary::from_words(
+                    1.0,
+                    map.iter().map(|(word, count)| (word.clone(), f64::from(*count))).collect(),
+                )
             };
             let theirs = |map: &std::collections::BTreeMap<String, u8>| {
-                DocumentFrequencies::from_frequencies(1.0, map.iter().map(|(word, count)| (word.clone(), f64::from(*count))))
+                DocumentFrequencies::from_frequencies(
+                    1.0,
+                    map.iter().map(|(word, count)| (word.clone(), f64::from(*count))),
+                )
             };
             let (got, expected) = (mine(&old).compare(&mine(&new)), compare(&theirs(&old), &theirs(&new)));
             let near = |a: Option<f64>, b: Option<f64>| match (a, b) {
                 (Some(a), Some(b)) => (a - b).abs() < 1e-12,
                 (a, b) => a == b,
             };
-            prop_assert!(near(got.recall, expected.recall) && near(got.weighted_recall, expected.weighted_recall));
-            prop_assert!(near(got.precision, expected.precision) && near(got.weighted_precision, expected.weighted_precision));
-            prop_assert!(near(got.divergence, expected.divergence), "{:?} {:?}", got.divergence, expected.divergence);
+            prop_assert!(
+                near(got.recall, expected.recall) && near(got.weighted_recall, expected.weighted_recall)
+            );
+            prop_assert!(
+                near(got.precision, expected.precision)
+                    && near(got.weighted_precision, expected.weighted_precision)
+            );
+            prop_assert!(
+                near(got.divergence, expected.divergence),
+                "{:?} {:?}",
+                got.divergence,
+                expected.divergence
+            );
         }
     }
 }

@@ -200,7 +200,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_word_is_there_once_with_all_its_meetings(words in prop::collection::vec("[ab]{1,3}|[ab]{23,26}", 0..200)) {
+        fn a_word_is_there_once_with_all_its_meetings(
+            words in prop::collection::vec("[ab]{1,3}|[ab]{23,26}", 0..200),
+        ) {
             let mut expected: BTreeMap<String, u32> = BTreeMap::new();
             words.iter().for_each(|word| *expected.entry(word.clone()).or_insert(100) += 1);
             prop_assert_eq!(met(&words), expected);

@@ -260,8 +260,11 @@ fn is_of_a_word(letter: char) -> bool {
 
 /// Whether a character is a word by itself: scripts without spaces.
 fn stands_alone(letter: char) -> bool {
-    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-        && letter.is_alphanumeric()
+    matches!(
+        letter,
+        '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+    ) && letter.is_alphanumeric()
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ impl CrawlHistory {
     pub fn of(past: &Past) -> Result<Self> {
         ensure!(
             !past.pages.is_empty(),
-            "no page of this crawl was visited twice yet ({} once): a history needs second visits; let the crawl run on",
+            "no page of this crawl was visited twice yet ({} once): a history needs second visits; let the \
+             crawl run on",
             past.seen_once
         );
         let mut sites: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -90,7 +91,8 @@ impl CrawlHistory {
         let history = Self { recording: Recording { sites: sites.collect() }, blur: Blur::of(past) };
         ensure!(
             history.window_days() > 0.0,
-            "this crawl has seen its pages for less than a second: a history needs second visits; let the crawl run on"
+            "this crawl has seen its pages for less than a second: a history needs second visits; let the \
+             crawl run on"
         );
         Ok(history)
     }

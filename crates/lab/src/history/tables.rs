@@ -88,7 +88,8 @@ impl Tables {
     pub fn read(directory: &Path) -> Result<Self> {
         ensure!(
             directory.is_dir(),
-            "{} is not a directory: give the one that holds sites.parquet, pages.parquet and changes.parquet, or a crawl",
+            "{} is not a directory: give the one that holds sites.parquet, pages.parquet and \
+             changes.parquet, or a crawl",
             directory.display()
         );
         let mut tables = Self::default();

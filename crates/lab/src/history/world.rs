@@ -87,7 +87,8 @@ impl World {
         world.thin_out(tables, window);
         if !world.lives.iter().any(|life| life.born <= 0.0) {
             bail!(
-                "no page is there when the window of {} days opens: choose a shorter window or another family",
+                "no page is there when the window of {} days opens: choose a shorter window or another \
+                 family",
                 window.days
             );
         }

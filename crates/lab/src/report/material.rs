@@ -39,7 +39,8 @@ pub(super) fn tables<'a>(
     let tables = made.insert(model.record().into());
     Ok((
         tables,
-        "No recorded histories were given (--data): these are 60 sites of 200 pages from a model with bursts. ",
+        "No recorded histories were given (--data): these are 60 sites of 200 pages from a model with \
+         bursts. ",
     ))
 }
 
@@ -51,7 +52,8 @@ pub(super) fn recorded(sources: &Sources, days: f64, pages_per_site_max: usize) 
     let window = Window { family, days, mass: Mass::Keep, pages_per_site_max: Some(pages_per_site_max) };
     let world = World::cut(tables, &window)?;
     let about = format!(
-        "{note}The histories: {} sites{}, at most {pages_per_site_max} pages of each, {} pages in all, over the last {days:.0} days.",
+        "{note}The histories: {} sites{}, at most {pages_per_site_max} pages of each, {} pages in all, over \
+         the last {days:.0} days.",
         world.sites.len(),
         if window.family.is_some() { " of the family git" } else { "" },
         world.lives.len(),

@@ -36,11 +36,12 @@ impl Need {
                  changes.parquet by --data DIR (freshet lab history makes one)."
             }
             Self::WebGraph => {
-                "It needs a web graph: give by --data DIR a directory with webgraph/cnr-2000.parquet, links as \
-                 columns src and dst."
+                "It needs a web graph: give by --data DIR a directory with webgraph/cnr-2000.parquet, links \
+                 as columns src and dst."
             }
             Self::Words => {
-                "It needs word counts: give by --data DIR a directory with text/df.parquet and text/weeks.parquet."
+                "It needs word counts: give by --data DIR a directory with text/df.parquet and \
+                 text/weeks.parquet."
             }
         }
     }

@@ -182,7 +182,8 @@ const STYLE: &str = "<style>
 body{font:16px/1.5 Georgia,serif;margin:0 auto;max-width:72rem;color:#222;background:#fff}
 header{display:flex;gap:1rem;align-items:baseline;padding:1rem;border-bottom:1px solid #ccc}
 header a{font-size:1.4rem;font-weight:bold;color:inherit;text-decoration:none}
-nav ul{display:flex;flex-wrap:wrap;gap:.5rem 1rem;list-style:none;margin:0;padding:.5rem 1rem;background:#f4f4f0}
+nav ul{display:flex;flex-wrap:wrap;gap:.5rem 1rem;list-style:none;margin:0;padding:.5rem \
+    1rem;background:#f4f4f0}
 main,#content,section[role=main]{padding:1rem 2rem}
 h1{font-size:1.8rem;line-height:1.2;margin:.6rem 0}
 h2{font-size:1.2rem;margin:1.4rem 0 .4rem}

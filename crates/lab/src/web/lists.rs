@@ -178,7 +178,8 @@ fn atom(name: &str, origin: &str, entries: Vec<Entry>) -> String {
 
 fn rss(name: &str, origin: &str, entries: Vec<Entry>) -> String {
     let mut xml = format!(
-        "{XML}<rss version=\"2.0\"><channel>\n<title>{name}</title>\n<link>{origin}/</link>\n<description>Newest \
+        "{XML}<rss \
+         version=\"2.0\"><channel>\n<title>{name}</title>\n<link>{origin}/</link>\n<description>Newest \
          pages</description>\n"
     );
     for Entry { born, url, title } in entries {

@@ -56,8 +56,9 @@ impl Noise<'_> {
             let (token, request) = (self.chance.bits(), self.chance.below(1_000_000_000));
             let _ = writeln!(
                 html,
-                "<form action=\"/search\"><input type=\"hidden\" name=\"token\" value=\"{token:016x}\"><input \
-                 name=\"q\"></form>\n<small class=\"request\">Request {request}</small>"
+                "<form action=\"/search\"><input type=\"hidden\" name=\"token\" \
+                 value=\"{token:016x}\"><input name=\"q\"></form>\n<small class=\"request\">Request \
+                 {request}</small>"
             );
         }
     }

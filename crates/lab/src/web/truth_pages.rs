@@ -2,11 +2,11 @@
 //!
 //! | address | answer |
 //! |---|---|
-//! | `/-/clock` | the moment, and what another clock needs to agree |
+//! | `/-/clock` | the simulated time, and what another clock needs to agree |
 //! | `/-/seeds` | URL of the root of each site |
-//! | `/-/truth?since=MS&until=MS&of=text` | a line of JSON for each thing that happened after `since` and until `until` |
-//! | `/-/truth/page?url=URL&at=MS` | what there is at a URL |
-//! | `/-/state?at=MS` | a line of JSON for each page that can be had |
+//! | `/-/truth?since=MS&until=MS&of=text` | a JSON line for each event after `since` and up to `until` |
+//! | `/-/truth/page?url=URL&at=MS` | the state of a URL |
+//! | `/-/state?at=MS` | a JSON line for each page that exists |
 //!
 //! Moments are simulated milliseconds since 1970. The default of `since` is the start, that of `until` and
 //! `at` is now. `of` is `text` (all that lasts) or `main` (without changes of templates). A copy is fresh if

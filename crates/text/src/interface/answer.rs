@@ -261,7 +261,9 @@ mod tests {
 
     #[test]
     fn results_and_their_number_are_read_from_html() {
-        let html = "<p class=n>1-2 of about 1,234 results</p><ol><li><a href='/a'>A</a><script>no()</script><noscript><b>no</b></noscript> first<li><a href='http://o.example/b'>B</a></ol>";
+        let html = "<p class=n>1-2 of about 1,234 results</p><ol><li><a \
+                    href='/a'>A</a><script>no()</script><noscript><b>no</b></noscript> first<li><a \
+                    href='http://o.example/b'>B</a></ol>";
         let answer = read_answer(&interface("ol > li", "p.n"), &page(), Some("text/html"), html.as_bytes());
         assert_eq!(answer.count, Some(1234));
         let urls: Vec<_> =
@@ -317,7 +319,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..300), json in any::<bool>()) {
+        fn any_bytes_are_an_answer(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            json in any::<bool>(),
+        ) {
             let interface = if json { interface("$..a[*]", "$.n") } else { interface("li, a", "/([0-9]+)/") };
             let answer = read_answer(&interface, &page(), None, &bytes);
             prop_assert!(answer.results.len() <= RESULTS_MAX);

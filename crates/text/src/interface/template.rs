@@ -39,7 +39,9 @@ impl Template {
         parts.push(Part::Text(rest.to_owned()));
         let template = Self { parts };
         if !template.parts.contains(&Part::Query) {
-            return Err("it has no `{query}`: write it where the words go, as in https://example.org/search?q={query}".to_owned());
+            return Err("it has no `{query}`: write it where the words go, as in \
+                        https://example.org/search?q={query}"
+                .to_owned());
         }
         Ok(template)
     }

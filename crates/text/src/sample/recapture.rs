@@ -45,8 +45,8 @@ pub fn estimate(answers: &[Vec<u64>]) -> (Size, Option<String>) {
     };
     if whole.repeats < REPEATS_MIN {
         let why = format!(
-            "the interface does not say how many documents match, and too few came again to tell ({} times, {REPEATS_MIN} are needed; {} \
-             different documents were seen)",
+            "the interface does not say how many documents match, and too few came again to tell ({} times, \
+             {REPEATS_MIN} are needed; {} different documents were seen)",
             whole.repeats,
             times.len()
         );
@@ -147,11 +147,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answers_give_a_size_or_a_reason(answers in prop::collection::vec(prop::collection::btree_set(0u64..30, 0..8), 0..30)) {
-            let answers: Vec<Vec<u64>> = answers.into_iter().map(|answer| answer.into_iter().collect()).collect();
+        fn any_answers_give_a_size_or_a_reason(
+            answers in prop::collection::vec(prop::collection::btree_set(0u64..30, 0..8), 0..30),
+        ) {
+            let answers: Vec<Vec<u64>> =
+                answers.into_iter().map(|answer| answer.into_iter().collect()).collect();
             match estimate(&answers) {
                 (Size::Estimated { documents, low, high }, None) => {
-                    prop_assert!(low <= documents && documents <= high && high.is_finite(), "{low} {documents} {high}");
+                    prop_assert!(
+                        low <= documents && documents <= high && high.is_finite(),
+                        "{low} {documents} {high}"
+                    );
                     let mut seen: Vec<u64> = answers.concat();
                     seen.sort_unstable();
                     seen.dedup();

@@ -242,16 +242,17 @@ impl Sampling {
         let counts = if has_measured { &self.measures } else { &self.counts_on_the_way };
         let (size, no_counts) = self.size_by(counts);
         let Some(no_counts) = no_counts else {
-            let note = "the size is estimated by words whose documents the sample itself was drawn from, for want of others: there are rather \
-                        more than fewer";
+            let note = "the size is estimated by words whose documents the sample itself was drawn from, for \
+                        want of others: there are rather more than fewer";
             return (size, (!has_measured).then(|| note.to_owned()));
         };
         match recapture::estimate(&self.answers) {
             (size, None) => {
                 let queries = self.answers.len();
                 let note = format!(
-                    "the size is estimated from documents that came again in the answers of {queries} queries, because {no_counts}; interfaces \
-                     show some documents more often than others, so there are rather more than fewer"
+                    "the size is estimated from documents that came again in the answers of {queries} \
+                     queries, because {no_counts}; interfaces show some documents more often than others, so \
+                     there are rather more than fewer"
                 );
                 (size, Some(note))
             }
@@ -292,8 +293,8 @@ impl Sampling {
         }
         let n = f64::from(self.read);
         format!(
-            "frequencies are estimated from {} documents: a word in half of them is known to ±{:.0}% of the documents (95%), a word in fewer \
-             than one of {:.0} documents is probably missing",
+            "frequencies are estimated from {} documents: a word in half of them is known to ±{:.0}% of the \
+             documents (95%), a word in fewer than one of {:.0} documents is probably missing",
             self.read,
             100.0 * 1.96 * (0.25 / n).sqrt(),
             n / 3.0,

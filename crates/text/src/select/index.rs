@@ -113,12 +113,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_documents_with_the_word_never_rank_lower(few in 1u32..50, more in 0u32..50, other in 1u32..50) {
+        fn more_documents_with_the_word_never_rank_lower(
+            few in 1u32..50,
+            more in 0u32..50,
+            other in 1u32..50,
+        ) {
             let (few, more) = (f64::from(few), f64::from(few + more));
-            let index = index(&[("few", 100.0, &[("x", few), ("rest", 100.0 - few)]), ("more", 100.0, &[("x", more), ("rest", 100.0 - more)]), ("other", 100.0, &[("y", f64::from(other))])]);
+            let index = index(&[
+                ("few", 100.0, &[("x", few), ("rest", 100.0 - few)]),
+                ("more", 100.0, &[("x", more), ("rest", 100.0 - more)]),
+                ("other", 100.0, &[("y", f64::from(other))]),
+            ]);
             for algorithm in [Algorithm::Cori, Algorithm::Kl] {
                 let ranked = index.select("x", algorithm, 5);
-                let place = |name: &str| ranked.iter().find(|choice| choice.name == name).expect("it is ranked").score;
+                let place = |name: &str|
+                    ranked.iter().find(|choice| choice.name == name).expect("it is ranked").score;
                 prop_assert!(place("few") <= place("more") + 1e-12);
             }
         }

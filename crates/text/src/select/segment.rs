@@ -318,11 +318,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_segment_says_what_was_written(summaries in prop::collection::vec(prop::collection::btree_map("[a-c]{1,2}", 1u8..9, 0..6), 0..4)) {
+        fn a_segment_says_what_was_written(
+            summaries in prop::collection::vec(
+                prop::collection::btree_map("[a-c]{1,2}", 1u8..9, 0..6),
+                0..4,
+            ),
+        ) {
             let segment = Segment::in_memory(made(&summaries)).expect("it opens");
             for word in ["a", "b", "aa", "ab", "cc", "zz"] {
                 let expected: Vec<Posting> =
-                    (0..).zip(&summaries).filter_map(|(n, summary)| Some((n, f32::from(*summary.get(word)?)))).collect();
+                    (0..)
+                        .zip(&summaries)
+                        .filter_map(|(n, summary)| Some((n, f32::from(*summary.get(word)?))))
+                        .collect();
                 prop_assert_eq!(segment.who_has(word).expect("it reads"), expected);
             }
         }

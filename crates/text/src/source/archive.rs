@@ -140,7 +140,8 @@ mod tests {
 
     fn record(kind: &str, url: &str, block: &str) -> String {
         format!(
-            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Length: \
+             {}\r\n\r\n{block}\r\n\r\n",
             block.len()
         )
     }
@@ -188,7 +189,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200), packed in any::<bool>()) {
+        fn any_bytes_can_be_read(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            packed in any::<bool>(),
+        ) {
             summary_of(&bytes, if packed { "a.warc.gz" } else { "a.warc" });
         }
     }

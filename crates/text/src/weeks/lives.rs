@@ -66,7 +66,8 @@ impl Observation {
         let reach = reach.unwrap_or(52).min(weeks.saturating_sub(training + 1) * 2 / 3);
         if reach < 2 || training < 2 {
             return Err(TextError::TooLittle(format!(
-                "there are {weeks} weeks of history: lives can be observed from about {} on, two of them for features",
+                "there are {weeks} weeks of history: lives can be observed from about {} on, two of them for \
+                 features",
                 training.max(2) + 4
             )));
         }

@@ -112,7 +112,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_plan_is_worse_than_naive(scales in prop::collection::vec(1e-4f64..1.0, 1..12), shape in 0.4f64..2.0, weeks in 1f64..60.0) {
+        fn no_plan_is_worse_than_naive(
+            scales in prop::collection::vec(1e-4f64..1.0, 1..12),
+            shape in 0.4f64..2.0,
+            weeks in 1f64..60.0,
+        ) {
             let laws: Vec<_> = scales.iter().map(|scale| WeibullSurvival::new(*scale, shape)).collect();
             let (best, plain) = (optimal(&laws, weeks), naive(&laws, weeks));
             prop_assert!(plain.survival <= best.survival + 1e-9, "{best:?} {plain:?}");

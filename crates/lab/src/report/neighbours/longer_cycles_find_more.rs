@@ -72,12 +72,15 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let written = |row: &Vec<f64>| row.iter().map(|mean| format!("{mean:.3}")).collect::<Vec<_>>().join(", ");
     let all = means.iter().map(written).collect::<Vec<_>>().join("; ");
-    Ok(Exhibit::new("In a longer cycle more pages have changed; with fewer downloads a larger part of them goes to neighbours that did.")
-        .text(material.about)
-        .picture(plate.draw())
-        .compare(
-            Comparison::claim("longer cycles", "find more", all.clone(), longer)
-                .noting("means over d, for 25,000, 50,000 and 100,000 downloads; 2, 4 and 8 weeks"),
-        )
-        .compare(Comparison::claim("fewer downloads", "find more in proportion", all, fewer)))
+    Ok(Exhibit::new(
+        "In a longer cycle more pages have changed; with fewer downloads a larger part of them goes to \
+         neighbours that did.",
+    )
+    .text(material.about)
+    .picture(plate.draw())
+    .compare(
+        Comparison::claim("longer cycles", "find more", all.clone(), longer)
+            .noting("means over d, for 25,000, 50,000 and 100,000 downloads; 2, 4 and 8 weeks"),
+    )
+    .compare(Comparison::claim("fewer downloads", "find more in proportion", all, fewer)))
 }

@@ -19,10 +19,11 @@ use super::sources::Sources;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "neighbours",
     title: "Neighbours of changed samples (Tan, Zhuang, Mitra and Giles)",
-    about: "Pages are sampled by lot; when a sample has changed, its neighbours are downloaded: by links (LB), by directories (DB) or by \
-            clusters of similar pages (CB), within a granularity d. The authors' snapshots of 284,692 pages are not public; their \
-            experiments are repeated on recorded histories. Positive d means upper directories and out-links, as their prose and \
-            results have it; their equation 2 prints the opposite sign.",
+    about: "Pages are sampled by lot; when a sample has changed, its neighbours are downloaded: by links \
+            (LB), by directories (DB) or by clusters of similar pages (CB), within a granularity d. The \
+            authors' snapshots of 284,692 pages are not public; their experiments are repeated on recorded \
+            histories. Positive d means upper directories and out-links, as their prose and results have it; \
+            their equation 2 prints the opposite sign.",
     exhibits: &[
         nearby_pages_change_together::GRANULARITIES,
         nearby_pages_change_together::POLICIES,

@@ -64,9 +64,10 @@ fn granularities(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> 
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "Each changed sample has its neighbours within d downloaded. Pages of the same directory change together more than pages \
-         that link to each other: an author edits a part of a site, not a path through it. Links of templates, menus and \
-         breadcrumbs are not in the link table, so that paths are longer here than on the authors' pages.",
+        "Each changed sample has its neighbours within d downloaded. Pages of the same directory change \
+         together more than pages that link to each other: an author edits a part of a site, not a path \
+         through it. Links of templates, menus and breadcrumbs are not in the link table, so that paths are \
+         longer here than on the authors' pages.",
     )
     .text(material.about)
     .picture(chart.draw())
@@ -137,8 +138,9 @@ fn policies(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let best = ratios[3..6].iter().copied().fold(0.0, f64::max);
     Ok(Exhibit::new(
-        "Random (RNS) and round robin (RR) beside greedy sampling of sites (GSB) and the three neighbourhoods (DB, LB, CB) at the \
-         granularity that the text found best. Our own policy stands below them.",
+        "Random (RNS) and round robin (RR) beside greedy sampling of sites (GSB) and the three \
+         neighbourhoods (DB, LB, CB) at the granularity that the text found best. Our own policy stands \
+         below them.",
     )
     .text(material.about)
     .picture(bars.draw())

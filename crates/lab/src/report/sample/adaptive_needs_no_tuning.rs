@@ -92,21 +92,24 @@ fn round_sizes(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         series,
         notes: Vec::new(),
     };
-    Ok(Exhibit::new("Confidence 0.9. Small rounds decide sites as soon as they can be decided, large ones sample more than needed.")
-        .text(about)
-        .picture(chart.draw())
-        .compare(Comparison::claim(
-            "ChangeRatio as k grows",
-            "decreases",
-            if falls { "no set has more at 50 than at 5" } else { "a set has more at 50 than at 5" },
-            falls,
-        ))
-        .compare(Comparison::claim(
-            "decrease until k = 10",
-            "relatively small",
-            if small { "less than 5% below k = 5 on every set" } else { "more than 5% below k = 5" },
-            small,
-        )))
+    Ok(Exhibit::new(
+        "Confidence 0.9. Small rounds decide sites as soon as they can be decided, large ones sample more \
+         than needed.",
+    )
+    .text(about)
+    .picture(chart.draw())
+    .compare(Comparison::claim(
+        "ChangeRatio as k grows",
+        "decreases",
+        if falls { "no set has more at 50 than at 5" } else { "a set has more at 50 than at 5" },
+        falls,
+    ))
+    .compare(Comparison::claim(
+        "decrease until k = 10",
+        "relatively small",
+        if small { "less than 5% below k = 5 on every set" } else { "more than 5% below k = 5" },
+        small,
+    )))
 }
 
 fn confidences(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -140,21 +143,24 @@ fn confidences(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         })
         .fold(0.0, f64::max);
     let plate = Plate { heading: "Mean ChangeRatio by confidence".to_owned(), columns: 3, charts };
-    Ok(Exhibit::new("With k = 5 or 10 the confidence hardly matters; with k = 1 and little confidence sites are decided too early.")
-        .text(about)
-        .picture(plate.draw())
-        .compare(Comparison::claim(
-            "k = 10 over all α",
-            "no meaningful difference",
-            format!("at most {spread:.3} between any two"),
-            spread < 0.05,
-        ))
-        .compare(Comparison::claim(
-            "k = 1 with small α",
-            "worse than k = 5 and 10",
-            if hurried { "so it is on every set" } else { "not on every set" },
-            hurried,
-        )))
+    Ok(Exhibit::new(
+        "With k = 5 or 10 the confidence hardly matters; with k = 1 and little confidence sites are decided \
+         too early.",
+    )
+    .text(about)
+    .picture(plate.draw())
+    .compare(Comparison::claim(
+        "k = 10 over all α",
+        "no meaningful difference",
+        format!("at most {spread:.3} between any two"),
+        spread < 0.05,
+    ))
+    .compare(Comparison::claim(
+        "k = 1 with small α",
+        "worse than k = 5 and 10",
+        if hurried { "so it is on every set" } else { "not on every set" },
+        hurried,
+    )))
 }
 
 #[cfg(test)]

@@ -54,10 +54,11 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         charts: vec![model_chart, history_chart],
     };
     Ok(Exhibit::new(
-        "The frequency policy begins as round robin and learns which pages change. The greedy policy starts well and learns \
-         nothing. A page that was not visited stays changed until it is, here as in a crawl, so that both find more than the \
-         share of pages that change in one cycle. The optimal allocation is made for freshness and gives fast pages up; ranking pages by the \
-         chance that they changed is made for finding changes.",
+        "The frequency policy begins as round robin and learns which pages change. The greedy policy starts \
+         well and learns nothing. A page that was not visited stays changed until it is, here as in a crawl, \
+         so that both find more than the share of pages that change in one cycle. The optimal allocation is \
+         made for freshness and gives fast pages up; ranking pages by the chance that they changed is made \
+         for finding changes.",
     )
     .text(format!("{} {}", model.about, histories.about))
     .picture(plate.draw())
@@ -69,8 +70,9 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             Verdict::NotReproducible,
         )
         .noting(format!(
-            "greater for the rest of the run, averaged over {SMOOTH} cycles. Our frequency policy has the improved estimator and the \
-             optimal allocation of the thesis; which estimator the text used it does not say. {DATA}"
+            "greater for the rest of the run, averaged over {SMOOTH} cycles. Our frequency policy has the \
+             improved estimator and the optimal allocation of the thesis; which estimator the text used it \
+             does not say. {DATA}"
         )),
     )
     .compare(
@@ -80,7 +82,11 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             if later { "the same for a policy by history" } else { "greedy throughout" },
             if later { Verdict::Agrees } else { Verdict::NotReproducible },
         )
-        .noting(if later { "" } else { "the text does not say what became of changes that were missed; here they wait" }),
+        .noting(if later {
+            ""
+        } else {
+            "the text does not say what became of changes that were missed; here they wait"
+        }),
     ))
 }
 

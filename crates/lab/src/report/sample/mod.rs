@@ -1,7 +1,8 @@
 //! The text **sample**: Cho and Ntoulas, "Effective change detection using sampling".
 //!
 //! In reading order:
-//! - `two_sites_have_a_best_sample_size`: Figure 1, also with sampling that is cheaper than downloading (section 3.1);
+//! - `two_sites_have_a_best_sample_size`: Figure 1, also with sampling cheaper than
+//!   downloading (section 3.1);
 //! - `sites_change_little_or_everywhere`: Figure 5;
 //! - `sampling_beats_round_robin`: Figures 6 and 15;
 //! - `some_samples_suffice`: Figure 7, also with cheaper sampling;
@@ -25,9 +26,10 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "sample",
     title: "Change detection by sampling (Cho and Ntoulas)",
-    about: "In each cycle a few pages of every site are sampled, and the rest of the downloads goes where samples had changed. \
-            The authors' pages are not public; their experiments are repeated on recorded histories and on sites from two models: with \
-            a V-shaped distribution of changed fractions, as they found it, and with their N(0.5, 0.3).",
+    about: "In each cycle a few pages of every site are sampled, and the rest of the downloads goes where \
+            samples had changed. The authors' pages are not public; their experiments are repeated on \
+            recorded histories and on sites from two models: with a V-shaped distribution of changed \
+            fractions, as they found it, and with their N(0.5, 0.3).",
     exhibits: &[
         two_sites_have_a_best_sample_size::TWO_SITES,
         sites_change_little_or_everywhere::FRACTIONS,

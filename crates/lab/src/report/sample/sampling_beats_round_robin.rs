@@ -63,9 +63,9 @@ fn on_histories_and_v(sources: &Sources, progress: &Progress<'_>) -> Result<Exhi
     let beats =
         |ratios: &[f64]| ratios[3] > ratios[1] && ratios[4] > ratios[1] && ratios[1] >= 0.95 * ratios[0];
     Ok(Exhibit::new(
-        "Five cycles, in which the frequency policy has hardly learned anything: it must see every page once first. Greedy and \
-         adaptive sampling need no history. On the V they come near what the text found; on document sites, where few pages \
-         change, everything is lower, and the order is the same.",
+        "Five cycles, in which the frequency policy has hardly learned anything: it must see every page once \
+         first. Greedy and adaptive sampling need no history. On the V they come near what the text found; \
+         on document sites, where few pages change, everything is lower, and the order is the same.",
     )
     .text(histories.about.clone())
     .text(shape.about.clone())
@@ -74,16 +74,18 @@ fn on_histories_and_v(sources: &Sources, progress: &Progress<'_>) -> Result<Exhi
         ("V-shaped", some(&model)),
         ("V-shaped, cycle by cycle", text),
     ]))
-    .compare(
-        Comparison::number("greedy", "0.75", greedy).because(
-            Verdict::NotReproducible,
-            format!("ours is that of the V-shaped model, cycle by cycle as the text counts; {DATA}"),
-        ),
-    )
+    .compare(Comparison::number("greedy", "0.75", greedy).because(
+        Verdict::NotReproducible,
+        format!("ours is that of the V-shaped model, cycle by cycle as the text counts; {DATA}"),
+    ))
     .compare(Comparison::claim(
         "greedy against frequency",
         "almost twice as high",
-        format!("{:.2} times on the V-shaped model, {:.2} times on histories", model[3] / model[1], ours[3] / ours[1]),
+        format!(
+            "{:.2} times on the V-shaped model, {:.2} times on histories",
+            model[3] / model[1],
+            ours[3] / ours[1]
+        ),
         model[3] > 1.5 * model[1],
     ))
     .compare(Comparison::claim(
@@ -111,8 +113,9 @@ fn proportional(model: &[f64]) -> Comparison {
     }
     comparison.because(
         Verdict::NotReproducible,
-        "on sites with such different changed fractions samples must tell where to go: the shares follow the changed samples, \
-         and proportional lies between round robin and greedy, as the text's own Figure 1 and Example 2 have it",
+        "on sites with such different changed fractions samples must tell where to go: the shares follow the \
+         changed samples, and proportional lies between round robin and greedy, as the text's own Figure 1 \
+         and Example 2 have it",
     )
 }
 
@@ -132,11 +135,11 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let (frequency, greedy) = (tail(&by_cycle[0]), tail(&by_cycle[1]));
     let text = counted_by_cycle(sources, &changed_fractions(&material.world, MODEL_CYCLE), 1000, budget);
     let [round_robin, proportional, sampled] = [text[0], text[2], text[3]].map(|ratio| ratio.unwrap_or(0.0));
-    let wrong = "with 100,000 downloads from the best sites of N(0.5, 0.3) even one who knows every changed fraction finds 0.81; \
-                 samples of ten pages cost a part of that";
+    let wrong = "with 100,000 downloads from the best sites of N(0.5, 0.3) even one who knows every changed \
+                 fraction finds 0.81; samples of ten pages cost a part of that";
     Ok(Exhibit::new(
-        "300 sites of 1,000 pages, whose changed fractions are N(0.5, 0.3), cut to 0 to 1. The order of the text holds for greedy, \
-         adaptive and round robin; the values do not follow from its description.",
+        "300 sites of 1,000 pages, whose changed fractions are N(0.5, 0.3), cut to 0 to 1. The order of the \
+         text holds for greedy, adaptive and round robin; the values do not follow from its description.",
     )
     .text(material.about.clone())
     .picture(bars(&[("cycle by cycle", text), ("changes wait", some(&ratios))]))
@@ -144,11 +147,11 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .picture(long_chart(&by_cycle))
     .compare(Comparison::number("greedy", "0.82", sampled).because(Verdict::TextIsWrong, wrong))
     .compare(Comparison::claim(
-            "round robin",
-            "about 0.5: the mean of the distribution",
-            format!("{round_robin:.3}"),
-            (round_robin - 0.5).abs() < 0.03,
-        ))
+        "round robin",
+        "about 0.5: the mean of the distribution",
+        format!("{round_robin:.3}"),
+        (round_robin - 0.5).abs() < 0.03,
+    ))
     .compare(
         Comparison::statement(
             "proportional",
@@ -156,7 +159,10 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             format!("{proportional:.3} against {round_robin:.3}"),
             Verdict::TextIsWrong,
         )
-        .noting("shares that follow the changed samples find E[ρ²]/E[ρ], about 0.65, as the definition in its section 3.2 gives it"),
+        .noting(
+            "shares that follow the changed samples find E[ρ²]/E[ρ], about 0.65, as the definition in its \
+             section 3.2 gives it",
+        ),
     )
     .compare(Comparison::claim(
         "frequency over five cycles",
@@ -172,8 +178,9 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             if (frequency - greedy).abs() < 0.05 { Verdict::Agrees } else { Verdict::NotReproducible },
         )
         .noting(
-            "a page that was not visited may have changed in any cycle since: the longer it waits the surer it has, so that \
-             more is found in later cycles. The text repeats five cycles and does not say what became of changes that were missed",
+            "a page that was not visited may have changed in any cycle since: the longer it waits the surer \
+             it has, so that more is found in later cycles. The text repeats five cycles and does not say \
+             what became of changes that were missed",
         ),
     ))
 }
@@ -251,7 +258,8 @@ fn long_chart(by_cycle: &[Vec<f64>]) -> String {
 pub(super) fn command(family: &str, cycle: &str, budget: f64) -> String {
     let policies = POLICIES_SHOWN.join(",");
     format!(
-        "freshet lab replay --data DIR --family {family} --cycle {cycle} --budget {budget:.2} --policy {policies}"
+        "freshet lab replay --data DIR --family {family} --cycle {cycle} --budget {budget:.2} --policy \
+         {policies}"
     )
 }
 

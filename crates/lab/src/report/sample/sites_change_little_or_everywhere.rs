@@ -53,8 +53,9 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let (ours, model) = (&sets[0].1, &sets[1].1);
     Ok(Exhibit::new(
-        "The authors found a V: many sites that hardly change, some that change everywhere, few between. Recorded document \
-         sites have only the left arm of it: no site is edited everywhere in every month. The model with a V has both.",
+        "The authors found a V: many sites that hardly change, some that change everywhere, few between. \
+         Recorded document sites have only the left arm of it: no site is edited everywhere in every month. \
+         The model with a V has both.",
     )
     .text(histories.about)
     .picture(bars.draw())

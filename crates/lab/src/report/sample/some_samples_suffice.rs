@@ -64,16 +64,29 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     });
     let plate = Plate { heading: "Mean ChangeRatio by sample size".to_owned(), columns: 3, charts };
     Ok(Exhibit::new(
-        "With few samples the greedy policy often picks the wrong sites; with many it has no downloads left for the right ones. \
-         In between the curve is flat. When a sample costs a tenth of a download, larger samples pay, and more is found.",
+        "With few samples the greedy policy often picks the wrong sites; with many it has no downloads left \
+         for the right ones. In between the curve is flat. When a sample costs a tenth of a download, larger \
+         samples pay, and more is found.",
     )
     .text(histories.about)
-    .text(format!("Simulated sites of {PAGES_PER_SITE} pages with these changed fractions; 28% of all pages are downloaded in a cycle."))
+    .text(format!(
+        "Simulated sites of {PAGES_PER_SITE} pages with these changed fractions; 28% of all pages are \
+         downloaded in a cycle."
+    ))
     .picture(plate.draw())
-    .compare(Comparison::number("rule of thumb √(N r) for the text's sites", "20", rule_of_thumb(1400.0, 0.28)))
+    .compare(Comparison::number(
+        "rule of thumb √(N r) for the text's sites",
+        "20",
+        rule_of_thumb(1400.0, 0.28),
+    ))
     .compare(
-        Comparison::statement("best sample size of the greedy policy", "10 to 50", bests.join("; "), Verdict::NotReproducible)
-            .noting(format!("the maximum is flat; {DATA}")),
+        Comparison::statement(
+            "best sample size of the greedy policy",
+            "10 to 50",
+            bests.join("; "),
+            Verdict::NotReproducible,
+        )
+        .noting(format!("the maximum is flat; {DATA}")),
     )
     .compare(Comparison::claim(
         "greedy against proportional",
@@ -98,8 +111,9 @@ fn theorem_2() -> Comparison {
         Verdict::TextIsWrong,
     )
     .noting(
-        "the proof's integral has a wrong sign and lacks a factor r, so that what it prints has no maximum; put right, the best \
-         size is √(N f/(6(ρ_r − ρ))), without r. A simulation of this set is best at 22 to 30",
+        "the proof's integral has a wrong sign and lacks a factor r, so that what it prints has no maximum; \
+         put right, the best size is √(N f/(6(ρ_r − ρ))), without r. A simulation of this set is best at 22 \
+         to 30",
     )
 }
 

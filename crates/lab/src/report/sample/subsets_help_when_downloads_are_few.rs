@@ -72,8 +72,8 @@ fn downloads(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate =
         Plate { heading: "Mean ChangeRatio of five cycles by downloads".to_owned(), columns: 2, charts };
     Ok(Exhibit::new(
-        "With all pages downloaded every policy is the same, and with very few greedy has nothing left after sampling. The oracle \
-         falls below 1 when there are more downloads than changed pages.",
+        "With all pages downloaded every policy is the same, and with very few greedy has nothing left after \
+         sampling. The oracle falls below 1 when there are more downloads than changed pages.",
     )
     .text(about)
     .picture(plate.draw())
@@ -98,8 +98,8 @@ fn subsets(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate =
         Plate { heading: "Mean ChangeRatio of five cycles by downloads".to_owned(), columns: 2, charts };
     Ok(Exhibit::new(
-        "When downloads do not suffice to sample all sites, each cycle samples some of them, in turns, and downloads the best of \
-         these whole.",
+        "When downloads do not suffice to sample all sites, each cycle samples some of them, in turns, and \
+         downloads the best of these whole.",
     )
     .text(about)
     .picture(plate.draw())

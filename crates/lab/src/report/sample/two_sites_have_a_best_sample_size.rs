@@ -42,25 +42,35 @@ fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         ],
     };
     Ok(Exhibit::new(
-        "Without samples, or with nothing but samples, every policy finds what round robin finds. In between the greedy policy \
-         finds the most, and with few samples it is no better than the proportional one. When samples are cheap more of them pay.",
+        "Without samples, or with nothing but samples, every policy finds what round robin finds. In between \
+         the greedy policy finds the most, and with few samples it is no better than the proportional one. \
+         When samples are cheap more of them pay.",
     )
     .picture(plate.draw())
     .compare(Comparison::number("round robin", "0.45", ratio(10, Policy::RoundRobin)))
     .compare(Comparison::number("greedy without samples", "0.45", greedy[0]))
     .compare(Comparison::number("greedy with 50 samples of each site", "0.45", greedy[50]))
+    .compare(Comparison::number(
+        "Example 2: greedy after 7 and 2 of 10 samples changed",
+        "0.65",
+        example([80.0, 0.0]),
+    ))
+    .compare(Comparison::number(
+        "Example 2: proportional, 62 and 18 further downloads",
+        "0.56",
+        example([62.0, 18.0]),
+    ))
     .compare(
-        Comparison::number("Example 2: greedy after 7 and 2 of 10 samples changed", "0.65", example([80.0, 0.0])),
-    )
-    .compare(
-        Comparison::number("Example 2: proportional, 62 and 18 further downloads", "0.56", example([62.0, 18.0])),
-    )
-    .compare(
-        Comparison::statement("sample size with the highest ChangeRatio", "about 5", best.to_string(), Verdict::TextIsWrong)
-            .noting(format!(
-                "exactly computed, {best} samples give {:.4} and 5 samples {:.4}; the curve is flat there",
-                greedy[best], greedy[5]
-            )),
+        Comparison::statement(
+            "sample size with the highest ChangeRatio",
+            "about 5",
+            best.to_string(),
+            Verdict::TextIsWrong,
+        )
+        .noting(format!(
+            "exactly computed, {best} samples give {:.4} and 5 samples {:.4}; the curve is flat there",
+            greedy[best], greedy[5]
+        )),
     ))
 }
 

@@ -60,7 +60,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let last: Vec<f64> = curves.iter().map(|(_, _, curve)| (1.0 - at(curve, 0.8)) / 0.2).collect();
     let like_random = last.iter().all(|rate| (0.5..1.5).contains(rate));
     Ok(Exhibit::new(format!(
-        "A page is hot if it has G or more backlinks. The steeper the curve begins, the better the crawler guesses. Web: {}.",
+        "A page is hot if it has G or more backlinks. The steeper the curve begins, the better the crawler \
+         guesses. Web: {}.",
         web.name
     ))
     .picture(plate.draw())

@@ -28,8 +28,9 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "thesis-2",
     title: "Thesis, chapter 2: page selection",
-    about: "A crawler that cannot visit every page should visit the important ones first, and has only the links it has read to go by. \
-            The text crawls 179,000 pages of one university; here it is the web graph of the data directory, or a generated one.",
+    about: "A crawler that cannot visit every page should visit the important ones first, and has only the \
+            links it has read to go by. The text crawls 179,000 pages of one university; here it is the web \
+            graph of the data directory, or a generated one.",
     exhibits: &[
         important_pages_come_early::MAKER,
         pagerank_leads::MAKER,

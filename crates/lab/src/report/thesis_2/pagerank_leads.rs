@@ -48,7 +48,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         progress(0.05 + 0.6 * share);
     });
     let cost = format!(
-        "PageRank reorders its queue {} times, which takes {:.0} s in all here; a reorder after each of {} pages would take {:.0} hours.",
+        "PageRank reorders its queue {} times, which takes {:.0} s in all here; a reorder after each of {} \
+         pages would take {:.0} hours.",
         batched.reorders,
         batched.reorder_time.as_secs_f64(),
         graph.pages(),
@@ -102,7 +103,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let buffer = buffers(graph, &by_backlinks, &crawls);
     let mut exhibit = Exhibit::new(format!(
-        "The three orders of the text, and one that takes any URL of the queue, by the three measures of the text. Web: {}.",
+        "The three orders of the text, and one that takes any URL of the queue, by the three measures of the \
+         text. Web: {}.",
         web.name
     ))
     .text(cost)

@@ -59,8 +59,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         progress(0.2 + 0.25 * (number + 1) as f64);
     }
     Ok(Exhibit::new(
-        "The text sorts the queue by new ranks after every page, which takes the pages times the links. Sorted now and then, pages \
-         found since the last time wait for the next.",
+        "The text sorts the queue by new ranks after every page, which takes the pages times the links. \
+         Sorted now and then, pages found since the last time wait for the next.",
     )
     .table(table)
     .compare(Comparison::claim(

@@ -86,7 +86,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let few = median.backlinks.iter().filter(|backlinks| **backlinks < BACKLINKS_HOT).count() as f64
         / median.backlinks.len() as f64;
     Ok(Exhibit::new(format!(
-        "Single sites of about {SITE_PAGES} pages, each crawled from its most linked page. Web: {name}; the site shown begins at page {}.",
+        "Single sites of about {SITE_PAGES} pages, each crawled from its most linked page. Web: {name}; the \
+         site shown begins at page {}.",
         median.first
     ))
     .picture(picture(median))

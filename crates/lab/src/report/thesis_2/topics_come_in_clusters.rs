@@ -81,8 +81,9 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate =
         Plate { heading: "Pages about a topic, found by three crawlers".to_owned(), columns: 3, charts };
     Ok(Exhibit::new(format!(
-        "A made-up web of {PAGES} pages. A link goes to the hot queue when its anchor names the topic; the modified crawler puts there \
-         also what is within {DISTANCE} links of a hot page. Printed: the text's crawl of other pages.",
+        "A made-up web of {PAGES} pages. A link goes to the hot queue when its anchor names the topic; the \
+         modified crawler puts there also what is within {DISTANCE} links of a hot page. Printed: the text's \
+         crawl of other pages.",
     ))
     .picture(plate.draw())
     .table(table)

@@ -66,7 +66,8 @@ fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         exhibit = exhibit.compare(if comparison.verdict == Verdict::Differs {
             comparison.because(
                 Verdict::TextIsWrong,
-                "Pages times bytes times eight over the seconds is less; the number of machines stays the same.",
+                "Pages times bytes times eight over the seconds is less; the number of machines stays the \
+                 same.",
             )
         } else {
             comparison

@@ -85,8 +85,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         .zip(&alone)
         .all(|(crossed, alone)| until_overlap(&crossed.1) >= until_overlap(&alone.1) - 1e-9);
     Ok(Exhibit::new(format!(
-        "Overlap is how often pages were downloaded again, per page. Until a process has run out of its own part there is none; then \
-         each goes through the parts of all others. Web: {}.",
+        "Overlap is how often pages were downloaded again, per page. Until a process has run out of its own \
+         part there is none; then each goes through the parts of all others. Web: {}.",
         web.name
     ))
     .picture(picture(&crossed, &alone))

@@ -59,9 +59,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let best = (0..=last).map(|exchange| quality(0, 3, exchange)).fold(0.0, f64::max);
     let loss = |part: usize| 1.0 - quality(part, 3, 0) / quality(part, 0, 0);
     Ok(Exhibit::new(format!(
-        "Each process visits the URL with most backlinks that it knows of; at an exchange it tells the others how many links to their \
-         pages it has read. Quality is P_CS: the part of the downloads that are among as many most linked pages. All crawls begin \
-         at the same number of random pages, {SEEDS}. Web: {}.",
+        "Each process visits the URL with most backlinks that it knows of; at an exchange it tells the \
+         others how many links to their pages it has read. Quality is P_CS: the part of the downloads that \
+         are among as many most linked pages. All crawls begin at the same number of random pages, {SEEDS}. \
+         Web: {}.",
         web.name
     ))
     .picture(picture(&parts))
@@ -74,7 +75,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .compare(on_another_web(
         "quality without exchange as processes become more",
         "becomes worse",
-        (0..PROCESSES.len()).map(|process| format!("{:.3}", quality(0, process, 0))).collect::<Vec<_>>().join(", "),
+        (0..PROCESSES.len())
+            .map(|process| format!("{:.3}", quality(0, process, 0)))
+            .collect::<Vec<_>>()
+            .join(", "),
         quality(0, 3, 0) < quality(0, 1, 0) && quality(0, 1, 0) <= quality(0, 0, 0) + 1e-9,
     ))
     .compare(on_another_web(

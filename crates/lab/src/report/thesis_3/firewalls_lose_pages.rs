@@ -68,8 +68,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         .into();
     let names = [web.name.clone()].into_iter().chain(recorded.iter().map(|web| web.name.clone()));
     Ok(Exhibit::new(format!(
-        "Each process starts at {SEEDS} random pages of its own part and follows links within the part only; what it cannot reach is lost. \
-         Webs: {}.",
+        "Each process starts at {SEEDS} random pages of its own part and follows links within the part only; \
+         what it cannot reach is lost. Webs: {}.",
         names.collect::<Vec<_>>().join("; ")
     ))
     .picture(picture(&by_division, &second, &by_seeds))

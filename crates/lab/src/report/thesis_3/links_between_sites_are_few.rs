@@ -59,13 +59,22 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let (by_site, by_url, by_hierarchy) = (&by_division[0].1, &by_division[1].1, &by_division[2].1);
     let (none, some, more) = (by_replicas[2].1[0].1, by_replicas[2].1[1].1, by_replicas[2].1[3].1);
     Ok(Exhibit::new(format!(
-        "Each URL that leads to the part of another process is sent at once, as often as it is found. Webs: {}.",
+        "Each URL that leads to the part of another process is sent at once, as often as it is found. Webs: \
+         {}.",
         names.collect::<Vec<_>>().join("; ")
     ))
     .picture(picture(&by_division, &second, &by_replicas))
     .table(table(&by_division, &second))
-    .compare(number_of_another_web("site hash, 2 processes", "0.4 URLs per page", format!("{:.2}", by_site[1].1)))
-    .compare(number_of_another_web("site hash, 16 processes", "0.8 URLs per page", format!("{:.2}", by_site[4].1)))
+    .compare(number_of_another_web(
+        "site hash, 2 processes",
+        "0.4 URLs per page",
+        format!("{:.2}", by_site[1].1),
+    ))
+    .compare(number_of_another_web(
+        "site hash, 16 processes",
+        "0.8 URLs per page",
+        format!("{:.2}", by_site[4].1),
+    ))
     .compare(number_of_another_web("URL hash, 2 processes", "5 URLs per page", format!("{:.2}", by_url[1].1)))
     .compare(on_another_web(
         "site hash against URL hash",

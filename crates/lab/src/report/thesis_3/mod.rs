@@ -31,9 +31,10 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "thesis-3",
     title: "Thesis, chapter 3: parallel crawlers",
-    about: "Several processes share a web: they may miss pages, download some twice, or send each other URLs. The text has 40 million \
-            pages; here are the web graph of the data directory, whose sites are taken to be ranges of its pages in the order of their \
-            URLs, and the links of the recorded histories, which have sites and paths. Without data, a generated web.",
+    about: "Several processes share a web: they may miss pages, download some twice, or send each other \
+            URLs. The text has 40 million pages; here are the web graph of the data directory, whose sites \
+            are taken to be ranges of its pages in the order of their URLs, and the links of the recorded \
+            histories, which have sites and paths. Without data, a generated web.",
     exhibits: &[
         modes_beside_each_other::MAKER,
         firewalls_lose_pages::MAKER,

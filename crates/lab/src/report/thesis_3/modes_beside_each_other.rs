@@ -47,9 +47,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let rows = rows(sources, &web);
     progress(0.7);
     let mut exhibit = Exhibit::new(format!(
-        "{PROCESSES} processes by site hash, each from {SEEDS} random pages of its own, until nothing is left to do. Quality is P_CS \
-         by backlinks when {}% of the web is downloaded. Dynamic: a coordinator hands out sites, or single pages, and is told all URLs \
-         that lead elsewhere; what it sends counts as well.",
+        "{PROCESSES} processes by site hash, each from {SEEDS} random pages of its own, until nothing is \
+         left to do. Quality is P_CS by backlinks when {}% of the web is downloaded. Dynamic: a coordinator \
+         hands out sites, or single pages, and is told all URLs that lead elsewhere; what it sends counts as \
+         well.",
         100.0 * PART
     ))
     .table(table(&web, &rows));

@@ -13,8 +13,8 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "thesis-4",
     title: "Thesis, chapter 4: how pages change",
-    about: "The author watched 720,000 pages of 270 sites for four months in 1999. His data is not public: here are the same \
-            questions, asked of recorded histories of our time.",
+    about: "The author watched 720,000 pages of 270 sites for four months in 1999. His data is not public: \
+            here are the same questions, asked of recorded histories of our time.",
     exhibits: &[
         pages_change_often_and_live_long::CHANGE_INTERVALS,
         pages_change_often_and_live_long::LIFESPANS,

@@ -61,7 +61,8 @@ fn studies(sources: &Sources, progress: &Progress<'_>) -> Result<([Study; 2], St
     let long = study(LONG_DAYS)?;
     let all = &long.groups[0];
     let about = format!(
-        "{note}Three years: {} sites with {} pages and {} changes; 127 days: {} sites with {} pages and {} changes, seen by daily visits.",
+        "{note}Three years: {} sites with {} pages and {} changes; 127 days: {} sites with {} pages and {} \
+         changes, seen by daily visits.",
         all.sites,
         all.pages,
         all.changes,
@@ -80,9 +81,10 @@ fn change_intervals(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
         Comparison::number(quantity, printed, 100.0 * part).because(Verdict::NotReproducible, DATA)
     };
     let exhibit = Exhibit::new(
-        "The average change interval of a page is the time it was observed over the changes that daily visits saw. Pages of \
-         1999 changed far more often: one of four at every visit. The recorded pages are documents, which people edit, and \
-         terms of service; what a template adds to a page with every visit is not in them.",
+        "The average change interval of a page is the time it was observed over the changes that daily \
+         visits saw. Pages of 1999 changed far more often: one of four at every visit. The recorded pages \
+         are documents, which people edit, and terms of service; what a template adds to a page with every \
+         visit is not in them.",
     )
     .text(about)
     .picture(figures::change_intervals(&short))
@@ -111,8 +113,9 @@ fn lifespans(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let all = &short.groups[0].lifespans;
     let over_a_month = |parts: &[f64; 4]| 100.0 * (parts[2] + parts[3]);
     Ok(Exhibit::new(
-        "Method 1 takes the time that a page was seen for its lifespan, method 2 twice that when it was there at either end of \
-         the window. Of documents and terms nearly all outlive a window of four months.",
+        "Method 1 takes the time that a page was seen for its lifespan, method 2 twice that when it was \
+         there at either end of the window. Of documents and terms nearly all outlive a window of four \
+         months.",
     )
     .text(about)
     .picture(figures::lifespans(&short))
@@ -144,8 +147,9 @@ fn half_changed(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let halves: Vec<String> = long.groups.iter().map(half).collect();
     Ok(Exhibit::new(
-        "Of the pages that were there on the first day, the part that neither changed nor went until each day. Families differ \
-         as the domains of the text do: some sites turn over within months, others in years.",
+        "Of the pages that were there on the first day, the part that neither changed nor went until each \
+         day. Families differ as the domains of the text do: some sites turn over within months, others in \
+         years.",
     )
     .text(about)
     .picture(figures::unchanged(&short))

@@ -74,7 +74,8 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         }
     }
     Ok(Exhibit::new(
-        "The formulas of the text, evaluated at a few numbers of changes per visit, beside copies drawn by lot.",
+        "The formulas of the text, evaluated at a few numbers of changes per visit, beside copies drawn by \
+         lot.",
     )
     .table(table)
     .compare(Comparison::claim(
@@ -121,8 +122,8 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let plate = Plate { heading: String::new(), columns: 2, charts };
     Ok(Exhibit::new(
-        "Freshness falls and age rises with the number of changes per visit. Fixed order is best by both measures, purely random \
-         order worst.",
+        "Freshness falls and age rises with the number of changes per visit. Fixed order is best by both \
+         measures, purely random order worst.",
     )
     .picture(plate.draw())
     .compare_all(printed()))
@@ -157,7 +158,8 @@ fn printed() -> [Comparison; 5] {
             Verdict::TextIsWrong,
         )
         .noting(format!(
-            "The text's own formulas give 0.719; a fourth ({of_pure:.3}) is the ratio to purely random order, which is meant."
+            "The text's own formulas give 0.719; a fourth ({of_pure:.3}) is the ratio to purely random \
+             order, which is meant."
         )),
     ]
 }

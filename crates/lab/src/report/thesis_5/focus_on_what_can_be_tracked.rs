@@ -69,8 +69,9 @@ fn benefits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         ["row", "visits to fast page", "visits to slow page", "printed", "by formula", "by simulation"],
     );
     let mut exhibit = Exhibit::new(
-        "One page changes nine times a day, another once. When visits are few it is best to give up the page that cannot be \
-         kept; when they are many the best division lies between equal shares (j) and shares in proportion to the rates (h).",
+        "One page changes nine times a day, another once. When visits are few it is best to give up the page \
+         that cannot be kept; when they are many the best division lies between equal shares (j) and shares \
+         in proportion to the rates (h).",
     );
     for (number, (row, visits, over, under)) in ROWS.into_iter().enumerate() {
         progress(number as f64 / ROWS.len() as f64);
@@ -177,7 +178,9 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate = Plate { heading: "Rates of nine and one change a day".to_owned(), columns: 3, charts };
     let [given_up, not_quite, ten] = [1.0, 2.0, 10.0].map(best_share);
     Ok(Exhibit::new(
-        "Freshness relative to equal shares. The middle of each graph is the uniform policy, a tenth the proportional one. With          few visits the best is to give up the fast page, with many it lies between the two policies.",
+        "Freshness relative to equal shares. The middle of each graph is the uniform policy, a tenth the \
+         proportional one. With          few visits the best is to give up the fast page, with many it lies \
+         between the two policies.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(

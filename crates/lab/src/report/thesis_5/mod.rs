@@ -25,9 +25,10 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "thesis-5",
     title: "Thesis, chapter 5: page refresh policies",
-    about: "How fresh and how old copies are when pages change by Poisson processes, in which order to visit them, and how to \
-            divide visits among pages that change at different rates. Figures 5.1, 5.6, 5.8, 5.9 and 5.12 of the text are sketches \
-            and algorithms and Table 5.1 is a list of symbols: they hold nothing to compare.",
+    about: "How fresh and how old copies are when pages change by Poisson processes, in which order to visit \
+            them, and how to divide visits among pages that change at different rates. Figures 5.1, 5.6, \
+            5.8, 5.9 and 5.12 of the text are sketches and algorithms and Table 5.1 is a list of symbols: \
+            they hold nothing to compare.",
     exhibits: &[
         one_copy_over_time::EXAMPLE,
         one_copy_over_time::EXPECTATION,

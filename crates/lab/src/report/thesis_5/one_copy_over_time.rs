@@ -74,9 +74,10 @@ fn example(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     ];
     let plate = Plate { heading: String::new(), columns: 1, charts };
     Ok(Exhibit::new(
-        "A copy is fresh until its page changes; from the first change after a visit on it grows older, until the next visit \
-         makes it fresh again. A second change before the visit adds nothing. The text's figure is a sketch without numbers; \
-         this one follows from Definitions 5.1 and 5.2 for four changes and three visits.",
+        "A copy is fresh until its page changes; from the first change after a visit on it grows older, \
+         until the next visit makes it fresh again. A second change before the visit adds nothing. The \
+         text's figure is a sketch without numbers; this one follows from Definitions 5.1 and 5.2 for four \
+         changes and three visits.",
     )
     .picture(plate.draw()))
 }
@@ -112,8 +113,8 @@ fn expectation(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let plate = Plate { heading: "A page that changes once a day on average".to_owned(), columns: 2, charts };
     let late = expected(50.0).age.get() / 50.0;
     Ok(Exhibit::new(
-        "After a visit the chance that a copy is still fresh falls as e^-λt, and its expected age rises from zero towards the \
-         time that has passed.",
+        "After a visit the chance that a copy is still fresh falls as e^-λt, and its expected age rises from \
+         zero towards the time that has passed.",
     )
     .picture(plate.draw())
     .compare(Comparison::number("expected freshness at the visit", "1", expected(0.0).freshness))
@@ -155,8 +156,8 @@ fn fixed_intervals(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "Every visit sets the expected freshness back to one, and between visits it falls in the same way; so the mean over one \
-         interval is the mean over all time (Theorem 5.2).",
+        "Every visit sets the expected freshness back to one, and between visits it falls in the same way; \
+         so the mean over one interval is the mean over all time (Theorem 5.2).",
     )
     .picture(chart.draw())
     .compare(Comparison::claim(

@@ -63,9 +63,10 @@ fn prediction(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         formula
     });
     Ok(Exhibit::new(
-        "One visit a month per page on average. The text gives the first two shares of its Figure 4.2 in words, 23% of pages that \
-         change every day and 15% every week; with 16%, 16% and 30% for those that change every month, four months and year the \
-         table comes out as printed. The optimum for freshness and that for age are two allocations.",
+        "One visit a month per page on average. The text gives the first two shares of its Figure 4.2 in \
+         words, 23% of pages that change every day and 15% every week; with 16%, 16% and 30% for those that \
+         change every month, four months and year the table comes out as printed. The optimum for freshness \
+         and that for age are two allocations.",
     )
     .table(table)
     .compare_all(printed(found)))
@@ -76,7 +77,8 @@ fn printed([proportional, uniform, for_freshness, for_age]: [FreshnessAndAge; 4]
     [
         Comparison::number("freshness, proportional", "0.12", proportional.freshness).because(
             Verdict::TextIsWrong,
-            "With a ratio of changes to visits of 7.77 in every class it is (1 − e^-r)/r = 0.1287: cut off, not rounded.",
+            "With a ratio of changes to visits of 7.77 in every class it is (1 − e^-r)/r = 0.1287: cut off, \
+             not rounded.",
         ),
         Comparison::number("age in days, proportional", "400", proportional.age.get())
             .because(Verdict::Rounding, "Rounded to one digit."),
@@ -93,8 +95,12 @@ fn printed([proportional, uniform, for_freshness, for_age]: [FreshnessAndAge; 4]
             "23%",
             100.0 * (1.0 - for_age.age.get() / uniform.age.get()),
         ),
-        Comparison::number("age, proportional over optimal", "100", proportional.age.get() / for_age.age.get())
-            .because(Verdict::Rounding, "The text rounds to one digit; its own numbers give 93."),
+        Comparison::number(
+            "age, proportional over optimal",
+            "100",
+            proportional.age.get() / for_age.age.get(),
+        )
+        .because(Verdict::Rounding, "The text rounds to one digit; its own numbers give 93."),
     ]
 }
 

@@ -148,8 +148,9 @@ impl Example {
 
 fn five_pages(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     Ok(Exhibit::new(
-        "Five pages change 1, 2, 3, 4 and 5 times a day, and five visits a day are to be divided among them. For freshness the \
-         fourth gets fewer visits than the second, and the fifth none; for age all get about one.",
+        "Five pages change 1, 2, 3, 4 and 5 times a day, and five visits a day are to be divided among them. \
+         For freshness the fourth gets fewer visits than the second, and the fifth none; for age all get \
+         about one.",
     )
     .table(EXAMPLE_5_4.qualities(&mut sources.chance("table-5.5")))
     .compare_all(EXAMPLE_5_4.comparisons()))
@@ -157,8 +158,8 @@ fn five_pages(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
 
 fn weighted(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     Ok(Exhibit::new(
-        "Pages that count twice get more visits, but not twice as many: the third page gets none, the sixth, which changes as \
-         often and counts twice, gets the most.",
+        "Pages that count twice get more visits, but not twice as many: the third page gets none, the sixth, \
+         which changes as often and counts twice, gets the most.",
     )
     .table(EXAMPLE_5_5.qualities(&mut sources.chance("table-5.6")))
     .compare_all(EXAMPLE_5_5.comparisons()))
@@ -204,11 +205,15 @@ fn five_pages_curve(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let (age, _) = one("(b) for age", Objective::Age);
     let plate = Plate { heading: String::new(), columns: 2, charts: vec![freshness, age] };
     Ok(Exhibit::new(
-        "Where one more visit gains the same. For freshness the best frequency falls beyond a rate and ends at zero; for age it \
-         rises, ever more slowly.",
+        "Where one more visit gains the same. For freshness the best frequency falls beyond a rate and ends \
+         at zero; for age it rises, ever more slowly.",
     )
     .picture(plate.draw())
-    .compare(Comparison::number("rate beyond which the best frequency for freshness falls", "2.5", turning)))
+    .compare(Comparison::number(
+        "rate beyond which the best frequency for freshness falls",
+        "2.5",
+        turning,
+    )))
 }
 
 fn scaling(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -224,7 +229,8 @@ fn scaling(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     one.notes = tops.iter().map(|(x, y)| Note::Point(*x, *y, format!("({x:.3}, {y:.3})"))).collect();
     let [first, second] = tops;
     Ok(Exhibit::new(
-        "The best frequency by rate of change for two values of the multiplier μ. The second curve is the first, at half its size.",
+        "The best frequency by rate of change for two values of the multiplier μ. The second curve is the \
+         first, at half its size.",
     )
     .picture(one.draw())
     .compare(Comparison::number("rate at the top of the curve for μ = 1", "0.53", first.0))

@@ -82,8 +82,8 @@ fn histogram(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "Pages change at different rates. The text draws a histogram and puts a smooth distribution in its place; here the rates \
-         are drawn from the gamma distribution that section 5.5.1 chooses.",
+        "Pages change at different rates. The text draws a histogram and puts a smooth distribution in its \
+         place; here the rates are drawn from the gamma distribution that section 5.5.1 chooses.",
     )
     .picture(chart.draw()))
 }
@@ -95,7 +95,8 @@ const VISITS: u32 = 300;
 fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let mut chance = sources.chance("table-5.3");
     let mut table = Table::new(
-        "Freshness, and age in mean intervals between visits; r changes per visit on average, δ spread of rates over their mean",
+        "Freshness, and age in mean intervals between visits; r changes per visit on average, δ spread of \
+         rates over their mean",
         ["policy", "r", "δ", "freshness by formula", "by simulation", "age by formula", "by simulation"],
     );
     let mut off = 0.0_f64;
@@ -116,9 +117,10 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let age_is_infinite = GammaRates::new(1.0, 1.5).proportional(Days::new(1.0)).age == Days::FOREVER;
     Ok(Exhibit::new(
-        "The formulas of the text beside collections of pages whose rates are drawn by lot. A page with a rate near zero is \
-         almost never visited by the proportional policy and grows old without limit: from δ = 1 on its mean age is infinite, \
-         and what a simulation shows depends on the slowest page that was drawn.",
+        "The formulas of the text beside collections of pages whose rates are drawn by lot. A page with a \
+         rate near zero is almost never visited by the proportional policy and grows old without limit: from \
+         δ = 1 on its mean age is infinite, and what a simulation shows depends on the slowest page that was \
+         drawn.",
     )
     .table(table)
     .compare(Comparison::claim(
@@ -134,7 +136,10 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             if age_is_infinite { "∞" } else { "finite" },
             Verdict::TextIsWrong,
         )
-        .noting("The text states the formula without its range: the mean of 1/λ exists only for δ < 1. Beyond, the age is infinite."),
+        .noting(
+            "The text states the formula without its range: the mean of 1/λ exists only for δ < 1. Beyond, \
+             the age is infinite.",
+        ),
     ))
 }
 
@@ -188,8 +193,9 @@ fn ratios(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let change_of_freshness =
         freshness_ratio(&GammaRates::new(1.0, 0.6)) - freshness_ratio(&GammaRates::new(10.0, 0.6));
     Ok(Exhibit::new(
-        "Below one the uniform policy is better. The text draws surfaces over r and δ; these are cuts through them. With equal \
-         rates (δ = 0) the policies are the same; the more the rates differ, the worse is the proportional one.",
+        "Below one the uniform policy is better. The text draws surfaces over r and δ; these are cuts \
+         through them. With equal rates (δ = 0) the policies are the same; the more the rates differ, the \
+         worse is the proportional one.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(

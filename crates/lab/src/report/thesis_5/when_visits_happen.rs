@@ -60,9 +60,9 @@ fn points(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         )
     });
     Ok(Exhibit::new(
-        "The figure of the text shows the visits; this one shows what they do. A page that is visited once a day is as fresh on \
-         average whenever that is. What differs is when: a burst at midnight makes the collection fresh in the small hours and \
-         stale in the evening.",
+        "The figure of the text shows the visits; this one shows what they do. A page that is visited once a \
+         day is as fresh on average whenever that is. What differs is when: a burst at midnight makes the \
+         collection fresh in the small hours and stale in the evening.",
     )
     .picture(plate.draw())
     .compare_all(means))

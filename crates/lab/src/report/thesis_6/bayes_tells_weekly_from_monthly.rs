@@ -98,36 +98,39 @@ fn by_visits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let right = |n| (1.0 - monthly(n, 10.0, 1.0 / WEEK), monthly(n, 10.0, 1.0 / MONTH));
     let (weekly_3, monthly_3) = right(3);
     let (weekly_10, monthly_10) = right(10);
-    Ok(Exhibit::new("Visits every ten days. With ten of them few weekly pages are taken for monthly ones or the other way round.")
-        .picture(chart("", series).draw())
-        .compare_all(worked_example())
-        .compare(Comparison::claim(
-            "monthly pages taken for monthly, n = 3",
-            "more than 80%",
-            format!("{:.1}%", 100.0 * monthly_3),
-            monthly_3 > 0.8,
-        ))
-        .compare(Comparison::claim(
-            "weekly pages taken for weekly, n = 3",
-            "more than 80%",
-            format!("{:.1}%", 100.0 * weekly_3),
-            weekly_3 > 0.8,
-        ))
-        .compare(
-            Comparison::statement(
-                "right for n = 10",
-                "more than 95%",
-                format!("{:.1}% of weekly, {:.1}% of monthly pages", 100.0 * weekly_10, 100.0 * monthly_10),
-                Verdict::TextIsWrong,
-            )
-            .noting("It holds for monthly pages, and for the mean of both it is 94.9%; weekly pages fall short."),
+    Ok(Exhibit::new(
+        "Visits every ten days. With ten of them few weekly pages are taken for monthly ones or the other \
+         way round.",
+    )
+    .picture(chart("", series).draw())
+    .compare_all(worked_example())
+    .compare(Comparison::claim(
+        "monthly pages taken for monthly, n = 3",
+        "more than 80%",
+        format!("{:.1}%", 100.0 * monthly_3),
+        monthly_3 > 0.8,
+    ))
+    .compare(Comparison::claim(
+        "weekly pages taken for weekly, n = 3",
+        "more than 80%",
+        format!("{:.1}%", 100.0 * weekly_3),
+        weekly_3 > 0.8,
+    ))
+    .compare(
+        Comparison::statement(
+            "right for n = 10",
+            "more than 95%",
+            format!("{:.1}% of weekly, {:.1}% of monthly pages", 100.0 * weekly_10, 100.0 * monthly_10),
+            Verdict::TextIsWrong,
         )
-        .compare(Comparison::claim(
-            "formula against simulation",
-            "equal",
-            format!("largest difference {off:.3}"),
-            off < 0.02,
-        )))
+        .noting("It holds for monthly pages, and for the mean of both it is 94.9%; weekly pages fall short."),
+    )
+    .compare(Comparison::claim(
+        "formula against simulation",
+        "equal",
+        format!("largest difference {off:.3}"),
+        off < 0.02,
+    )))
 }
 
 /// A page that was found changed after five days, and after five more days.
@@ -157,8 +160,9 @@ fn by_interval(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let [daily, between, seldom] = [1.0, 10.0, 60.0].map(wrong);
     let fast = monthly(3, 1.0, 1.5 / WEEK);
     Ok(Exhibit::new(
-        "Visits every day rarely see a change and take most pages for monthly; visits every two months see a change nearly always and \
-         take most for weekly. The text does not say how many visits it made; here are three and ten.",
+        "Visits every day rarely see a change and take most pages for monthly; visits every two months see a \
+         change nearly always and take most for weekly. The text does not say how many visits it made; here \
+         are three and ten.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(

@@ -97,11 +97,13 @@ fn changes_found(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> 
         comparisons.push(other("improved over uniform", "228%", &by_improved));
     }
     Ok(Exhibit::new(
-        "When pages change often enough to be learned in five weeks, a crawler that knows their rates, even badly, finds more than one that \
-         visits all alike with the same visits. The naive estimate is never above one change per visit, so it cannot tell a page that \
-         changes every day from one that changes every week; the improved one can, to a degree. Where most pages change once in months \
-         the recipe of the text fails: it gives up every page that was silent for five weeks and spends its visits on the few others, \
-         over and over. A policy for such pages needs a prior for what it has not seen; freshet lab replay compares some.",
+        "When pages change often enough to be learned in five weeks, a crawler that knows their rates, even \
+         badly, finds more than one that visits all alike with the same visits. The naive estimate is never \
+         above one change per visit, so it cannot tell a page that changes every day from one that changes \
+         every week; the improved one can, to a degree. Where most pages change once in months the recipe of \
+         the text fails: it gives up every page that was silent for five weeks and spends its visits on the \
+         few others, over and over. A policy for such pages needs a prior for what it has not seen; freshet \
+         lab replay compares some.",
     )
     .table(table)
     .compare_all(comparisons))

@@ -106,11 +106,12 @@ fn ratios(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let plate = Plate { heading: String::new(), columns: 2, charts };
     Ok(Exhibit::new(
-        "For each page the estimate of a weekly crawler over the rate at which it was recorded to change. For slow pages the yardstick \
-         favours the naive estimate: when no two changes fell into one week it is what was recorded, while the improved one allows for \
-         changes that might have been missed. For pages that change about every week or faster it is the other way round, as in the \
-         text. Changes of recorded pages come in bursts, so that weekly visits find fewer of them than of Poisson pages of the same \
-         rate: that is what the logarithm does not make up for.",
+        "For each page the estimate of a weekly crawler over the rate at which it was recorded to change. \
+         For slow pages the yardstick favours the naive estimate: when no two changes fell into one week it \
+         is what was recorded, while the improved one allows for changes that might have been missed. For \
+         pages that change about every week or faster it is the other way round, as in the text. Changes of \
+         recorded pages come in bursts, so that weekly visits find fewer of them than of Poisson pages of \
+         the same rate: that is what the logarithm does not make up for.",
     )
     .picture(plate.draw())
     .table(table)

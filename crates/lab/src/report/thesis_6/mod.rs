@@ -25,10 +25,11 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "thesis-6",
     title: "Thesis, chapter 6, and estimate: how often a page changes",
-    about: "A crawler sees whether a page changed since its last visit, not how often. How good estimates from such visits are, what \
-            the date of the last change adds, and what a crawler gains. The paper that came before the chapter has most of the \
-            figures under other numbers, which are given in brackets. Figures 6.1, 6.10, 6.11 and 6.14 are sketches and algorithms: \
-            they hold nothing to compare.",
+    about: "A crawler sees whether a page changed since its last visit, not how often. How good estimates \
+            from such visits are, what the date of the last change adds, and what a crawler gains. The paper \
+            that came before the chapter has most of the figures under other numbers, which are given in \
+            brackets. Figures 6.1, 6.10, 6.11 and 6.14 are sketches and algorithms: they hold nothing to \
+            compare.",
     exhibits: &[
         naive_misses_changes::BIAS,
         naive_misses_changes::DEVIATION,

@@ -60,8 +60,8 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         notes: vec![Note::Level(1.0, "without bias".to_owned())],
     };
     Ok(Exhibit::new(
-        "A visit finds one change at most, so the estimate X/n misses the more the more often a page changes between visits. More \
-         visits do not help.",
+        "A visit finds one change at most, so the estimate X/n misses the more the more often a page changes \
+         between visits. More visits do not help.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("largest r with a bias below 10%", "0.21", largest_unbiased()))
@@ -112,7 +112,8 @@ fn deviation(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let needed = |r: f64| (1..).find(|n| naive_quality(*n, r).deviation_ratio <= 0.5).unwrap_or(0) as f64;
     let daily = naive_quality(VISITS, 1.0 / 7.0).deviation_ratio;
     Ok(Exhibit::new(
-        "More visits make the estimate steadier, though not truer. The rarer the changes the more visits it takes.",
+        "More visits make the estimate steadier, though not truer. The rarer the changes the more visits it \
+         takes.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("visits for σ/r = 0.5 at r = 1", "1", needed(1.0)))

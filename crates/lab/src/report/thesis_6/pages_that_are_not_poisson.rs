@@ -72,8 +72,9 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let until = better_until();
     Ok(Exhibit::new(
-        "Below α = 1 changes come in bursts and both estimators are too low, the naive one more. Above, changes are more regular than a \
-         Poisson process: a visit that finds none becomes rare, and the logarithm makes up for more changes than were missed.",
+        "Below α = 1 changes come in bursts and both estimators are too low, the naive one more. Above, \
+         changes are more regular than a Poisson process: a visit that finds none becomes rare, and the \
+         logarithm makes up for more changes than were missed.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("bias of the improved estimator at α = 1", "0%", 100.0 * improved_bias(1.0)))
@@ -86,8 +87,9 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             Verdict::TextIsWrong,
         )
         .noting(
-            "It holds for all bursty pages and near α = 1. For pages more regular than that the improved estimator is too high by \
-             more than the naive one is too low. The text does not say how far to the right its figure goes.",
+            "It holds for all bursty pages and near α = 1. For pages more regular than that the improved \
+             estimator is too high by more than the naive one is too low. The text does not say how far to \
+             the right its figure goes.",
         ),
     )
     .compare(Comparison::claim(

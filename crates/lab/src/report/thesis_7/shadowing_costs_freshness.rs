@@ -125,8 +125,8 @@ fn evolution(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         charts: vec![batch, steady],
     };
     Ok(Exhibit::new(
-        "While the crawler works freshness rises, while it rests freshness falls exponentially; a steady crawler keeps it level. On \
-         average they are the same.",
+        "While the crawler works freshness rises, while it rests freshness falls exponentially; a steady \
+         crawler keeps it level. On average they are the same.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(
@@ -169,8 +169,8 @@ fn shadowing(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         .fold(0.0, f64::max);
     let holds = never_above(STEADY) && never_above(BATCH);
     Ok(Exhibit::new(
-        "Above, what a crawl has collected so far, as part of all pages; below, what users see. In place is never worse. For a batch \
-         crawler the two differ only while it works.",
+        "Above, what a crawl has collected so far, as part of all pages; below, what users see. In place is \
+         never worse. For a batch crawler the two differ only while it works.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(
@@ -224,15 +224,16 @@ fn choices(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         comparisons.push(if comparison.verdict == Verdict::Differs {
             comparison.because(
                 Verdict::TextIsWrong,
-                "The square of (1 − e^-1/4)/(1/4) is 0.783; 0.77 is the square of that number rounded to 0.88.",
+                "The square of (1 − e^-1/4)/(1/4) is 0.783; 0.77 is the square of that number rounded to \
+                 0.88.",
             )
         } else {
             comparison
         });
     }
     Ok(Exhibit::new(
-        "A steady crawler in place, and a batch crawler with or without shadowing, are reasonable; a steady crawler with shadowing is \
-         not. How much that matters depends on how often pages change.",
+        "A steady crawler in place, and a batch crawler with or without shadowing, are reasonable; a steady \
+         crawler with shadowing is not. How much that matters depends on how often pages change.",
     )
     .table(table)
     .compare_all(comparisons)
