@@ -1,9 +1,10 @@
-//! The lab: the crawler's own policies, measured.
+//! The lab: simulations and measurements of the crawler's own policies.
 //!
-//! A policy is the same code whether the pages are on the Web, in a recorded history or in a simulation; web and clock are
-//! what differ. In reading order: [`history`] is the recorded web, [`evolution`] says how its pages change, [`replay`] runs
-//! policies against it, [`report`] makes the figures and tables of the texts again, [`figure`] draws what came out; [`web`] is
-//! a web of sites that lives by itself, for the whole crawler.
+//! A policy is the same code whether the pages are on the Web, in a recorded history or in a simulation. Only
+//! web and clock differ. In reading order: [`history`] reads recorded webs, [`evolution`] studies how their
+//! pages change, [`replay`] runs policies against them, [`report`] reproduces the figures and tables of the
+//! texts, [`figure`] draws the results, and [`web`] simulates a web of changing sites for tests of the whole
+//! crawler.
 
 pub mod evolution;
 pub mod figure;

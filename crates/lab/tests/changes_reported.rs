@@ -1,7 +1,9 @@
-//! What a crawl reports as changes beside the truth: on a living web whose pages carry clocks, tokens, counters, advertisements and boxes with other
-//! pages, what differs at every request is learned, and what really changed is reported.
+//! Compares the changes that a crawl reports with the truth. The pages of a living web carry clocks, tokens,
+//! counters, advertisements and boxes with other pages. The crawl learns what differs at every request, and
+//! reports only real changes.
 //!
-//! `FRESHET_TRIAL="sites=100 pages=5000 seconds=120" cargo test -p freshet-lab --test changes_reported -- --nocapture` tries a larger one.
+//! `FRESHET_TRIAL="sites=100 pages=5000 seconds=120" cargo test -p freshet-lab --test changes_reported --
+//! --nocapture` runs a larger trial.
 #![expect(clippy::print_stdout, reason = "the figures of a trial are for whoever made it")]
 
 use std::collections::HashMap;
@@ -26,7 +28,7 @@ use freshet_protocol::time::Timestamp;
 use freshet_store::collection::Keep;
 use freshet_store::history::{VisitKind, VisitQuery, VisitRow};
 
-/// How large a trial is.
+/// Size of a trial.
 struct Trial {
     sites: u32,
     pages: u32,
@@ -37,7 +39,7 @@ struct Trial {
 }
 
 impl Trial {
-    /// A small one, or what the environment says.
+    /// A small trial, or what the environment says.
     fn given() -> Self {
         let mut trial =
             Self { sites: 10, pages: 300, seconds: 10, speed: 40_000.0, noise: 0.5, visits_per_page: 0.8 };
@@ -97,11 +99,11 @@ fn settings(directory: &Path, seeds: Vec<String>, visits_per_day: Option<f64>) -
     }
 }
 
-/// Runs a crawl for so long, or to its end; the crawler is given back to be asked.
+/// Runs a crawl for this long, or to its end. Returns the crawler for queries.
 async fn run(settings: Settings, clock: &Arc<Clock>, limit: Duration) -> Arc<Crawler> {
     let crawl = loop {
         match Crawl::open(settings.clone(), Arc::clone(clock)) {
-            // What looked at the run before may hold its files a moment longer.
+            // A reader of the previous run may hold its files a moment longer.
             Err(CrawlError::Store(freshet_store::error::StoreError::InUse { .. })) => {
                 tokio::time::sleep(Duration::from_millis(50)).await;
             }
@@ -121,10 +123,10 @@ async fn run(settings: Settings, clock: &Arc<Clock>, limit: Duration) -> Arc<Cra
     crawler
 }
 
-/// What was reported beside what is true.
+/// Comparison of reported with real changes.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Changes that were reported and real, reported and not, and real and not reported.
+    /// Numbers of changes that were reported and real, reported and not real, and real and not reported.
     right: u32,
     invented: u32,
     missed: u32,
@@ -146,7 +148,7 @@ impl Tally {
     }
 }
 
-/// The visits that brought a page, each with the version that the server says it served.
+/// The visits that fetched a page, each with the version that the server says it served.
 fn seen(rows: Vec<VisitRow>, requests: &[RequestLine]) -> HashMap<String, Vec<(VisitRow, u32)>> {
     let mut served: HashMap<(&str, &str), Vec<&RequestLine>> = HashMap::new();
     for request in requests {
@@ -168,7 +170,7 @@ fn seen(rows: Vec<VisitRow>, requests: &[RequestLine]) -> HashMap<String, Vec<(V
     seen
 }
 
-/// What the crawl reported, and what digests of the bytes would have.
+/// Counts for the crawl's reports, and for digests of the bytes.
 fn judge(seen: &HashMap<String, Vec<(VisitRow, u32)>>, show: bool) -> (Tally, Tally) {
     let (mut crawl, mut raw) = (Tally::default(), Tally::default());
     for visits in seen.values() {
@@ -210,7 +212,7 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
             speed: reading.speed,
         };
         let clock = Arc::new(Clock::new(pace));
-        // The first copy is made at once; the budget is for keeping it fresh.
+        // The first copies are made at once. The budget is for keeping them fresh.
         drop(run(settings(place.path(), served.seeds(), None), &clock, Duration::from_secs(60)).await);
         let budget = f64::from(trial.pages) * trial.visits_per_page;
         let limit = Duration::from_secs(trial.seconds);
@@ -225,7 +227,8 @@ fn what_is_reported_is_real_and_what_is_real_is_reported() {
         let seen = seen(rows.into_iter().map(|visit| visit.row).collect(), &requests);
         let (crawl, raw) = judge(&seen, std::env::var_os("FRESHET_TRIAL").is_some());
         println!(
-            "{visits} visits, {} second looks; reported: {:.1}% real, real: {:.1}% reported {crawl:?}; bytes: {:.1}% real {raw:?}",
+            "{visits} visits, {} second looks; reported: {:.1}% real, real: {:.1}% reported {crawl:?}; \
+             bytes: {:.1}% real {raw:?}",
             pages.saturating_sub(whole),
             100.0 * crawl.precision(),
             100.0 * crawl.recall(),

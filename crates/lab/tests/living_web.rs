@@ -1,4 +1,5 @@
-//! The living web over real sockets: what is served agrees with what is told, and a crawler could live there.
+//! The living web over real sockets: what is served agrees with the reported truth, and a crawler can explore
+//! it.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -101,7 +102,7 @@ async fn what_is_served_differs_exactly_when_something_is_told_to_have_happened(
         let second = get(&served, &url, &[]).await;
         let missed = web.first_missed(&url, early, late, Scope::Text).expect("a page of the web");
         let equal = (first.status, &first.body) == (second.status, &second.body);
-        // What was born and died between the two visits left no trace.
+        // A page born and dead between the two visits left no trace.
         let both_absent = [first.status, second.status].iter().all(|status| [404, 410].contains(status));
         assert!(equal == missed.is_none() || both_absent, "{url}: {missed:?}");
         same += u32::from(equal);
@@ -185,7 +186,7 @@ async fn each_kind_of_lie_lies() {
     }
 }
 
-/// References of a page, as far as `<a href="...">` goes.
+/// Link targets of a page, as far as `<a href="...">` shows them.
 fn references(html: &str) -> Vec<String> {
     let anchors = html.split("<a ").skip(1);
     anchors
@@ -194,7 +195,7 @@ fn references(html: &str) -> Vec<String> {
         .collect()
 }
 
-/// The paths of a site that are reached from its root, disallowed ones included.
+/// The paths of a site that are reachable from its root, including disallowed ones.
 async fn reached(served: &ServedWeb, root: &str) -> HashSet<String> {
     let mut client = Client::connect(served, root).await;
     let mut seen = HashSet::from(["/".to_owned()]);
@@ -261,7 +262,7 @@ async fn sites_can_share_one_address() {
     assert!(error.contains("choose another --port"), "{error}");
 }
 
-/// The values of a text of JSON lines.
+/// Parses JSON lines.
 fn values(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
@@ -328,7 +329,7 @@ async fn two_webs_of_one_seed_are_the_same_and_of_another_are_not() {
     let make = |seed| LivingWeb::new(settings(seed), hosts).expect("a web");
     let (one, two, other) = (make(3), make(3), make(4));
     let late = days_after_start(40.0);
-    // Asked in another order, they are still the same.
+    // In another order of questions, the answers are still the same.
     let _ = two.happenings(START, late);
     assert_eq!(one.happenings(START, late), two.happenings(START, late));
     assert_ne!(one.happenings(START, late), other.happenings(START, late));

@@ -1,4 +1,4 @@
-//! A replay keeps its promises on small worlds: exact averages, equal budgets, ceilings that are ceilings.
+//! Promises of a replay on small worlds: exact averages, equal budgets, ceilings that no policy exceeds.
 
 use std::sync::Mutex;
 
@@ -12,7 +12,7 @@ use freshet_lab::replay::{Contest, Stage};
 use freshet_partition::policy::{Catalogue, Form, Observation, PageId, Policy};
 use freshet_theory::units::Days;
 
-/// A small world of a model, written to disk and read again.
+/// A small world of a model, written to disk and read back.
 fn world(model: Model, seed: u64) -> World {
     let place = tempfile::tempdir().expect("a directory");
     let synthetic = Synthetic { model, sites: 5, pages_per_site: 30, days: 500.0, seed };
@@ -34,7 +34,7 @@ fn changes_found(run: &Run) -> usize {
     run.cycles.iter().map(|cycle| cycle.found).sum()
 }
 
-/// Notes every visit of a policy.
+/// Records every visit of a policy.
 struct Noted<'a> {
     policy: Box<dyn Policy + 'a>,
     visits: &'a Mutex<Vec<(usize, f64)>>,
@@ -65,7 +65,7 @@ impl Policy for Noted<'_> {
     }
 }
 
-/// Freshness and age by looking at every copy at many moments.
+/// Freshness and age by checking every copy at many moments.
 fn by_grid(stage: &Stage<'_>, visits: &[(usize, f64)]) -> (f64, f64) {
     const MOMENTS_PER_CYCLE: usize = 280;
     let cycle_days = stage.setting().cycle_days;

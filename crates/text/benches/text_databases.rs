@@ -1,11 +1,15 @@
-//! What summaries of text databases cost: to make, to load, to choose by.
+//! What summaries of text databases cost: to build, to load and to query.
 //!
-//! Three questions, all on one core. A complete summary of 100,000 documents of 10 KB, beside splitting the same text at spaces: worrying would be
-//! more than three times as long, or memory that grows with the documents. A summary of a million words read from its file: worrying would be
-//! more than 50 ms. A query over 10,000 databases of 20,000 words, from their files, as `freshet db select` asks it: worrying would be more than
-//! 50 ms. The last needs some 5 GB of room for files and a few minutes to write them.
+//! Three questions, each on one core:
+//! - How long does a complete summary of 100,000 documents of 10 KB take, compared with splitting the same
+//!   text at spaces? More than three times as long is worrying, and so is memory that grows with the
+//!   documents.
+//! - How long does it take to read a summary of a million words from its file? More than 50 ms is worrying.
+//! - How long does a query over 10,000 databases of 20,000 words take, from their files, as `freshet db
+//!   select` asks it? More than 50 ms is worrying. This one needs some 5 GB of disk space and a few minutes
+//!   to write the files.
 //!
-//! `small` as an argument makes everything a hundredth as large, `tenth` a tenth.
+//! The argument `small` divides all sizes by a hundred, `tenth` by ten.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
 
 use std::fs;
@@ -36,7 +40,7 @@ fn main() {
     select(10_000 / part, 20_000);
 }
 
-/// Documents of about 10 KB over a vocabulary of 200,000 words, by Zipf's law.
+/// Documents of about 10 KB, with words drawn by Zipf's law from a vocabulary of 200,000.
 fn documents(count: usize, chance: &mut ChaCha8Rng) -> Vec<String> {
     let words: Vec<String> = (0..200_000).map(|n| word(n, chance)).collect();
     let document = |chance: &mut ChaCha8Rng| {
@@ -48,7 +52,7 @@ fn documents(count: usize, chance: &mut ChaCha8Rng) -> Vec<String> {
         }
         text
     };
-    // A thousand different ones are enough that no cache holds them.
+    // A thousand different documents are enough to overflow every cache.
     (0..count.min(1_000)).map(|_| document(chance)).collect()
 }
 
@@ -114,7 +118,7 @@ fn load(words: usize) {
     );
 }
 
-/// A version of a summary.
+/// Wraps a summary in a version.
 fn version(summary: Summary) -> Version {
     let facts = Facts {
         time_ms: 0,
@@ -132,7 +136,7 @@ fn select(databases: usize, words_each: usize) {
     let place = std::env::temp_dir().join(format!("freshet-bench-select-{}", std::process::id()));
     let store = SummaryStore::in_directory(&place);
     fill(&store, databases, words_each);
-    // Folders that were altered this very moment are looked into again by every query.
+    // Every query reads recently altered folders again, so wait until they no longer count as recent.
     std::thread::sleep(Duration::from_secs(3));
     let (built, catalogue) = timed(|| Catalogue::of(&store).expect("it reads"));
     println!(
@@ -153,7 +157,8 @@ fn select(databases: usize, words_each: usize) {
         }
         times.sort_unstable();
         println!(
-            "| choose by {name} from the files, three words: median and slowest of {} queries | {:.1} ms, {:.1} ms | 50 ms |",
+            "| choose by {name} from the files, three words: median and slowest of {} queries | {:.1} ms, \
+             {:.1} ms | 50 ms |",
             times.len(),
             times[times.len() / 2].as_secs_f64() * 1e3,
             times[times.len() - 1].as_secs_f64() * 1e3
@@ -170,7 +175,8 @@ fn select(databases: usize, words_each: usize) {
     let _ = fs::remove_dir_all(&place);
 }
 
-/// Databases whose common words are in all, and whose rare ones are in few: each takes half of its words by a power law over a million.
+/// Adds databases that share the common words and few of the rare ones: each takes half of its words by a
+/// power law over a million.
 fn fill(store: &SummaryStore, databases: usize, words_each: usize) {
     let mut chance = ChaCha8Rng::seed_from_u64(3);
     let vocabulary: Vec<String> = (0..1_000_000).map(|n| format!("w{n}")).collect();
@@ -199,7 +205,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (began.elapsed(), result)
 }
 
-/// Megabytes of memory that the process has.
+/// Resident memory of the process, in megabytes.
 fn resident() -> f64 {
     let pages = fs::read_to_string("/proc/self/statm").unwrap_or_default();
     pages.split(' ').nth(1).and_then(|pages| pages.parse::<f64>().ok()).unwrap_or(0.0) * 4096.0 / 1e6

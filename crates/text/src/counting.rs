@@ -1,12 +1,14 @@
-//! Counting in how many documents each word stands: a complete summary, one document after the other.
+//! Counts in how many documents each word occurs: a complete summary, built one document at a time.
 //!
-//! **summary**, Definition 1. Each distinct word has a count and the last document that had it: a word that stands twice in a
-//! document finds itself there and is not counted again. So a document costs one look-up for each of its words and nothing else, and
-//! memory grows with the vocabulary, not with the documents.
+//! **summary**, Definition 1. Each distinct word has a count and the number of the last document that
+//! contained it. A word that occurs twice in a document finds that document's number and is not counted
+//! again. So a document costs one look-up per word and nothing else. Memory grows with the vocabulary, not
+//! with the documents.
 //!
 //! # Promises
-//! - A word counts once per document, as in the theory's [`DocumentFrequencies`](freshet_theory::summary::document_frequencies::DocumentFrequencies).
-//! - At most [`VOCABULARY_MAX`] words are kept; what comes beyond is counted as left out.
+//! - A word counts once per document, as in the theory's
+//!   [`DocumentFrequencies`](freshet_theory::summary::document_frequencies::DocumentFrequencies).
+//! - At most [`VOCABULARY_MAX`] words are kept. Words beyond that are counted as left out.
 //! - Words are those of [`Wording::words`], whatever the text.
 
 use std::collections::HashMap;
@@ -19,16 +21,17 @@ pub use crate::vocabulary::VOCABULARY_MAX;
 use crate::vocabulary::{Count, Tally, Vocabulary};
 use crate::words::{Token, Wording, tokens};
 
-/// Words that are looked up together: enough to keep the memory busy, few enough to stay near the processor.
+/// Number of words looked up together: enough to overlap memory accesses, few enough to stay in the
+/// processor's cache.
 const BATCH: usize = 512;
 
-/// The number of what a stop word stands for.
+/// Form number of stop words, which are not counted.
 const STOPPED: u32 = u32::MAX;
 
-/// Words and the number of documents that have each.
+/// Words and the number of documents that contain each.
 pub struct Counting {
     vocabulary: Vocabulary,
-    /// What words stand for, where that is not themselves.
+    /// The form (stem, or none) that each word counts as. `None` if words count as they are.
     forms: Option<Forms>,
     batch: Vec<ShortWord>,
     documents: u32,
@@ -36,7 +39,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Nothing counted yet.
+    /// An empty count.
     pub fn new(wording: Wording) -> Self {
         Self {
             vocabulary: Vocabulary::new(),
@@ -47,7 +50,7 @@ impl Counting {
         }
     }
 
-    /// Counts one document. Panics from 2³² documents on.
+    /// Counts one document. Panics at the 2³²nd document.
     pub fn add(&mut self, text: &str) {
         self.documents = self.documents.checked_add(1).expect("fewer than 2^32 documents");
         match self.forms.take() {
@@ -76,17 +79,17 @@ impl Counting {
         batch.clear();
     }
 
-    /// Documents counted.
+    /// Number of documents counted.
     pub fn documents(&self) -> u32 {
         self.documents
     }
 
-    /// Words that were not counted because there were too many different ones.
+    /// Number of word occurrences not counted because the vocabulary was full.
     pub fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The summary of all that was counted.
+    /// The summary of all counted documents.
     pub fn finish(self) -> Summary {
         let documents = f64::from(self.documents);
         let frequencies = match self.forms {
@@ -99,7 +102,7 @@ impl Counting {
     }
 }
 
-/// Words that count as they stand.
+/// Tally for words that count as they are.
 struct Plain {
     document: u32,
 }
@@ -109,7 +112,7 @@ impl Tally for Plain {
         0
     }
 
-    // Without a branch: whether a word was in the document before cannot be foreseen.
+    // Branch-free, because whether the document contained the word before is unpredictable.
     #[inline]
     fn meet(&mut self, count: &mut Count) {
         count.value += u32::from(count.last_document != self.document);
@@ -117,7 +120,7 @@ impl Tally for Plain {
     }
 }
 
-/// Words that stand for their stems, or for nothing.
+/// Tally for words that count as their stems, or not at all (stop words).
 struct Forms {
     wording: Wording,
     stemmer: Option<Stemmer>,
@@ -182,7 +185,7 @@ mod tests {
         assert_eq!(words, [("ring".to_owned(), 2.0)]);
     }
 
-    /// Counts by the words of each document one by one.
+    /// Reference implementation: counts the words of each document one by one.
     fn slowly(wording: Wording, documents: &[&str]) -> Vec<(String, f64)> {
         let mut counts = std::collections::BTreeMap::new();
         for document in documents {
@@ -201,7 +204,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn eight_bytes_at_a_time_find_the_words_of_the_rules(documents in prop::collection::vec("([a-zA-Z0-9]{0,30}|\\PC{0,3}|[ ,.'’@\\[`{\\x00-\\x1f]{1,3}|é|日|ﬁ){0,12}", 0..4)) {
+        fn eight_bytes_at_a_time_find_the_words_of_the_rules(
+            documents in prop::collection::vec(
+                "([a-zA-Z0-9]{0,30}|\\PC{0,3}|[ ,.'’@\\[`{\\x00-\\x1f]{1,3}|é|日|ﬁ){0,12}",
+                0..4,
+            ),
+        ) {
             let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
             for stemming in [None, Some(Language::English)] {
                 let wording = Wording { stop_words: stemming, stemming };

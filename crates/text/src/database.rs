@@ -1,6 +1,6 @@
-//! What a text database is: where its documents are, how they are asked for, and how their text becomes words.
+//! Description of a text database: where its documents are, how to query it, and how its text becomes words.
 //!
-//! As TOML, one file a database:
+//! One TOML file per database:
 //!
 //! ```toml
 //! category = "health"
@@ -25,7 +25,7 @@ use crate::words::Wording;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Database {
-    /// What sort of database it is: summaries of one sort share a baseline of survival. The top-level domain if nothing is said.
+    /// Kind of database. Summaries of one kind share a survival baseline. Defaults to the top-level domain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Where its documents are.
@@ -47,7 +47,7 @@ pub enum Place {
         /// The directory.
         path: PathBuf,
     },
-    /// Responses in a WARC file, or in all of a directory.
+    /// Responses in a WARC file, or in all WARC files of a directory.
     Warc {
         /// The file or directory.
         path: PathBuf,
@@ -57,29 +57,29 @@ pub enum Place {
         /// The site: a host, or scheme and host.
         site: String,
     },
-    /// Behind a search interface.
+    /// Documents behind a search interface.
     Search(Interface),
 }
 
 impl Database {
-    /// A database of documents at a place, with the usual settings.
+    /// A database at this place, with default settings.
     pub fn of(place: Place) -> Self {
         Self { category: None, place, wording: Wording::default(), sample: SampleRules::default() }
     }
 
-    /// The database that a text describes, or what is wrong with it.
+    /// Parses a description. Returns what is wrong with it on failure.
     pub fn from_toml(text: &str) -> Result<Self, String> {
         let database: Self = toml::from_str(text).map_err(|error| error.message().to_owned())?;
         database.check().map_err(|error| error.to_string())?;
         Ok(database)
     }
 
-    /// The description as text.
+    /// The description as TOML.
     pub fn to_toml(&self) -> String {
         toml::to_string_pretty(self).expect("a description is made of tables, texts and numbers")
     }
 
-    /// Says what in the description means nothing.
+    /// Reports the first part of the description that is invalid.
     pub fn check(&self) -> Result<(), TextError> {
         match &self.place {
             Place::Search(interface) => interface.check(),
@@ -87,7 +87,7 @@ impl Database {
         }
     }
 
-    /// What sort of database it is: its category, or the top-level domain of its site, or `misc`.
+    /// The kind of database: its category, or the top-level domain of its site, or `misc`.
     pub fn stratum(&self) -> String {
         if let Some(category) = &self.category {
             return category.clone();
@@ -104,7 +104,7 @@ impl Database {
         }
     }
 
-    /// In one word, what it is.
+    /// The kind of place, in one word.
     pub fn kind(&self) -> &'static str {
         match self.place {
             Place::Dir { .. } => "files",

@@ -1,16 +1,17 @@
-//! Why a text database could not be read, kept or described.
+//! Errors: why a text database could not be read, stored or described.
 //!
-//! What a database does (no answer, a refusal, nonsense) is no error: it is a fact of its sample.
+//! What a database does (no answer, a refusal, nonsense) is not an error. It is recorded as a fact of its
+//! sample.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use freshet_store::error::StoreError;
 
-/// A text or an error that says what is wrong.
+/// A message or an error that explains the failure.
 type Why = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why something about text databases cannot be done.
+/// Why an operation on text databases failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TextError {
     /// A file could not be read or written.
@@ -20,10 +21,10 @@ pub enum TextError {
         act: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has invalid content.
     #[error("{} cannot be used: {why}", path.display())]
     Damaged {
         /// The file.
@@ -31,9 +32,10 @@ pub enum TextError {
         /// What is wrong with it.
         why: String,
     },
-    /// A name that cannot be the name of a directory.
+    /// A name that cannot be a directory name.
     #[error(
-        "`{0}` is no name for a database: use letters, digits, `.`, `-` and `_`, beginning with a letter or digit"
+        "`{0}` is no name for a database: use letters, digits, `.`, `-` and `_`, beginning with a letter or \
+         digit"
     )]
     Name(String),
     /// There is no such database.
@@ -41,13 +43,13 @@ pub enum TextError {
     Unknown {
         /// The name.
         name: String,
-        /// Where it was looked for.
+        /// The summary store that was searched.
         store: PathBuf,
     },
-    /// There is one already.
+    /// A database of this name exists already.
     #[error("there is a database `{0}` already")]
     Exists(String),
-    /// A description that means nothing.
+    /// An invalid description.
     #[error("{what}: {why}")]
     Description {
         /// Which part of it.
@@ -55,27 +57,27 @@ pub enum TextError {
         /// What is wrong with it.
         why: String,
     },
-    /// The stores of a crawl refused.
+    /// A store of the crawl failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// There is not enough to learn from.
+    /// There is not enough data to learn from.
     #[error("{0}")]
     TooLittle(String),
 }
 
 impl TextError {
-    /// For `map_err`: what was tried with which file.
+    /// For `map_err`: names the attempted operation and the file.
     pub(crate) fn file(act: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::File { act, path, source }
     }
 
-    /// A file that is not what it should be.
+    /// A file with invalid content.
     pub(crate) fn damaged(path: &Path, why: impl Into<Why>) -> Self {
         Self::Damaged { path: path.to_owned(), why: why.into().to_string() }
     }
 
-    /// A part of a description that means nothing.
+    /// An invalid part of a description.
     pub(crate) fn description(what: &'static str, why: impl Into<Why>) -> Self {
         Self::Description { what, why: why.into().to_string() }
     }

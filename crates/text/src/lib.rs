@@ -1,13 +1,14 @@
-//! Text databases: what they hold, how that changes, and which of them to ask.
+//! Text databases: what they contain, how that changes, and which of them to query.
 //!
-//! The system of the **summary** text. It reaches sites only through the crawler's own `web`, and prints nothing.
+//! Implements the system of the **summary** text. It reaches sites only through the crawler's own `web`, and
+//! prints nothing.
 //!
 //! In reading order:
 //! - `language`: languages whose words are known;
 //! - [`words`], `stop_words`: from text to words;
 //! - `short_word`: short words, eight bytes at a time;
-//! - `vocabulary`: words with their counts, found at one look;
-//! - [`counting`]: in how many documents each word stands;
+//! - `vocabulary`: a hash table of words and their counts;
+//! - [`counting`]: in how many documents each word occurs;
 //! - [`summary`]: a content summary in memory;
 //! - [`version`]: a summary as a file, with how it was learned;
 //! - `sample_rules`: how large a sample is and what it may cost;
@@ -15,14 +16,14 @@
 //! - [`summary_store`]: where databases and the versions of their summaries are kept;
 //! - [`source`]: complete summaries of files, archives and crawled sites;
 //! - [`interface`]: search interfaces;
-//! - [`spending`]: what requests may be made;
-//! - [`visitor`]: how they are asked;
+//! - [`spending`]: the request budget;
+//! - [`visitor`]: sends requests to databases;
 //! - [`sample`]: approximate summaries by queries;
-//! - [`select`]: which databases to ask a query;
-//! - [`weeks`]: how summaries change over weeks, and how often they are worth a refresh;
+//! - [`select`]: which databases to query;
+//! - [`weeks`]: how summaries change over weeks, and how often to refresh them;
 //! - [`refresh`]: which summary is refreshed next;
-//! - [`search`]: results of several databases in one list;
-//! - [`error`]: why something cannot be done.
+//! - [`search`]: merges results of several databases;
+//! - [`error`]: errors.
 
 pub mod counting;
 pub mod database;

@@ -1,9 +1,13 @@
-//! When each summary is refreshed next, by a plan: a function of what is on the summary store, so that a run that ends goes on with the next.
+//! Schedules summary refreshes: decides by a plan which summary is refreshed next.
+//!
+//! The schedule is a function of the content of the summary store. So a new run continues where the last one
+//! ended.
 //!
 //! # Promises
-//! - A database without a summary comes first; then who is overdue longest, in parts of its interval.
-//! - A refresh that failed is tried again after an hour, then two, four, and so on up to a week; never later than its interval would have it,
-//!   if that is longer than an hour.
+//! - A database without a summary comes first. Then comes the most overdue one, measured in parts of its
+//!   interval.
+//! - A failed refresh is retried after an hour, then two, four, and so on up to a week. It is never retried
+//!   later than its interval demands, if the interval is longer than an hour.
 
 use std::fs;
 use std::path::Path;
@@ -15,33 +19,33 @@ use crate::error::TextError;
 use crate::summary_store::{SummaryStore, append_line};
 use crate::weeks::from_summary_store::WEEK_MS;
 
-/// The first pause after a failure, in milliseconds; doubled with each in a row.
+/// First pause after a failure, in milliseconds. Each further failure in a row doubles it.
 const PAUSE_FIRST_MS: i64 = 3_600_000;
 
-/// A refresh that failed.
+/// A failed refresh.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Attempt {
-    /// When, in milliseconds since 1970.
+    /// Time of the attempt, in milliseconds since 1970.
     pub time_ms: i64,
-    /// Why it failed.
+    /// Cause of the failure.
     pub why: String,
 }
 
-/// How a database stands in a plan.
+/// State of a database in a refresh plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     /// Its name.
     pub name: String,
-    /// When its summary was learned; none if it has none.
+    /// When its summary was learned. `None` without a summary.
     pub learned: Option<Timestamp>,
-    /// Weeks between two refreshes; infinite for never again.
+    /// Weeks between two refreshes. Infinite means never again.
     pub interval: f64,
-    /// Refreshes that failed since, the oldest first.
+    /// Failed refreshes since then, oldest first.
     pub failures: Vec<Attempt>,
 }
 
 impl Standing {
-    /// How a database stands, with the interval that a plan gives it.
+    /// The state of a database, with the interval that a plan gives it.
     pub fn of(store: &SummaryStore, name: &str, interval: f64) -> Result<Self, TextError> {
         let learned = store.times(name)?.last().copied();
         let mut failures = attempts(&store.place(name)?.join("attempts.jsonl"))?;
@@ -49,7 +53,7 @@ impl Standing {
         Ok(Self { name: name.to_owned(), learned, interval, failures })
     }
 
-    /// When it is refreshed next; none for never.
+    /// Time of the next refresh. `None` means never.
     pub fn due(&self) -> Option<Timestamp> {
         let planned = match self.learned {
             None => Timestamp::from_millis(i64::MIN),
@@ -68,7 +72,7 @@ impl Standing {
         (self.interval * WEEK_MS as f64) as i64
     }
 
-    /// Parts of its interval by which it is overdue; without bound before the first summary.
+    /// How far it is overdue, in parts of its interval. Infinite before the first summary.
     fn overdue(&self, now: Timestamp) -> f64 {
         match (self.learned, self.due()) {
             (None, _) => f64::INFINITY,
@@ -78,7 +82,7 @@ impl Standing {
     }
 }
 
-/// Who is refreshed next, and when; none if nobody ever is.
+/// The database to refresh next, and when. `None` if none is ever refreshed.
 pub fn next<'a>(standings: &'a [Standing], now: Timestamp) -> Option<(&'a Standing, Timestamp)> {
     let due = |standing: &'a Standing| Some((standing, standing.due()?));
     let waiting = || standings.iter().filter_map(due);
@@ -88,7 +92,7 @@ pub fn next<'a>(standings: &'a [Standing], now: Timestamp) -> Option<(&'a Standi
         .or_else(|| waiting().min_by_key(|(standing, due)| (*due, &standing.name)))
 }
 
-/// Notes a refresh that failed.
+/// Records a failed refresh.
 pub fn note_failure(store: &SummaryStore, name: &str, attempt: &Attempt) -> Result<(), TextError> {
     let path = store.place(name)?.join("attempts.jsonl");
     let line = serde_json::to_string(attempt).map_err(|error| TextError::damaged(&path, error))?;

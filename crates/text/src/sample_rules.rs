@@ -1,4 +1,4 @@
-//! How large a sample is, and what it may cost.
+//! Size and budget of a sample.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SampleRules {
-    /// Documents that make a sample: about 300 suffice (Callan and Connell).
+    /// Number of documents to read. About 300 suffice (Callan and Connell).
     pub documents: u32,
-    /// Results of each query that are taken, from further pages if the first has fewer.
+    /// Number of results taken of each query, from further pages if the first has fewer.
     pub results_per_query: u32,
-    /// Queries that may be asked.
+    /// Maximum number of queries.
     pub queries_max: u32,
-    /// Requests in all, for results and for documents.
+    /// Maximum number of requests, for results and for documents.
     pub requests_max: u32,
-    /// Queries that measure the size, where the interface reports how many documents match.
+    /// Number of queries that measure the size, where the interface reports the number of matches.
     pub size_queries: u32,
-    /// The seed of all chance.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Words to begin with; common ones if none is named.
+    /// Words to start with. Common words if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub start_words: Vec<String>,
 }
@@ -52,7 +52,7 @@ pub(crate) const CAPTCHAS_MAX: u32 = 2;
 /// Queries in a row that are answered with the very same results before a sample ends.
 pub(crate) const SAME_MAX: u32 = 8;
 
-/// Words that most texts in English, and many in other languages, have or are about.
+/// Words that are common in English texts, and in many in other languages.
 #[rustfmt::skip]
 pub(crate) const START_WORDS: &[&str] = &[
     "new", "time", "world", "system", "information", "home", "data", "work", "people", "program", "general", "first", "part", "use",

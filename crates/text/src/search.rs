@@ -1,21 +1,22 @@
-//! Results of several databases in one list.
+//! Merges the results of several databases into one list.
 //!
-//! CORI's merging (Callan, Lu, Croft 1995): a document's score D in its database is weighed with the database's score C,
+//! CORI's merging (Callan, Lu, Croft 1995): a document's score D in its database is combined with the
+//! database's score C,
 //!
 //! > (D + 0.4 D C)/1.4
 //!
-//! both from 0 to 1. Interfaces report ranks rather than scores, so D falls evenly with the rank.
+//! both from 0 to 1. Interfaces report ranks rather than scores, so D falls linearly with the rank.
 //!
 //! # Promises
-//! - Results of one database keep their order; of two first results, that of the better database comes first.
-//! - A page that several databases return stands once, at its best place, with all its sources.
+//! - Results of one database keep their order. Of two first results, that of the better database comes first.
+//! - A page that several databases return is listed once, at its best place, with all its sources.
 
 use crate::interface::Found;
 
-/// A result among those of all databases.
+/// A result in the merged list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
-    /// The databases that returned it, the best first.
+    /// The databases that returned it, best first.
     pub databases: Vec<String>,
     /// The result.
     pub found: Found,
@@ -23,18 +24,18 @@ pub struct Hit {
     pub score: f64,
 }
 
-/// What one database returned.
+/// The results of one database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Returned {
-    /// The database.
+    /// Name of the database.
     pub name: String,
     /// Its score, from 0 to 1.
     pub share: f64,
-    /// Its results, the best first.
+    /// Its results, best first.
     pub results: Vec<Found>,
 }
 
-/// One list of all results, the best first, `top` at most.
+/// Merges all results into one list, best first, of at most `top` results.
 pub fn merge(returned: Vec<Returned>, top: usize) -> Vec<Hit> {
     let longest = returned.iter().map(|returned| returned.results.len()).max().unwrap_or(0).max(1) as f64;
     let mut hits: Vec<Hit> = Vec::new();

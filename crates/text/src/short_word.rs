@@ -1,22 +1,23 @@
-//! Short words as three numbers, and how they are read eight bytes at a time.
+//! Short words as three 64-bit numbers, read eight bytes at a time.
 //!
-//! Nearly all words of nearly all texts are short runs of ASCII letters and digits. Such a word is found, put in lower case and ready to be
-//! compared after a few operations on whole registers, without a look at single bytes. What is beyond that is left to the rules of
-//! [`words`](crate::words), which it must agree with.
+//! Nearly all words of most texts are short runs of ASCII letters and digits. A few operations on whole
+//! registers find such a word, convert it to lower case and make it ready to compare, without looking at
+//! single bytes. Everything else is left to the rules of [`words`](crate::words), which this module must
+//! agree with.
 //!
 //! # Promises
-//! - What [`Piece::at`] calls a word is a word by the rules, and the same; where it cannot know, it says so.
-//! - No two words are the same three numbers: a word has no zero byte.
+//! - Every word that [`Piece::at`] returns is the word that the rules give. Where it cannot tell, it says so.
+//! - Different words have different numbers: a word contains no zero byte.
 
-/// The longest short word, in bytes.
+/// Maximum length of a short word, in bytes.
 pub(crate) const SHORT_BYTES_MAX: usize = 24;
 
-/// A word of at most [`SHORT_BYTES_MAX`] bytes, its first byte in the lowest place, zeros behind it.
+/// A word of at most [`SHORT_BYTES_MAX`] bytes: its first byte in the lowest position, padded with zeros.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ShortWord([u64; 3]);
 
 impl ShortWord {
-    /// A word that is short; none if it is longer, or none at all.
+    /// Converts a word. `None` if it is empty or too long.
     pub(crate) fn of(word: &str) -> Option<Self> {
         if word.is_empty() || SHORT_BYTES_MAX < word.len() {
             return None;
@@ -32,7 +33,7 @@ impl ShortWord {
         String::from_utf8(bytes).expect("a word was text before")
     }
 
-    /// A hash that nobody can foresee who does not know the seeds: products of 64 bits, folded.
+    /// A hash that is unpredictable without the seeds: folded 64-bit products.
     #[inline(always)]
     pub(crate) fn hash(&self, seeds: [u64; 2]) -> u64 {
         let [first, second, third] = self.0;
@@ -46,25 +47,26 @@ fn folded(left: u64, right: u64) -> u64 {
     product as u64 ^ (product >> 64) as u64
 }
 
-/// What stands at a place of a text, as far as eight bytes at a time can tell. Ends are counted from the start of the text.
+/// What starts at an offset of a text, as far as eight bytes at a time can tell. `end` is an offset into the
+/// text.
 pub(crate) enum Piece {
-    /// A short word; the next one begins at `end` or later.
+    /// A short word. The next word starts at `end` or later.
     Word { word: ShortWord, end: usize },
-    /// Nothing of a word up to here.
+    /// No part of a word before `end`.
     Gap { end: usize },
-    /// Something that only the rules can tell: beyond ASCII, with an apostrophe, or long.
+    /// Needs the rules: it is beyond ASCII, has an apostrophe, or is long.
     Unclear,
 }
 
 impl Piece {
-    /// What stands at this place, where the word before has ended.
+    /// Reads what starts at this offset, which must follow the end of a word.
     #[inline(always)]
     pub(crate) fn at(bytes: &[u8], start: usize) -> Self {
         let mut word = ShortWord::default();
         for (place, part) in word.0.iter_mut().enumerate() {
             let eight = eight_at(bytes, start + 8 * place);
             let Classes { letters, of_words } = classes(eight);
-            // A letter in upper case differs from that in lower case by this bit.
+            // This bit distinguishes upper case from lower case.
             let lower = eight | (letters >> 2);
             let ends = !of_words & HIGH;
             if ends == 0 {
@@ -83,7 +85,7 @@ impl Piece {
                 return Self::Gap { end: start + gap };
             }
             *part = lower & ((1 << bits) - 1);
-            // The byte behind the word belongs to none.
+            // The byte after the word belongs to no word.
             return Self::Word { word, end: start + 8 * place + length + 1 };
         }
         Self::Unclear
@@ -97,7 +99,7 @@ const fn each(byte: u8) -> u64 {
     u64::from_ne_bytes([byte; 8])
 }
 
-/// The eight bytes at a place, the first in the lowest; zeros behind the end.
+/// The eight bytes at an offset, the first in the lowest position, padded with zeros after the end.
 #[inline(always)]
 fn eight_at(bytes: &[u8], start: usize) -> u64 {
     if let Some(eight) = bytes.get(start..start + 8).and_then(|eight| eight.try_into().ok()) {
@@ -109,13 +111,14 @@ fn eight_at(bytes: &[u8], start: usize) -> u64 {
     u64::from_le_bytes(eight)
 }
 
-/// Which of eight bytes are ASCII letters, and which letters or digits: their high bits.
+/// Which of eight bytes are ASCII letters, and which are letters or digits, as their high bits.
 struct Classes {
     letters: u64,
     of_words: u64,
 }
 
-/// Sums of seven bits reach the eighth where a byte is at least the first of its class, and not where it is beyond the last.
+/// Adds to the low seven bits of each byte: the sum carries into the high bit if the byte is at least the
+/// first of its class. A second sum excludes bytes beyond the last.
 #[inline(always)]
 fn classes(eight: u64) -> Classes {
     let low = eight & !HIGH;

@@ -1,8 +1,9 @@
-//! What requests may be made: a share of a crawl's budget, and what was spent of it today.
+//! The request budget for text databases: a share of a crawl's budget, and what was spent of it today.
 //!
 //! # Promises
-//! - Over any span no more is spent than the share allows in it, and a minute's worth, or one request, at once.
-//! - What was spent on a day (of UTC) can be read by others at any time; a file that cannot be written or read stops nothing.
+//! - No span of time spends more than its share allows, plus a burst of one minute's worth or one request.
+//! - Other processes can read at any time what was spent on a day (UTC). A file that cannot be written or
+//!   read stops nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,27 +14,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::summary_store::SummaryStore;
 
-/// Milliseconds of a day.
+/// Milliseconds per day.
 const DAY_MS: i64 = 86_400_000;
 
-/// Minutes of a day.
+/// Minutes per day.
 const MINUTES: f64 = 1_440.0;
 
-/// What was spent, as others read it.
+/// What was spent on a day, as other processes read it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub struct Spent {
-    /// Requests that may be made in a day; none if any number.
+    /// Maximum requests per day. `None` means unlimited.
     pub per_day: Option<f64>,
-    /// The share of the crawl's budget that this is.
+    /// The share of the crawl's budget.
     pub share: f64,
     /// The day, counted from 1970.
     pub day: i64,
-    /// Requests made on it.
+    /// Requests made on that day.
     pub requests: u64,
 }
 
 impl Spent {
-    /// What was spent today, as the file of a summary store says; none if nothing is known.
+    /// What was spent today, as the summary store's file says. `None` if unknown.
     pub fn today(store: &SummaryStore, now: Timestamp) -> Option<Self> {
         let spent: Self = serde_json::from_slice(&fs::read(path_of(store)).ok()?).ok()?;
         let day = now.millis().div_euclid(DAY_MS);
@@ -41,7 +42,7 @@ impl Spent {
     }
 }
 
-/// Spends a share of a budget.
+/// Spends a share of a budget, one request at a time.
 #[derive(Debug)]
 pub struct Spending {
     budget: Budget,
@@ -50,7 +51,8 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Of a share of so many visits a day, none for any number. Panics unless the share is from 0 to 1.
+    /// Creates a budget of a share of `visits_per_day`, unlimited if `None`. Panics unless the share is from
+    /// 0 to 1.
     pub fn of(store: &SummaryStore, visits_per_day: Option<f64>, share: f64, now: Timestamp) -> Self {
         assert!((0.0..=1.0).contains(&share));
         let per_day = visits_per_day.map(|visits| visits * share);
@@ -63,10 +65,10 @@ impl Spending {
         spending
     }
 
-    /// Spends one request; or says when there will be one.
+    /// Spends one request, or returns when one will be available.
     pub(crate) fn spend(&mut self, now: Timestamp) -> Option<Timestamp> {
         if self.budget.gather(now) < 1.0 {
-            // A share of nothing is looked at again in a day.
+            // A share of zero never allows a request: check again in a day.
             return Some(self.budget.ready_at(1.0).unwrap_or(now.plus_millis(DAY_MS)));
         }
         self.budget.spend(1.0);
@@ -80,7 +82,7 @@ impl Spending {
     fn write(&self) {
         let pending = self.path.with_extension("pending");
         if let Ok(text) = serde_json::to_vec(&self.spent) {
-            // Only a report: a request is not given up for it.
+            // The file is only a report: a failure to write it does not stop the request.
             let _ = fs::write(&pending, text).and_then(|()| fs::rename(&pending, &self.path));
         }
     }
@@ -100,7 +102,7 @@ mod tests {
         let store = SummaryStore::in_directory(folder.path());
         fs::create_dir_all(store.directory()).expect("a folder");
         let at = |seconds: i64| Timestamp::from_millis(1_000 * seconds);
-        // A tenth of 8,640 a day: one in 100 seconds.
+        // A tenth of 8,640 a day: one request every 100 seconds.
         let mut spending = Spending::of(&store, Some(8_640.0), 0.1, at(0));
         assert_eq!(spending.spend(at(0)), None);
         assert_eq!(spending.spend(at(1)), Some(at(100)));
@@ -108,7 +110,7 @@ mod tests {
         let spent = Spent { per_day: Some(864.0), share: 0.1, day: 0, requests: 2 };
         assert_eq!(Spent::today(&store, at(200)), Some(spent));
         assert_eq!(Spent::today(&store, at(90_000)), Some(Spent { day: 1, requests: 0, ..spent }));
-        // Another run goes on counting.
+        // A new run continues the count.
         let mut again = Spending::of(&store, None, 0.1, at(300));
         assert_eq!((again.spend(at(300)), again.spend(at(300))), (None, None));
         assert_eq!(

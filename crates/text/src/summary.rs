@@ -1,25 +1,25 @@
-//! A content summary as it is held in memory: words in their order, each with the number of documents that have it.
+//! A content summary in memory: sorted words, each with the number of documents that contain it.
 //!
-//! **summary**, Definitions 1 and 2. Words lie in one piece of memory, as the file has them, so that a summary of a million
-//! words is read without a piece of memory for each; a word is found by bisection.
+//! **summary**, Definitions 1 and 2. Words are stored in one buffer, as in the file, so that a summary of a
+//! million words is read without an allocation per word. A word is found by bisection.
 //!
 //! # Promises
-//! - Words are sorted and different; every frequency is above zero and finite.
-//! - A frequency that is asked for a word that is not there is zero.
+//! - Words are sorted and distinct. Every frequency is above zero and finite.
+//! - The frequency of a missing word is zero.
 
 use arrow_array::{Array as _, StringArray};
 use freshet_theory::summary::comparison::{Comparison, compare_columns};
 
-/// Words that came and words that went, each with its frequency, the most frequent first.
+/// Added and removed words, each with its frequency, most frequent first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turnover<'a> {
-    /// Words that only the current summary has.
+    /// Words that only the current summary contains.
     pub came: Vec<(&'a str, f64)>,
-    /// Words that only the old summary has.
+    /// Words that only the old summary contains.
     pub went: Vec<(&'a str, f64)>,
 }
 
-/// The words of a database and in how many documents each stands, counted or estimated.
+/// The words of a database and the number of documents that contain each, counted or estimated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     documents: f64,
@@ -28,9 +28,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// From words in any order, each once. Words whose frequency is zero, or no number, are left out.
+    /// Creates a summary from distinct words in any order. Words whose frequency is zero or not a finite
+    /// number are left out.
     ///
-    /// Panics on a number of documents that is negative or not finite.
+    /// Panics if the number of documents is negative or not finite.
     pub fn from_words<W: AsRef<str> + Ord>(documents: f64, mut words: Vec<(W, f64)>) -> Self {
         assert!(documents.is_finite());
         assert!(0.0 <= documents);
@@ -42,7 +43,7 @@ impl Summary {
         Self { documents, words, frequencies }
     }
 
-    /// From columns that were read; none if they are not what a summary promises.
+    /// Creates a summary from columns that were read. `None` if they break the promises of a summary.
     pub fn from_columns(documents: f64, words: StringArray, frequencies: Vec<f64>) -> Option<Self> {
         let (bytes, ends) = (words.value_data(), words.value_offsets());
         let word = |pair: &[i32]| &bytes[pair[0] as usize..pair[1] as usize];
@@ -61,17 +62,17 @@ impl Summary {
         self.documents
     }
 
-    /// How many different words there are.
+    /// Number of distinct words.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there is no word.
+    /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// f(w, D): in how many documents a word stands.
+    /// f(w, D): the number of documents that contain a word.
     pub fn frequency(&self, word: &str) -> f64 {
         let (mut low, mut high) = (0, self.words.len());
         while low < high {
@@ -85,7 +86,7 @@ impl Summary {
         0.0
     }
 
-    /// The words with their frequencies, in the order of their bytes.
+    /// The words with their frequencies, in byte order.
     pub fn words(&self) -> impl Iterator<Item = (&str, f64)> {
         (0..self.words.len()).map(|n| (self.words.value(n), self.frequencies[n]))
     }
@@ -100,7 +101,7 @@ impl Summary {
         (&self.words, &self.frequencies)
     }
 
-    /// The same words in a database of another size: every frequency grows with it.
+    /// Scales every frequency to a database of another size.
     pub fn scaled_to(&self, documents: f64) -> Self {
         assert!(0.0 < documents);
         assert!(documents.is_finite());
@@ -109,7 +110,7 @@ impl Summary {
         Self { documents, words: self.words.clone(), frequencies }
     }
 
-    /// The mean of several summaries of one database, such as of several samples.
+    /// The mean of several summaries of one database, for example of several samples.
     pub fn mean(summaries: &[Self]) -> Option<Self> {
         let parts = summaries.len() as f64;
         let mut words: Vec<(&str, f64)> = summaries
@@ -129,7 +130,7 @@ impl Summary {
         (!summaries.is_empty()).then(|| Self::from_words(documents, merged))
     }
 
-    /// Recall, precision and divergence of this summary as an old one of `current`.
+    /// Recall, precision and divergence of this old summary relative to `current`.
     pub fn compare(&self, current: &Self) -> Comparison {
         let (mut old, mut new) = (Vec::new(), Vec::new());
         walk(self, current, |_, before, after| {
@@ -139,7 +140,7 @@ impl Summary {
         compare_columns(&old, &new)
     }
 
-    /// The words that `current` has and this has not, and those that it has no more, each the most frequent first.
+    /// The words that only `current` contains and those that only this summary contains, most frequent first.
     pub fn came_and_went<'a>(&'a self, current: &'a Self) -> Turnover<'a> {
         let (mut came, mut went) = (Vec::new(), Vec::new());
         walk(self, current, |word, before, after| {
@@ -156,7 +157,8 @@ impl Summary {
     }
 }
 
-/// Gives every word of either summary to `each`, with its frequency in both; zero where it is not.
+/// Calls `each` for every word of either summary, with its frequency in both. The frequency of a missing word
+/// is zero.
 fn walk<'a>(old: &'a Summary, current: &'a Summary, mut each: impl FnMut(&'a str, f64, f64)) {
     let (mut left, mut right) = (old.words().peekable(), current.words().peekable());
     loop {
@@ -234,21 +236,40 @@ mod tests {
 
     proptest! {
         #[test]
-        fn comparison_is_that_of_the_theory(old in prop::collection::btree_map("[a-f]", 1u8..9, 0..6), new in prop::collection::btree_map("[a-f]", 1u8..9, 0..6)) {
+        fn comparison_is_that_of_the_theory(
+            old in prop::collection::btree_map("[a-f]", 1u8..9, 0..6),
+            new in prop::collection::btree_map("[a-f]", 1u8..9, 0..6),
+        ) {
             let mine = |map: &std::collections::BTreeMap<String, u8>| {
-                Summary::from_words(1.0, map.iter().map(|(word, count)| (word.clone(), f64::from(*count))).collect())
+                Summary::from_words(
+                    1.0,
+                    map.iter().map(|(word, count)| (word.clone(), f64::from(*count))).collect(),
+                )
             };
             let theirs = |map: &std::collections::BTreeMap<String, u8>| {
-                DocumentFrequencies::from_frequencies(1.0, map.iter().map(|(word, count)| (word.clone(), f64::from(*count))))
+                DocumentFrequencies::from_frequencies(
+                    1.0,
+                    map.iter().map(|(word, count)| (word.clone(), f64::from(*count))),
+                )
             };
             let (got, expected) = (mine(&old).compare(&mine(&new)), compare(&theirs(&old), &theirs(&new)));
             let near = |a: Option<f64>, b: Option<f64>| match (a, b) {
                 (Some(a), Some(b)) => (a - b).abs() < 1e-12,
                 (a, b) => a == b,
             };
-            prop_assert!(near(got.recall, expected.recall) && near(got.weighted_recall, expected.weighted_recall));
-            prop_assert!(near(got.precision, expected.precision) && near(got.weighted_precision, expected.weighted_precision));
-            prop_assert!(near(got.divergence, expected.divergence), "{:?} {:?}", got.divergence, expected.divergence);
+            prop_assert!(
+                near(got.recall, expected.recall) && near(got.weighted_recall, expected.weighted_recall)
+            );
+            prop_assert!(
+                near(got.precision, expected.precision)
+                    && near(got.weighted_precision, expected.weighted_precision)
+            );
+            prop_assert!(
+                near(got.divergence, expected.divergence),
+                "{:?} {:?}",
+                got.divergence,
+                expected.divergence
+            );
         }
     }
 }

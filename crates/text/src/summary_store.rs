@@ -1,18 +1,19 @@
-//! The summary store: where the databases and the versions of their summaries are kept.
+//! The summary store: directory of databases and the versions of their summaries.
 //!
 //! ```text
 //! DIR/db/NAME/database.toml               what the database is
-//! DIR/db/NAME/summary-TIME-HASH.parquet   a version of its summary: when it was learned, in milliseconds, and the hash of the file
-//! DIR/db/NAME/sampling.jsonl              a sample under way, one fact a line
-//! DIR/db/NAME/attempts.jsonl              refreshes that failed, one a line
-//! DIR/db/model.json                       the model that was fitted
-//! DIR/db/.index/                          who has which word: see `select::catalogue`
+//! DIR/db/NAME/summary-TIME-HASH.parquet   a version of its summary: when it was learned, in milliseconds,
+//!                                         and the hash of the file
+//! DIR/db/NAME/sampling.jsonl              journal of a running sample, one event per line
+//! DIR/db/NAME/attempts.jsonl              failed refreshes, one per line
+//! DIR/db/model.json                       the fitted model
+//! DIR/db/.index/                          the inverted index: see `select::catalogue`
 //! ```
 //!
 //! # Promises
-//! - A file appears whole or not at all: it is written under another name, synced, and renamed. Killed at any instant, a
-//!   version is there or it is not.
-//! - A version whose bytes are not those that were written is refused: it is known by its hash.
+//! - A file appears whole or not at all: it is written under another name, synced, and renamed. After a kill
+//!   at any instant, a version is either complete or absent.
+//! - A version whose bytes differ from what was written is refused: its name contains its hash.
 //! - A name of a database cannot lead out of the summary store.
 
 use std::fs::{self, File, OpenOptions};
@@ -27,27 +28,27 @@ use crate::database::Database;
 use crate::error::TextError;
 use crate::version::Version;
 
-/// The longest name of a database, in bytes.
+/// Maximum length of a database name, in bytes.
 const NAME_BYTES_MAX: usize = 100;
 
-/// Where databases are kept.
+/// Handle of a directory that stores databases and their summaries.
 #[derive(Clone, Debug)]
 pub struct SummaryStore {
     directory: PathBuf,
 }
 
 impl SummaryStore {
-    /// The summary store in the directory of a crawl, or in any other.
+    /// The summary store in the directory of a crawl, or in any other directory.
     pub fn in_directory(directory: &Path) -> Self {
         Self { directory: directory.join("db") }
     }
 
-    /// Where it is.
+    /// Its directory.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// The place of a database's files.
+    /// The directory of a database's files.
     pub fn place(&self, name: &str) -> Result<PathBuf, TextError> {
         check_name(name)?;
         Ok(self.directory.join(name))
@@ -68,11 +69,12 @@ impl SummaryStore {
         Ok(names)
     }
 
-    /// The folders that may be databases, in no order, each with when it was last altered, in nanoseconds since 1970; zero if nobody knows.
+    /// The folders that may be databases, unordered, each with its modification time in nanoseconds since
+    /// 1970; zero if unknown.
     pub(crate) fn folders_with_times(&self) -> Result<Vec<(String, u64)>, TextError> {
         let mut folders = Vec::new();
         self.each_folder(|name, entry| {
-            // An entry is asked without a walk along its whole path; of what a link leads to it says nothing.
+            // `DirEntry::metadata` avoids a walk along the whole path. It does not follow symbolic links.
             let metadata = entry.metadata().ok().filter(fs::Metadata::is_dir);
             let altered = metadata.map_or(0, |metadata| {
                 let seconds = u64::try_from(metadata.mtime()).unwrap_or(0);
@@ -113,7 +115,7 @@ impl SummaryStore {
         write_whole(&path, database.to_toml().as_bytes())
     }
 
-    /// What a database is.
+    /// The description of a database.
     pub fn database(&self, name: &str) -> Result<Database, TextError> {
         let path = self.place(name)?.join("database.toml");
         let text = match fs::read_to_string(&path) {
@@ -125,12 +127,12 @@ impl SummaryStore {
         Database::from_toml(&text).map_err(|why| TextError::damaged(&path, why))
     }
 
-    /// When the versions of a database's summary were learned, the oldest first.
+    /// The times at which the versions of a database's summary were learned, oldest first.
     pub fn times(&self, name: &str) -> Result<Vec<Timestamp>, TextError> {
         Ok(self.files(name)?.into_iter().map(|file| file.time).collect())
     }
 
-    /// The files of the versions of a database's summary, the oldest first.
+    /// The files of the versions of a database's summary, oldest first.
     fn files(&self, name: &str) -> Result<Vec<VersionFile>, TextError> {
         let place = self.place(name)?;
         let entries = match fs::read_dir(&place) {
@@ -155,7 +157,7 @@ impl SummaryStore {
         self.version_at(name, Timestamp::from_millis(i64::MAX))
     }
 
-    /// The version of a time.
+    /// The version of this time.
     pub fn version(&self, name: &str, time: Timestamp) -> Result<Version, TextError> {
         let Some(file) = self.files(name)?.into_iter().find(|file| file.time == time) else {
             return Err(TextError::TooLittle(format!("there is no summary of {name} of {}", time.iso())));
@@ -163,7 +165,7 @@ impl SummaryStore {
         file.read()
     }
 
-    /// The name of the file of the newest version; none where there is no database or no version.
+    /// File name of the newest version. `None` if there is no database or no version.
     pub(crate) fn newest_file(&self, name: &str) -> Result<Option<String>, TextError> {
         if !self.place(name)?.join("database.toml").is_file() {
             return Ok(None);
@@ -178,7 +180,7 @@ impl SummaryStore {
         VersionFile::of(&path).ok_or_else(|| TextError::damaged(&path, "it is no version"))?.read()
     }
 
-    /// Keeps a version.
+    /// Stores a version.
     pub fn keep(&self, name: &str, version: &Version) -> Result<(), TextError> {
         let place = self.place(name)?;
         let bytes = version.to_bytes().map_err(|why| TextError::damaged(&place, why))?;
@@ -187,7 +189,7 @@ impl SummaryStore {
     }
 }
 
-/// The file of a version, by what its name says.
+/// A version's file, as described by its name.
 struct VersionFile {
     path: PathBuf,
     time: Timestamp,
@@ -211,7 +213,7 @@ impl VersionFile {
     }
 }
 
-/// Writes a file so that it is there whole or not at all.
+/// Writes a file atomically: it is there whole or not at all.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), TextError> {
     let pending = path.with_extension("pending");
     let mut file = File::create(&pending).map_err(TextError::file("write", &pending))?;
@@ -220,7 +222,7 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), TextError> 
     sync_directory(path)
 }
 
-/// Adds a line to a file. What a kill leaves of a line is the reader's to pass over.
+/// Appends a line to a file. Readers ignore an incomplete line that a kill leaves.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<(), TextError> {
     let mut file =
         OpenOptions::new().create(true).append(true).open(path).map_err(TextError::file("write", path))?;

@@ -1,11 +1,12 @@
-//! One version of a summary as a Parquet file: the words, and the facts of how they were learned.
+//! One version of a summary as a Parquet file: the words, and how they were learned.
 //!
-//! Columns: `word` (sorted by its bytes), `documents` (f(w, D), counted or estimated). The facts stand in the file's
-//! metadata under `freshet.facts`, as JSON. Nothing is packed: a summary of a million words is there in the time that unpacking would take.
+//! Columns: `word` (sorted by its bytes), `documents` (f(w, D), counted or estimated). The file's metadata
+//! holds the facts under `freshet.facts`, as JSON. Nothing is compressed: decompression would take as long as
+//! reading a summary of a million words takes now.
 //!
 //! # Promises
 //! - What is written is read back.
-//! - Bytes that are no version are refused with a reason.
+//! - Bytes that are not a version are refused with a reason.
 
 use std::sync::Arc;
 
@@ -25,13 +26,13 @@ use serde::{Deserialize, Serialize};
 use crate::summary::Summary;
 use crate::words::Wording;
 
-/// Under which the facts stand in a file.
+/// Metadata key of the facts.
 const FACTS: &str = "freshet.facts";
 
-/// Rows that are read at once: all, so that the words lie in one piece.
+/// Maximum rows per batch: enough for all, so that the words are in one buffer.
 const BATCH_ROWS: usize = 64 << 20;
 
-/// Failures that are told in words; the rest are counted.
+/// Maximum number of failures kept as text. Further ones are only counted.
 pub(crate) const FAILURES_TOLD: usize = 5;
 
 /// A summary and how it was learned.
@@ -46,25 +47,25 @@ pub struct Version {
 /// How a summary was learned.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Facts {
-    /// When, in milliseconds since 1970.
+    /// Time, in milliseconds since 1970.
     pub time_ms: i64,
     /// From all documents, or from a sample.
     pub kind: Kind,
     /// How many documents the database has.
     pub size: Size,
-    /// Documents that were read.
+    /// Number of documents read.
     pub documents_read: u64,
     /// How text became words.
     pub wording: Wording,
-    /// What it took and what went wrong, in words, for people.
+    /// Costs and failures, as text for people.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// What sampling it took, for a sample.
+    /// Facts about the sampling, for a sample.
     #[serde(default)]
     pub sampling: Option<SamplingFacts>,
 }
 
-/// What a sample took.
+/// Facts about how a sample went.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "they are what they are called")]
 pub struct SamplingFacts {
@@ -75,36 +76,36 @@ pub struct SamplingFacts {
     pub documents_failed: u32,
     /// Why it ended.
     pub ended: String,
-    /// The first few failures, in words.
+    /// The first few failures, as text.
     pub failures: Vec<String>,
 }
 
-/// From all documents, or from a sample.
+/// Whether a summary is from all documents or from a sample.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// All documents were read: **summary**, Definition 1.
     Complete,
-    /// Some were: **summary**, Definition 2.
+    /// Some documents were read: **summary**, Definition 2.
     Sample,
 }
 
-/// |D|, as far as it is known.
+/// |D|: the number of documents, as far as it is known.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Size {
     /// Counted.
     Counted(f64),
-    /// Estimated, with the range that held 90 of 100 estimates drawn again.
+    /// Estimated, with the range that contained 90 of 100 redrawn estimates.
     Estimated {
-        /// Documents.
+        /// The estimate.
         documents: f64,
-        /// At least about.
+        /// Lower end of the range.
         low: f64,
-        /// At most about.
+        /// Upper end of the range.
         high: f64,
     },
-    /// Nobody knows: frequencies are those within the sample.
+    /// Unknown: frequencies are those within the sample.
     Unknown,
 }
 
@@ -135,7 +136,7 @@ impl Size {
 }
 
 impl SamplingFacts {
-    /// What both took, ended as the second.
+    /// The sum of both, ended as the second.
     fn and(self, other: Self) -> Self {
         Self {
             queries: self.queries + other.queries,
@@ -157,7 +158,8 @@ impl Facts {
 }
 
 impl Version {
-    /// The mean of versions of one database, such as of several samples: as large as they are on average, as far as that is known. None without any.
+    /// The mean of versions of one database, for example of several samples. Its size is their mean size, as
+    /// far as sizes are known. `None` without versions.
     pub fn mean(versions: &[Self]) -> Option<Self> {
         let last = versions.last()?;
         if versions.len() == 1 {
@@ -188,7 +190,7 @@ impl Version {
         Some(Self { facts, summary })
     }
 
-    /// The version as the bytes of a file, or why it cannot be written.
+    /// Serialises the version, or returns why it cannot be written.
     pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
         let facts = serde_json::to_string(&self.facts).map_err(|error| error.to_string())?;
         let properties = WriterProperties::builder()
@@ -210,10 +212,11 @@ impl Version {
         writer.into_inner().map_err(|error| error.to_string())
     }
 
-    /// The version that these bytes are, or what is wrong with them. Bytes that are nearly a version must come through a
-    /// [`SummaryStore`](crate::summary_store::SummaryStore), which knows them by their hash: the reader of Parquet trusts the numbers in its files.
+    /// Parses a version, or returns what is wrong with it. The Parquet reader trusts the numbers in its
+    /// files. So bytes that may be damaged must come through a
+    /// [`SummaryStore`](crate::summary_store::SummaryStore), which checks their hash.
     pub fn from_bytes(bytes: Bytes) -> Result<Self, String> {
-        // Notes of other programs about their types are passed over: the reader of them trusts its input.
+        // Skip the Arrow schema that other programs store: its reader trusts its input.
         let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(bytes, options)
             .map_err(|error| error.to_string())?;
@@ -302,7 +305,7 @@ mod tests {
             sample.summary = Summary::from_words(documents.unwrap_or(10.0), words.to_vec());
             sample
         };
-        // One does not know the size: its two of ten documents count as what they would be in 200.
+        // One sample does not know the size: its two of ten documents count as they would in 200.
         let samples = [
             sample(Some(100.0), &[("a", 50.0)]),
             sample(Some(300.0), &[("a", 30.0)]),

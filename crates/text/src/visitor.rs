@@ -1,10 +1,12 @@
-//! How databases are asked: through the crawler's own Web, with its robots rules and its politeness.
+//! Fetches pages of text databases through the crawler's own Web, with its robots rules and politeness.
 //!
 //! # Promises
-//! - No page is asked for that the site's robots.txt forbids, and no host more often than politeness allows.
-//! - While a crawl runs in the directory that was named, every request takes one of its turns at the host, and one visit of its budget.
-//! - Requests that are paid from a share of a budget come no faster than the share allows.
-//! - What goes wrong is a fact, in words; a host that wants to be left alone for longer than [`WAIT_MAX`] is left alone.
+//! - No page is requested that the site's robots.txt forbids, and no host more often than politeness allows.
+//! - While a crawl runs in the named directory, every request takes one of its turns at the host, and one
+//!   visit of its budget.
+//! - Requests paid from a share of a budget come no faster than the share allows.
+//! - Failures are data, with a reason as text. A host that asks for a pause longer than [`WAIT_MAX`] is not
+//!   requested.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -26,55 +28,55 @@ use freshet_protocol::time::Timestamp;
 use crate::interface::plain_urls;
 use crate::spending::Spending;
 
-/// The longest that a turn is waited for, on the wall; beyond it the visit is given up.
+/// Maximum wait for a turn, in wall-clock time. Beyond it the visit fails.
 pub const WAIT_MAX: Duration = Duration::from_secs(600);
 
-/// How long to wait before asking again whether a busy host is free.
+/// Pause before checking again whether a busy host is free.
 const BUSY_WAIT: Duration = Duration::from_millis(20);
 
-/// Redirects that are followed.
+/// Maximum number of redirects followed.
 const REDIRECTS_MAX: usize = 5;
 
-/// Asks sites for pages.
+/// Fetches pages from sites.
 pub struct Visitor {
     web: Web,
     clock: Arc<Clock>,
     politeness: Mutex<Politeness>,
     robots: Mutex<HashMap<String, Rules>>,
-    /// The directory of a crawl that may run.
+    /// Directory of a crawl that may be running.
     crawl: Option<PathBuf>,
     spending: Option<Mutex<Spending>>,
 }
 
-/// The rules of a site.
+/// The robots rules of a site.
 #[derive(Clone)]
 struct Rules {
     policy: RobotsPolicy,
-    /// Until when they are good.
+    /// When they expire.
     until: Timestamp,
-    /// Why they could not be had, if they could not.
+    /// Why they could not be fetched, if they could not.
     trouble: String,
 }
 
-/// A page that came.
+/// A fetched page.
 #[derive(Clone, Debug)]
 pub struct Arrival {
-    /// Where it was found, after redirects.
+    /// Its URL, after redirects.
     pub url: PageUrl,
-    /// What it is, as the server says.
+    /// The content type that the server reports.
     pub content_type: Option<String>,
     /// Its bytes, decoded.
     pub body: Bytes,
 }
 
-/// Why no page came.
+/// Why a page could not be fetched.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum NoArrival {
-    /// The site's robots.txt forbids it: the line that does.
+    /// The site's robots.txt forbids it; the line that does.
     Forbidden(String),
     /// The site answered with this status and no page.
     Status(u16),
-    /// Nothing came, and why.
+    /// Nothing came; the cause.
     Failed(String),
 }
 
@@ -89,7 +91,7 @@ impl std::fmt::Display for NoArrival {
 }
 
 impl Visitor {
-    /// A visitor with these settings. To be made and used within a tokio runtime.
+    /// Creates a visitor with these settings. Must be called and used within a tokio runtime.
     pub fn new(
         web: WebSettings,
         politeness: PolitenessSettings,
@@ -105,27 +107,27 @@ impl Visitor {
         })
     }
 
-    /// The same, in the turns of the crawl that runs in a directory, whenever one does.
+    /// Takes the turns of the crawl in this directory, whenever one runs.
     pub fn beside_crawl(self, directory: PathBuf) -> Self {
         Self { crawl: Some(directory), ..self }
     }
 
-    /// The same, paid from a share of a budget.
+    /// Pays requests from a share of a budget.
     pub fn paid_from(self, spending: Spending) -> Self {
         Self { spending: Some(Mutex::new(spending)), ..self }
     }
 
-    /// The time by which it goes.
+    /// The visitor's current time.
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Whether a public host could not be asked because nobody can be written to.
+    /// Whether requests to this host are refused because it is public and no contact address is configured.
     pub fn needs_contact(&self, host: &str) -> bool {
         self.web.needs_contact(host)
     }
 
-    /// A page, redirects followed.
+    /// Fetches a page and follows redirects.
     pub async fn visit(&self, url: &PageUrl) -> Result<Arrival, NoArrival> {
         let mut url = url.clone();
         for _ in 0..=REDIRECTS_MAX {
@@ -163,7 +165,7 @@ impl Visitor {
         self.exchange(&Request::of(url, self.now())).await
     }
 
-    /// One exchange, in the host's turn.
+    /// Sends one request, in the host's turn.
     async fn exchange(&self, request: &Request) -> Result<Fetch, NoArrival> {
         let address = self.web.address_of(&request.host).await;
         self.pay().await;
@@ -195,7 +197,7 @@ impl Visitor {
         }
     }
 
-    /// A turn of the crawl that runs, if one does.
+    /// Takes a turn of the running crawl. `None` if none runs.
     async fn borrow(&self, host: &str, address: Option<IpAddr>) -> Result<Option<Borrowed>, NoArrival> {
         let Some(directory) = self.crawl.clone() else { return Ok(None) };
         let began = tokio::time::Instant::now();
@@ -233,7 +235,7 @@ impl Visitor {
         }
     }
 
-    /// The rules of a URL's site, asked for if they are not known.
+    /// The robots rules of a URL's site, fetched if not known.
     async fn rules(&self, url: &PageUrl) -> Result<Rules, NoArrival> {
         let site = url.site();
         if let Some(rules) = locked(&self.robots).get(site)
@@ -275,7 +277,8 @@ fn too_long() -> NoArrival {
     NoArrival::Failed("the host wants to be left alone for longer than we wait".to_owned())
 }
 
-/// The value of a lock. A thread that panicked holding it left it whole: each use is one call.
+/// Locks a mutex and ignores poisoning: each critical section is one call, which leaves the value whole even
+/// if it panics.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

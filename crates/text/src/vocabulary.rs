@@ -1,13 +1,14 @@
-//! The different words of many texts, each with a count, found at one look.
+//! A hash table of distinct words, each with a count, optimised for batches of look-ups.
 //!
-//! Words lie in the order in which they were first met, so that frequent ones lie together; an index over their hashes says where. Words are
-//! looked up by the hundred: all places of the index are read before the first word is, so that the memory answers many questions at a time.
-//! Long words are few, and lie elsewhere.
+//! Words are stored in the order of their first occurrence, so that frequent ones are close together. An
+//! index over their hashes says where they are. Words are looked up by the hundred: all index entries of a
+//! batch are read before the first word is, so that memory accesses overlap. Long words are rare and are
+//! stored separately.
 //!
 //! # Promises
-//! - A word is there once, with one count.
+//! - Each word is stored once, with one count.
 //! - At most [`VOCABULARY_MAX`] words are kept.
-//! - Hashes depend on seeds that no text can know: no text can make its words collide.
+//! - Hashes depend on random seeds, so no text can make its words collide.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as Place;
@@ -15,41 +16,43 @@ use std::hash::{BuildHasher as _, RandomState};
 
 use crate::short_word::ShortWord;
 
-/// Distinct words that are kept: some 1 GB. No collection of text in human languages has as many; broken text has.
+/// Maximum number of distinct words: some 1 GB. No collection of text in human languages has as many; broken
+/// text has.
 pub const VOCABULARY_MAX: usize = 20_000_000;
 
-/// Places of the index at first; a power of two. It has at least four times as many as there are words.
+/// Initial size of the index, a power of two. The index has at least four times as many entries as there are
+/// words.
 const PLACES_MIN: usize = 1 << 12;
 
-/// What is counted of a word.
+/// The count of a word.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Count {
-    /// The number of the last document that had it, from one.
+    /// Number of the last document that contained it, from one.
     pub(crate) last_document: u32,
-    /// Documents that had it, or the number of what it stands for.
+    /// Number of documents that contained it, or the number of the form it counts as.
     pub(crate) value: u32,
 }
 
-/// What becomes of the words that are met.
+/// Callback for occurrences of words.
 pub(crate) trait Tally {
-    /// The value of a word that was never met before.
+    /// The initial value of a new word.
     fn value_of_new(&mut self, word: &str) -> u32;
-    /// A word was met.
+    /// A word occurred.
     fn meet(&mut self, count: &mut Count);
 }
 
 /// Words with their counts.
 pub(crate) struct Vocabulary {
     entries: Vec<Entry>,
-    /// The number of an entry, from one, at the place of its hash or behind it; zero where there is none.
+    /// The number of an entry, from one, at its hash or after it; zero if empty.
     index: Vec<u32>,
     long: HashMap<Box<str>, Count>,
     seeds: [u64; 2],
-    /// The first look into the index for each word of a batch.
+    /// The first index entry of each word of a batch.
     looks: Vec<u32>,
 }
 
-// Two to a line of the cache, none across.
+// Two entries per cache line; none crosses a line.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Entry {
@@ -58,7 +61,7 @@ struct Entry {
 }
 
 impl Vocabulary {
-    /// No words.
+    /// An empty vocabulary.
     pub(crate) fn new() -> Self {
         let random = RandomState::new();
         Self {
@@ -70,7 +73,7 @@ impl Vocabulary {
         }
     }
 
-    /// Meets short words. Returns how many of them were left out for want of room.
+    /// Counts short words. Returns how many of them were left out for lack of room.
     pub(crate) fn meet(&mut self, words: &[ShortWord], tally: &mut impl Tally) -> u64 {
         let (seeds, mask) = (self.seeds, self.index.len() - 1);
         self.looks.clear();
@@ -89,7 +92,7 @@ impl Vocabulary {
         left_out
     }
 
-    /// Meets a word that is not short. Returns how many were left out.
+    /// Counts a word that is not short. Returns how many words were left out: one or none.
     pub(crate) fn meet_long(&mut self, word: &str, tally: &mut impl Tally) -> u64 {
         if let Some(count) = self.long.get_mut(word) {
             tally.meet(count);
@@ -105,7 +108,7 @@ impl Vocabulary {
         0
     }
 
-    /// All words with their counts, in no order.
+    /// All words with their counts, unordered.
     pub(crate) fn into_words(self) -> impl Iterator<Item = (Box<str>, Count)> {
         let short = self.entries.into_iter().map(|entry| (entry.word.text().into(), entry.count));
         short.chain(self.long)
@@ -115,7 +118,7 @@ impl Vocabulary {
         self.entries.len() + self.long.len()
     }
 
-    /// The number of a word, which is added if it is not there and there is room.
+    /// Index of a word's entry. Adds the word if it is new and there is room.
     #[cold]
     fn search(&mut self, word: ShortWord, tally: &mut impl Tally) -> Option<usize> {
         let mask = self.index.len() - 1;
@@ -161,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts every meeting; a new word begins at 100.
+    /// Counts every occurrence; a new word starts at 100.
     struct Meetings;
 
     impl Tally for Meetings {
@@ -197,7 +200,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_word_is_there_once_with_all_its_meetings(words in prop::collection::vec("[ab]{1,3}|[ab]{23,26}", 0..200)) {
+        fn a_word_is_there_once_with_all_its_meetings(
+            words in prop::collection::vec("[ab]{1,3}|[ab]{23,26}", 0..200),
+        ) {
             let mut expected: BTreeMap<String, u32> = BTreeMap::new();
             words.iter().for_each(|word| *expected.entry(word.clone()).or_insert(100) += 1);
             prop_assert_eq!(met(&words), expected);

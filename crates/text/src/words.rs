@@ -1,16 +1,18 @@
-//! From text to words: the same for a summary and for the queries that are held against it.
+//! Splits text into words, in the same way for summaries and for the queries compared with them.
 //!
-//! A word is a run of letters and digits of any script, in lower case; an apostrophe between two letters belongs to it. Of
-//! scripts that are written without spaces and one character a word or syllable (Han, kana), each character is a word.
+//! A word is a run of letters and digits of any script, in lower case. An apostrophe between two letters
+//! belongs to the word. In scripts that are written without spaces and have one character per word or
+//! syllable (Han, kana), each character is a word.
 //!
 //! # Promises
-//! - Any text gives words, none of them empty, none longer than [`WORD_BYTES_MAX`].
-//! - The words of a word are the word itself, unless it is stemmed.
+//! - Any text gives words. None is empty or longer than [`WORD_BYTES_MAX`].
+//! - Splitting a word gives the word itself, unless it is stemmed.
 //! - The case of letters does not matter.
 //!
 //! # Departures
-//! Unicode's own word boundaries (UAX 29) need tables that are five times as slow. They join `3.14` and `e.g`, we do not. Accents
-//! written as letters of their own are not composed. Thai, Lao, Khmer and Burmese are cut at spaces only.
+//! Unicode's own word boundaries (UAX 29) need tables that are five times as slow. They join `3.14` and
+//! `e.g`; we do not. Accents written as letters of their own are not composed. Thai, Lao, Khmer and Burmese
+//! are split at spaces only.
 
 use rust_stemmers::Stemmer;
 use serde::{Deserialize, Serialize};
@@ -19,23 +21,24 @@ pub use crate::language::Language;
 use crate::short_word::{Piece, ShortWord};
 use crate::stop_words::is_stop_word;
 
-/// The longest word, in bytes. Longer runs are no words of any language: keys, sequences, encoded data.
+/// Maximum length of a word, in bytes. Longer runs are not words of any language but keys, sequences or
+/// encoded data.
 pub const WORD_BYTES_MAX: usize = 64;
 
-/// How text becomes words.
+/// Settings of how text becomes words.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Wording {
-    /// Leave out the words that every text of the language has.
+    /// Leave out the stop words of this language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_words: Option<Language>,
-    /// Cut words to their stems by the rules of the language.
+    /// Reduce words to their stems by the rules of this language.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stemming: Option<Language>,
 }
 
 impl Wording {
-    /// The words of a text in their order, stop words left out and stems cut as this says.
+    /// The words of a text in order, without stop words and stemmed, according to these settings.
     pub fn words(&self, text: &str) -> Vec<String> {
         let stemmer = self.stemmer();
         let mut words = Vec::new();
@@ -43,7 +46,7 @@ impl Wording {
         words
     }
 
-    /// Whether words come out as they stand in the text.
+    /// Whether words are left as they are in the text.
     pub fn is_plain(&self) -> bool {
         self.stop_words.is_none() && self.stemming.is_none()
     }
@@ -52,7 +55,7 @@ impl Wording {
         self.stemming.map(Language::stemmer)
     }
 
-    /// What a word of a text counts as; nothing for a stop word.
+    /// The form that a word counts as. `None` for a stop word.
     pub(crate) fn form(&self, word: &str, stemmer: Option<&Stemmer>) -> Option<String> {
         if self.stop_words.is_some_and(|language| is_stop_word(language, word)) {
             return None;
@@ -64,15 +67,15 @@ impl Wording {
     }
 }
 
-/// A word of a text in lower case, in the form in which it is found fastest again.
+/// A word of a text in lower case, in the form that is fastest to look up.
 pub(crate) enum Token<'a> {
-    /// A short one.
+    /// A short word.
     Short(ShortWord),
-    /// A long one.
+    /// A long word.
     Long(&'a str),
 }
 
-/// Gives each word of a text to `each`, in lower case: what [`split`] gives, faster.
+/// Calls `each` for each word of a text, in lower case. Gives the same words as [`split`], faster.
 #[inline]
 pub(crate) fn tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
     let mut lower = String::new();
@@ -95,7 +98,7 @@ pub(crate) fn tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
     }
 }
 
-/// Gives each word of a text to `each`, in lower case.
+/// Calls `each` for each word of a text, in lower case.
 pub fn split(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     let mut at = 0;
@@ -108,7 +111,7 @@ pub fn split(text: &str, mut each: impl FnMut(&str)) {
     }
 }
 
-/// What a byte is to a word.
+/// Role of a byte in words.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Class {
     Between,
@@ -134,12 +137,12 @@ const CLASSES: [Class; 256] = {
     classes
 };
 
-/// A run of a word's characters; empty where none begins.
+/// A run of word characters. Empty if none starts here.
 struct Run {
     end: usize,
-    /// Whether it is in lower case already, all ASCII.
+    /// Whether it is all ASCII and in lower case already.
     is_plain: bool,
-    /// Bytes to go on by where the run is empty.
+    /// Number of bytes to skip if the run is empty.
     skipped: usize,
 }
 
@@ -175,7 +178,7 @@ impl Run {
         Self { end, is_plain, skipped: 1 }
     }
 
-    /// The word of a run that began at `start`, if it is one, in lower case; `lower` is room for it.
+    /// The word of a run that starts at `start`, in lower case, if it is a word. `lower` is scratch space.
     fn word<'a>(&self, text: &'a str, start: usize, lower: &'a mut String) -> Option<&'a str> {
         let word = &text[start..self.end];
         if word.is_empty() || WORD_BYTES_MAX < word.len() {
@@ -195,13 +198,13 @@ impl Run {
         (lower.len() <= WORD_BYTES_MAX).then_some(lower)
     }
 
-    /// Where the next run begins.
+    /// Where the next run starts.
     fn next(&self, start: usize) -> usize {
         if self.end == start { start + self.skipped } else { self.end }
     }
 }
 
-/// Whether an apostrophe here stands between two letters.
+/// Whether an apostrophe at this position is between two letters.
 fn joins(text: &str, start: usize, at: usize, length: usize) -> bool {
     let is_letter =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphabetic() && !stands_alone(letter));
@@ -211,14 +214,18 @@ fn joins(text: &str, start: usize, at: usize, length: usize) -> bool {
 fn is_of_a_word(letter: char) -> bool {
     letter.is_alphanumeric()
         || matches!(letter, '\u{300}'..='\u{36f}')
-        // Vowel signs and viramas of the scripts of India are parts of words; the dandas between sentences are not.
+        // Vowel signs and viramas of the scripts of India are parts of words. The dandas between sentences
+        // are not.
         || matches!(letter, '\u{900}'..='\u{dff}' if !matches!(letter, '\u{964}' | '\u{965}' | '\u{970}'))
 }
 
-/// Characters of scripts without spaces that are words by themselves.
+/// Whether a character is a word by itself: scripts without spaces.
 fn stands_alone(letter: char) -> bool {
-    matches!(letter, '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
-        && letter.is_alphanumeric()
+    matches!(
+        letter,
+        '\u{3041}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}'
+    ) && letter.is_alphanumeric()
 }
 
 #[cfg(test)]

@@ -1,20 +1,21 @@
-//! How often pages change.
+//! Change intervals: how often pages change.
 //!
-//! **thesis**, section 4.3: the average change interval of a page is the time it was under observation over the changes seen by
-//! daily visits. Figure 4.2 shows the part of pages with intervals in each of [`BARS`]; pages that did not change are in the last
-//! bar. The text then takes a page of the first bar to change every day and one of the last every year, for a crude mean.
+//! **thesis**, section 4.3: the average change interval of a page is the time it was observed, divided by the
+//! number of changes that daily visits saw. Figure 4.2 shows the fraction of pages with intervals in each of
+//! [`BARS`]. Pages that did not change are in the last bar. For a crude mean the text assumes that a page of
+//! the first bar changes every day and one of the last bar every year.
 //!
 //! # Promises
-//! - The parts of all bars add up to one.
-//! - The crude mean lies between a day and a year, whatever the window.
+//! - The fractions of all bars add up to one.
+//! - The crude mean is between a day and a year, whatever the window.
 //!
 //! # Departures
-//! The text's window of four months cannot tell slower pages apart; with a longer window they have intervals of their own, and a
-//! page that changed once in three years is in the last bar all the same.
+//! The text's window of four months cannot distinguish slower pages. With a longer window they have intervals
+//! of their own, but a page that changed once in three years is still in the last bar.
 
 use super::daily::DailyPage;
 
-/// Days of a month, a third of a season.
+/// Days per month: a third of a season.
 pub const MONTH: f64 = 365.25 / 12.0;
 
 /// The bars of Figure 4.2: a name, and the longest interval in days.
@@ -26,19 +27,19 @@ pub const BARS: [(&str, f64); 5] = [
     ("over 4 months", f64::INFINITY),
 ];
 
-/// Days that a page of the last bar is taken to need for a change, for the mean.
+/// Interval in days that the crude mean assumes for pages of the last bar.
 const YEAR: f64 = 365.25;
 
-/// How often pages change.
+/// Distribution of change intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChangeIntervals {
-    /// Part of the pages in each of [`BARS`].
+    /// Fraction of the pages in each of [`BARS`].
     pub bars: [f64; BARS.len()],
-    /// Part of the pages that never changed; they are in the last bar too.
+    /// Fraction of the pages that never changed. They are in the last bar too.
     pub never: f64,
-    /// Mean interval in days, as the text estimates it.
+    /// Mean interval in days, estimated as in the text.
     pub crude_mean_days: f64,
-    /// Interval that half of the pages do not exceed; none if half of them never changed.
+    /// Median interval in days. `None` if half of the pages never changed.
     pub median_days: Option<f64>,
 }
 
@@ -71,7 +72,7 @@ fn bar_of(interval: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// Pages observed for 120 days, with so many changes.
+    /// Pages observed for 120 days, with these numbers of changes.
     fn pages(changes: &[u32]) -> Vec<DailyPage> {
         let page = |count: &u32| DailyPage {
             first: 0.0,
@@ -83,7 +84,7 @@ mod tests {
 
     #[test]
     fn pages_stand_in_the_bars_of_their_intervals() {
-        // A page that changed 5 times in 50 days changes every 10 days, says the text.
+        // The text: a page that changed 5 times in 50 days changes every 10 days.
         let intervals = ChangeIntervals::of(&pages(&[120, 119, 20, 12, 4, 3, 1, 0]));
         let counts = intervals.bars.map(|part| (part * 8.0).round() as u32);
         assert_eq!(counts, [1, 2, 2, 2, 1]);

@@ -1,15 +1,16 @@
-//! What visits once a day see of a page.
+//! What daily visits see of a page.
 //!
-//! **thesis**, section 4.2: every page was visited once a day, so that several changes of a day are seen as one. Recorded edits
-//! come in bursts within a day, which a study of rates must not count one by one; here the first change of each day stands for
-//! all of them.
+//! **thesis**, section 4.2: every page was visited once a day, so several changes on one day are seen as one.
+//! Recorded edits come in bursts within a day, which a study of rates must not count one by one. Here the
+//! first change of each day stands for all of them.
 //!
-//! Beside each page stands its Poisson twin: with as many changes, thrown evenly over the same time. That is a Poisson process
-//! given the number of its changes, so that whatever differs between a page and its twin is not a matter of rates.
+//! Each page has a Poisson twin: a page with as many changes, distributed evenly at random over the same
+//! time. Given the number of its changes, that is a Poisson process. So any difference between a page and its
+//! twin is not a matter of rates.
 //!
 //! # Promises
-//! - At most one change a day is seen, and the times are sorted and differ.
-//! - The twin lives as long as the page; it has at most as many changes, fewer where two fall on a day.
+//! - At most one change per day is seen. The times are sorted and distinct.
+//! - The twin lives as long as the page. It has at most as many changes; fewer where two fall on one day.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -19,28 +20,28 @@ use crate::history::World;
 /// A page as daily visits see it. Times are days since the window opened.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DailyPage {
-    /// When it came, or 0 if it was there when the window opened.
+    /// When it appeared, or 0 if it existed when the window opened.
     pub first: f64,
-    /// When it went, or the length of the window if it was there at the end.
+    /// When it disappeared, or the length of the window if it existed at the end.
     pub last: f64,
-    /// When it was first seen changed, on each day with a change.
+    /// First time it was seen changed, for each day with a change.
     pub changes: Vec<f64>,
 }
 
 impl DailyPage {
-    /// A page of a world.
+    /// A page of a world, as daily visits see it.
     pub fn of(world: &World, page: usize) -> Self {
         let life = &world.lives[page];
         let (first, last) = (life.born, life.died.min(world.days));
         Self { first, last, changes: one_a_day(world.changes(page).iter().copied()) }
     }
 
-    /// Days under observation.
+    /// Days observed.
     pub fn days(&self) -> f64 {
         self.last - self.first
     }
 
-    /// Days under observation per change; none if it never changed.
+    /// Days observed per change. `None` if it never changed.
     pub fn mean_interval(&self) -> Option<f64> {
         (!self.changes.is_empty()).then(|| self.days() / self.changes.len() as f64)
     }
@@ -50,7 +51,7 @@ impl DailyPage {
         self.changes.windows(2).map(|pair| pair[1] - pair[0])
     }
 
-    /// A page with as many changes at random times.
+    /// Creates the Poisson twin: as many changes at random times.
     pub fn poisson_twin(&self, chance: &mut ChaCha8Rng) -> Self {
         let mut times: Vec<f64> =
             self.changes.iter().map(|_| self.first + self.days() * chance.random::<f64>()).collect();
@@ -59,7 +60,7 @@ impl DailyPage {
     }
 }
 
-/// The first of the sorted times of each day.
+/// Keeps the first of the sorted times of each day.
 fn one_a_day(times: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut seen: Vec<f64> = Vec::new();
     for time in times {
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!((twin.first, twin.last), (10.0, 1010.0));
         assert!((40..=50).contains(&twin.changes.len()), "{}", twin.changes.len());
         assert!(twin.changes.iter().all(|time| (10.0..1010.0).contains(time)));
-        // The page changes on fifty days in a row, its twin all over its life.
+        // The page changes on fifty days in a row, its twin throughout its life.
         assert!(twin.changes[20] > 200.0);
     }
 }

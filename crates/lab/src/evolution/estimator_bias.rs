@@ -1,18 +1,19 @@
-//! How much it matters for the estimators of rates that changes do not come as a Poisson process.
+//! Bias of the rate estimators on pages whose changes are not a Poisson process.
 //!
-//! **thesis**, section 6.8.2: pages are chosen of which nearly all changes were seen, those that changed at least three times and less than
-//! once in three days. Their changes over the time observed are the projected rate. A crawler then visits them less often and
-//! estimates the rate from what it finds, by the naive estimator, the improved one (6.4.2) and that of the last-modified date (6.5);
-//! an estimate over the projected rate is right when it is 1.
+//! **thesis**, section 6.8.2: the study selects pages of which nearly all changes were seen, those that
+//! changed at least three times and less than once in three days. Their number of changes divided by the
+//! observed time is the projected rate. A crawler then visits them less often and estimates the rate from
+//! what it finds, by the naive estimator, the improved one (6.4.2) and the one from last-modified dates
+//! (6.5). A ratio of estimate to projected rate of 1 is unbiased.
 //!
-//! The same is done with the Poisson twins of the pages. What the estimators get wrong there is their own bias and the small
-//! number of changes; what they get wrong beyond it comes from the bursts.
+//! The Poisson twins of the pages go through the same. The error on the twins is the estimators' own bias and
+//! the effect of few changes. Any further error on the pages comes from bursts.
 //!
 //! # Promises
 //! - Pages and twins have the same projected rates and the same visits.
 //!
 //! # Departures
-//! Only pages that were there during the whole window are visited: they have the same number of visits.
+//! Only pages that existed during the whole window are visited, so that they have the same number of visits.
 
 use freshet_theory::estimate::even::EvenVisits;
 use freshet_theory::estimate::improved::improved;
@@ -25,56 +26,58 @@ use super::daily::DailyPage;
 /// Days between visits: the week of the text, and longer.
 pub const VISIT_INTERVALS: [f64; 4] = [7.0, 14.0, 28.0, 56.0];
 
-/// Ends of the classes of changes per visit in which the bias is shown.
+/// Boundaries of the classes of changes per visit in which the bias is shown.
 pub const CLASSES: [f64; 7] = [0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2];
 
-/// Changes of which a page has at least so many.
+/// Minimum number of changes of a selected page.
 const CHANGES_MIN: usize = 3;
-/// Days between changes of a page, at least.
+/// Minimum mean days between changes of a selected page.
 const CHANGE_INTERVAL_MIN: f64 = 3.0;
-/// Width of a bar of the distribution of estimates over projected rates, and the number of bars. They stand at the multiples of
-/// the width from zero on, so that what is right is in the middle of one; the last has no end.
+/// Bar width and number of bars of the distribution of estimate divided by projected rate. Bars are centred
+/// on multiples of the width, from zero on, so that 1 is in the middle of a bar. The last bar has no upper
+/// end.
 pub const RATIO_BARS: (f64, usize) = (0.2, 13);
 
-/// The estimators compared, by name.
+/// Names of the compared estimators.
 pub const ESTIMATORS: [&str; 3] = ["naive", "improved", "last-modified"];
 
-/// What came of the estimators.
+/// Bias of the estimators.
 #[derive(Clone, Debug)]
 pub struct EstimatorBias {
-    /// Pages visited.
+    /// Number of pages visited.
     pub pages: usize,
-    /// For each of [`VISIT_INTERVALS`] that the window has at least two of.
+    /// Results for each of [`VISIT_INTERVALS`] that fits into the window at least twice.
     pub by_interval: Vec<AtInterval>,
-    /// For each class of changes per visit between two of [`CLASSES`], over all visit intervals.
+    /// Results for each class of changes per visit between two of [`CLASSES`], over all visit intervals.
     pub by_class: Vec<Comparison>,
 }
 
-/// What came of visits at an interval.
+/// Results for one visit interval.
 #[derive(Clone, Debug)]
 pub struct AtInterval {
     /// Days between visits.
     pub visit_interval_days: f64,
-    /// Estimates over projected rates.
+    /// Mean ratios of estimate to projected rate.
     pub comparison: Comparison,
-    /// Part of the pages for which the improved estimate is nearer to the projected rate than the naive one, and of their twins.
+    /// Fraction of the pages, and of their twins, whose improved estimate is nearer to the projected rate
+    /// than the naive one.
     pub improved_is_nearer: [f64; 2],
-    /// Part of the pages with each ratio of estimate and projected rate, by estimator, in bars of [`RATIO_BARS`].
+    /// Fraction of the pages in each bar of [`RATIO_BARS`], by estimator.
     pub distribution: [Vec<f64>; ESTIMATORS.len()],
 }
 
-/// Estimates over projected rates.
+/// Mean ratios of estimate to projected rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Comparison {
-    /// Pages.
+    /// Number of pages.
     pub pages: usize,
-    /// Mean ratio for each of [`ESTIMATORS`]; 1 is without bias.
+    /// Mean ratio for each of [`ESTIMATORS`]. 1 is unbiased.
     pub mean_ratio: [f64; ESTIMATORS.len()],
     /// The same for the twins.
     pub twins_mean_ratio: [f64; ESTIMATORS.len()],
 }
 
-/// What the estimators say of one page and of its twin, over the projected rate.
+/// Ratios of estimate to projected rate, of one page and of its twin.
 struct Ratios {
     changes_per_visit: f64,
     own: [f64; ESTIMATORS.len()],
@@ -82,7 +85,7 @@ struct Ratios {
 }
 
 impl EstimatorBias {
-    /// Visits pages and their twins in a window of so many days.
+    /// Visits pages and their twins in a window of `window_days` days.
     pub fn of(pages: &[DailyPage], twins: &[DailyPage], window_days: f64) -> Self {
         let is_chosen = |page: &DailyPage| {
             let is_whole = page.first <= 0.0 && window_days <= page.last;
@@ -155,7 +158,7 @@ fn ratios(page: &DailyPage, twin: &DailyPage, visit_interval: f64) -> Ratios {
     Ratios { changes_per_visit: rate(page) * visit_interval, own: over(page), twin: over(twin) }
 }
 
-/// The rate of a page by each estimator, in changes a day, from visits at even intervals.
+/// The rate of a page by each estimator, in changes per day, from evenly spaced visits.
 fn estimates(page: &DailyPage, visit_interval: f64) -> [f64; ESTIMATORS.len()] {
     let visits = (page.days() / visit_interval + 1e-9).floor() as u32;
     let interval = Days::new(visit_interval);
@@ -185,7 +188,7 @@ mod tests {
 
     const WINDOW: f64 = 1120.0;
 
-    /// Pages with 40 changes in sessions of so many successive days, evenly spread.
+    /// Pages with 40 changes in evenly spaced sessions of `session` successive days.
     fn pages(session: usize) -> Vec<DailyPage> {
         let page = |number: usize| {
             let start = |session_number: usize| (session_number * 28 * session + number % 20) as f64;
@@ -210,7 +213,7 @@ mod tests {
         let monthly = &bias(1).by_interval[2];
         assert_eq!(monthly.visit_interval_days, 28.0);
         let [naive, improved, last_modified] = monthly.comparison.twins_mean_ratio;
-        // A visit finds a change with probability 1 - 1/e when one comes per visit.
+        // A visit finds a change with probability 1 - 1/e if one change is expected per visit.
         assert!((naive - 0.632).abs() < 0.02, "{naive}");
         assert!((improved - 1.0).abs() < 0.03, "{improved}");
         assert!((last_modified - 1.0).abs() < 0.03, "{last_modified}");

@@ -1,7 +1,8 @@
-//! The pictures of a study: Figures 4.2, 4.4, 4.5, 4.6 and 6.19 of the **thesis**, and the bias of estimators.
+//! Draws the figures of a study: Figures 4.2, 4.4, 4.5, 4.6 and 6.19 of the **thesis**, and the bias of
+//! estimators.
 //!
 //! # Promises
-//! - A picture that would be empty is not drawn.
+//! - An empty figure is not drawn.
 
 use super::estimator_bias::{AtInterval, CLASSES, ESTIMATORS, RATIO_BARS};
 use super::poisson_fit::IntervalSample;
@@ -11,7 +12,7 @@ use crate::figure::bars::{Bars, Row};
 use crate::figure::chart::{Axis, Chart, Look, Note, Plate, Series};
 use crate::figure::scale::Scale;
 
-/// All pictures of a study, by the names of their files.
+/// All figures of a study, by file name.
 pub fn all(study: &Study) -> Vec<(&'static str, String)> {
     let group = &study.groups[0];
     let pictures = [
@@ -25,7 +26,7 @@ pub fn all(study: &Study) -> Vec<(&'static str, String)> {
     pictures.into_iter().filter_map(|(name, svg)| svg.map(|svg| (name, svg))).collect()
 }
 
-/// Figure 4.2: part of the pages with each change interval.
+/// Figure 4.2: fraction of the pages with each change interval.
 pub fn change_intervals(study: &Study) -> String {
     let row = |bar: usize| Row {
         name: change_interval::BARS[bar].0.to_owned(),
@@ -35,7 +36,7 @@ pub fn change_intervals(study: &Study) -> String {
     bars(study, "Pages by average change interval", (0..change_interval::BARS.len()).map(row).collect())
 }
 
-/// Figure 4.4: part of the pages with each visible lifespan, by both methods.
+/// Figure 4.4: fraction of the pages with each visible lifespan, by both methods.
 pub fn lifespans(study: &Study) -> String {
     let method = |name: &str, of: fn(&Group) -> &[f64; 4]| -> Vec<Row> {
         let row = |bar: usize| Row {
@@ -64,7 +65,7 @@ fn bars(study: &Study, title: &str, rows: Vec<Row>) -> String {
     bars.draw()
 }
 
-/// Figure 4.5: part of the pages that did not change or disappear until each day.
+/// Figure 4.5: fraction of the pages that did not change or disappear by each day.
 pub fn unchanged(study: &Study) -> String {
     let days = study.groups.iter().flat_map(|group| group.unchanged.curve.iter().map(|point| point.0));
     let series =
@@ -79,8 +80,8 @@ pub fn unchanged(study: &Study) -> String {
     chart.draw()
 }
 
-/// Figure 4.6: intervals between changes of pages with about the same rate, beside those of a Poisson process; nothing if there
-/// are too few.
+/// Figure 4.6: intervals between changes of pages with similar rates, compared with those of a Poisson
+/// process. `None` if there are too few.
 pub fn poisson_fit(group: &Group) -> Option<String> {
     let charts: Vec<Chart> = group.poisson_fit.samples.iter().filter_map(fit_chart).collect();
     let heading = format!("Intervals between changes ({})", group.name);
@@ -109,8 +110,8 @@ fn fit_chart(sample: &IntervalSample) -> Option<Chart> {
     })
 }
 
-/// Figure 6.19: part of the pages by estimated over counted rate, with the most and the least frequent visits; nothing if no page
-/// was visited.
+/// Figure 6.19: distribution of estimated over counted rate, with the most and the least frequent visits.
+/// `None` if no page was visited.
 pub fn estimates(group: &Group) -> Option<String> {
     let intervals = &group.estimator_bias.by_interval;
     let (often, seldom) = (intervals.first()?, intervals.last()?);
@@ -141,7 +142,8 @@ fn estimates_chart(at: &AtInterval) -> Chart {
     }
 }
 
-/// Mean of estimated over counted rate by changes per visit, of pages and of their Poisson twins; nothing if no page was visited.
+/// Mean of estimated over counted rate by changes per visit, of pages and of their Poisson twins. `None` if
+/// no page was visited.
 pub fn estimator_bias(group: &Group) -> Option<String> {
     let middle = |class: usize| (CLASSES[class] * CLASSES[class + 1]).sqrt();
     let classes = &group.estimator_bias.by_class;

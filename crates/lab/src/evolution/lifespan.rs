@@ -1,10 +1,12 @@
-//! How long pages are there.
+//! Lifespans: how long pages exist.
 //!
-//! **thesis**, section 4.4, Figures 4.3 and 4.4: of a page that came and went within the window the visible lifespan is known. Of one that was
-//! there when it opened, or when it closed, only a part `s` is seen: method 1 takes `s` for the lifespan, method 2 takes `2s`.
+//! **thesis**, section 4.4, Figures 4.3 and 4.4: if a page appeared and disappeared within the window, its
+//! visible lifespan is known. If it existed when the window opened, or when it closed, only a part `s` is
+//! seen: method 1 takes `s` as the lifespan, method 2 takes `2s`.
 //!
 //! # Promises
-//! - The parts of all bars add up to one for either method; method 2 never gives a shorter life than method 1.
+//! - The fractions of all bars add up to one for either method. Method 2 never gives a shorter life than
+//!   method 1.
 //!
 //! # Departures
 //! None. A page that came back after a deletion is two pages, as everywhere in a window of a history.
@@ -20,19 +22,19 @@ pub const BARS: [(&str, f64); 4] = [
     ("over 4 months", f64::INFINITY),
 ];
 
-/// How long pages are there.
+/// Distribution of lifespans.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lifespans {
-    /// Part of the pages in each of [`BARS`], by the part of the life that was seen.
+    /// Fraction of the pages in each of [`BARS`], by the visible part of the life.
     pub method_1: [f64; BARS.len()],
-    /// The same with twice that where the life began before the window or went on after it.
+    /// The same with twice the visible part where the life began before the window or continued after it.
     pub method_2: [f64; BARS.len()],
-    /// Part of the pages whose whole life was seen.
+    /// Fraction of the pages whose whole life was seen.
     pub whole: f64,
 }
 
 impl Lifespans {
-    /// Sorts the pages of a window of so many days into bars. Panics without pages.
+    /// Sorts the pages of a window of `window_days` days into bars. Panics without pages.
     pub fn of(pages: &[DailyPage], window_days: f64) -> Self {
         assert!(!pages.is_empty());
         let part = 1.0 / pages.len() as f64;

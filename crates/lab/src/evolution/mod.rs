@@ -1,14 +1,14 @@
 //! How recorded pages change: the study of **thesis**, chapter 4, on any history.
 //!
 //! In reading order:
-//! - [`daily`]: what visits once a day see of a page;
+//! - [`daily`]: what daily visits see of a page;
 //! - [`change_interval`]: how often pages change (section 4.3);
-//! - [`lifespan`]: how long pages are there (4.4);
+//! - [`lifespan`]: how long pages exist (4.4);
 //! - [`unchanged`]: how long until half of the pages changed (4.5);
-//! - [`poisson_fit`]: whether changes come as a Poisson process (4.6);
-//! - [`estimator_bias`]: how much it matters for the estimators of chapter 6 that they do not;
+//! - [`poisson_fit`]: whether changes are a Poisson process (4.6);
+//! - [`estimator_bias`]: how much the deviation from a Poisson process biases the estimators of chapter 6;
 //! - [`study`]: all of these, over all sites and by family;
-//! - [`figures`]: the pictures.
+//! - [`figures`]: the figures.
 
 pub mod change_interval;
 pub mod daily;

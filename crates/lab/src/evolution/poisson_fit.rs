@@ -1,17 +1,17 @@
-//! Whether changes come as a Poisson process.
+//! Tests whether changes are a Poisson process.
 //!
-//! **thesis**, section 4.6, Figure 4.6: pages are chosen whose average change interval is about a given length; under a Poisson process their
-//! intervals are exponential. The text judges by eye; here stand the test of
-//! [`exponential_fit`](freshet_theory::process::exponential_fit) and the variation of the intervals (deviation over mean, 1 for
-//! exponential ones), of the pages and of their Poisson twins.
+//! **thesis**, section 4.6, Figure 4.6: the study selects pages with about a given average change interval.
+//! Under a Poisson process their intervals are exponential. The text judges by eye. Here the test of
+//! [`exponential_fit`](freshet_theory::process::exponential_fit) and the variation of the intervals (standard
+//! deviation over mean, 1 for exponential ones) judge, for the pages and for their Poisson twins.
 //!
 //! # Promises
-//! - The twins pass through the same selection and tests as the pages, so that what differs is not of our making.
+//! - The twins pass through the same selection and tests as the pages, so these cause no difference.
 //!
 //! # Departures
-//! Pages with fewer than eleven changes are left out of a sample, as the time observed cuts their long intervals off. The pages of a
-//! sample differ in their rates by a tenth either way; the twins differ as much, and what the test says of them is what these two
-//! choices do to it.
+//! Pages with fewer than eleven changes are left out of a sample, because the end of the observation cuts off
+//! their long intervals. The rates of a sample's pages differ by up to a tenth either way. So do those of the
+//! twins: their test result shows the effect of these two choices.
 
 use freshet_theory::process::exponential_fit::{
     Bin, ExponentialFit, INTERVALS_MIN, interval_histogram, test_exponential,
@@ -21,27 +21,27 @@ use rand_chacha::ChaCha8Rng;
 
 use super::daily::DailyPage;
 
-/// Average change intervals, in days, of the pages that are plotted: the 10 and 20 of the text, and slower ones.
+/// Average change intervals, in days, of the plotted pages: the 10 and 20 of the text, and slower ones.
 pub const SAMPLES: [f64; 3] = [10.0, 20.0, 60.0];
 
-/// Pages are of a sample when their interval differs from it by no more than this part.
+/// Maximum relative difference of a page's interval from that of its sample.
 const TOLERANCE: f64 = 0.1;
 
-/// Bins of a plot, and the part of the mean interval that each covers.
+/// Number of bins of a plot, and the width of each as a fraction of the mean interval.
 const BINS: (usize, f64) = (24, 0.2);
 
-/// Level at which pages are tested one by one.
+/// Significance level of the tests of single pages.
 pub const LEVEL: f64 = 0.05;
 
-/// Fastest pages, in days between changes, that are tested one by one: a day is short beside them.
+/// Minimum days between changes of pages that are tested singly. Compared with it, a day is short.
 const TESTED_INTERVAL_MIN: f64 = 10.0;
 
-/// Whether changes come as a Poisson process.
+/// Results of the tests.
 #[derive(Clone, Debug)]
 pub struct PoissonFit {
-    /// Pages of about each interval of [`SAMPLES`].
+    /// Pages with about each interval of [`SAMPLES`].
     pub samples: Vec<IntervalSample>,
-    /// Pages tested one by one.
+    /// Tests of single pages.
     pub one_by_one: OneByOne,
 }
 
@@ -50,30 +50,30 @@ pub struct PoissonFit {
 pub struct IntervalSample {
     /// Average change interval in days.
     pub interval_days: f64,
-    /// Pages chosen.
+    /// Number of pages selected.
     pub pages: usize,
-    /// Intervals between their changes.
+    /// Number of intervals between their changes.
     pub intervals: usize,
-    /// What the test says; none when there are too few intervals.
+    /// The test result. `None` if there are too few intervals.
     pub fit: Option<ExponentialFit>,
-    /// What the test says of as many twins.
+    /// The test result of as many twins.
     pub twins: Option<ExponentialFit>,
-    /// Part of the intervals of each length, beside that of a Poisson process.
+    /// Fraction of the intervals of each length, with that of a Poisson process.
     pub histogram: Vec<Bin>,
 }
 
-/// Pages with enough changes for a test of their own.
+/// Results for pages with enough changes for a test of their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct OneByOne {
-    /// Pages tested.
+    /// Number of pages tested.
     pub pages: usize,
-    /// Part of them whose intervals are not exponential, at [`LEVEL`].
+    /// Fraction of them whose intervals are not exponential, at [`LEVEL`].
     pub rejected: f64,
-    /// The same of their twins.
+    /// The same for their twins.
     pub twins_rejected: f64,
     /// Mean variation of the intervals of a page.
     pub variation: f64,
-    /// The same of their twins.
+    /// The same for their twins.
     pub twins_variation: f64,
 }
 
@@ -92,7 +92,7 @@ pub fn twins(pages: &[DailyPage], chance: &mut ChaCha8Rng) -> Vec<DailyPage> {
 
 impl IntervalSample {
     fn of(interval_days: f64, pages: &[DailyPage], twins: &[DailyPage]) -> Self {
-        // Of a page with few changes the time observed cuts the long intervals off.
+        // The end of the observation cuts off the long intervals of a page with few changes.
         let is_chosen = |page: &DailyPage| {
             INTERVALS_MIN < page.changes.len()
                 && page
@@ -143,7 +143,7 @@ impl OneByOne {
     }
 }
 
-/// The test of each page that changes often enough, and not too often.
+/// Tests each page that changes often enough, and not too often.
 fn tests(pages: &[DailyPage]) -> Vec<ExponentialFit> {
     let is_tested = |page: &&DailyPage| {
         INTERVALS_MIN < page.changes.len()
@@ -160,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// Pages that change every twenty days on average: alone, or in sessions of several days.
+    /// Pages that change every twenty days on average: singly, or in sessions of several days.
     fn pages(session: usize, chance: &mut ChaCha8Rng) -> Vec<DailyPage> {
         let page = |_| {
             let mut changes: Vec<f64> = (0..60 / session)

@@ -1,8 +1,9 @@
-//! The whole study, over all sites and by family.
+//! Runs the whole study, over all sites and by family.
 //!
 //! # Promises
 //! - The same history and seed give the same study.
-//! - A family whose histories are all shorter than the window is named as left out; without any, it is an error.
+//! - A family whose histories are all shorter than the window is listed as left out. If no family remains,
+//!   that is an error.
 
 use anyhow::Result;
 use rand_chacha::ChaCha8Rng;
@@ -19,48 +20,48 @@ use crate::history::{Tables, Window, World};
 /// Seed of the Poisson twins.
 const SEED: u64 = 1;
 
-/// Steps of the study of a group, for progress.
+/// Steps of the study of one group, for progress reports.
 pub const STEPS: usize = 3;
 
-/// How the pages of some sites change.
+/// Results for a group of sites.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// The family, or `all`.
     pub name: String,
-    /// Sites observed for as long as the window.
+    /// Number of sites observed for as long as the window.
     pub sites: usize,
-    /// Pages seen.
+    /// Number of pages seen.
     pub pages: usize,
-    /// Changes seen by daily visits.
+    /// Number of changes seen by daily visits.
     pub changes: usize,
     /// How often pages change.
     pub change_intervals: ChangeIntervals,
-    /// How long pages are there.
+    /// How long pages exist.
     pub lifespans: Lifespans,
     /// How long until half of them changed.
     pub unchanged: Unchanged,
-    /// Whether changes come as a Poisson process.
+    /// Whether changes are a Poisson process.
     pub poisson_fit: PoissonFit,
-    /// How much that matters for the estimators.
+    /// Bias of the estimators.
     pub estimator_bias: EstimatorBias,
 }
 
-/// How the pages of a history change.
+/// Results for a history.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// All sites; then each family, if there are several.
+    /// All sites, then each family if there are several.
     pub groups: Vec<Group>,
-    /// Families that are left out, because their histories are shorter than the window.
+    /// Families left out because their histories are shorter than the window.
     pub left_out: Vec<String>,
 }
 
 impl Study {
-    /// Groups that will be studied at most, for progress: each takes [`STEPS`].
+    /// Maximum number of groups studied, for progress reports. Each takes [`STEPS`] steps.
     pub fn groups_max(tables: &Tables, window: &Window) -> usize {
         if window.family.is_none() && tables.families().len() > 1 { 1 + tables.families().len() } else { 1 }
     }
 
-    /// Studies the sites of a window, and each family if all are wanted; `done` is called after every step.
+    /// Studies the sites of a window, and each family if all are wanted. Calls `done` after every step.
     pub fn of(tables: &Tables, window: &Window, done: &dyn Fn()) -> Result<Self> {
         let name = window.family.clone().unwrap_or_else(|| "all".to_owned());
         let mut study =

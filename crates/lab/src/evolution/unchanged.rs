@@ -1,7 +1,7 @@
 //! How long until half of the pages changed.
 //!
-//! **thesis**, section 4.5, Figure 4.5: of the pages that were there when the window opened, the part that did not change or
-//! disappear until each day, and the day on which it falls to one half.
+//! **thesis**, section 4.5, Figure 4.5: of the pages that existed when the window opened, the fraction that
+//! did not change or disappear by each day, and the day on which it falls to one half.
 //!
 //! # Promises
 //! - The curve begins at one and never rises.
@@ -12,19 +12,19 @@ use super::daily::DailyPage;
 /// The curve, and when it falls to one half.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unchanged {
-    /// Pages there when the window opened.
+    /// Number of pages that existed when the window opened.
     pub pages: usize,
-    /// Day, and the part of the pages that are as they were until then.
+    /// Day, and the fraction of the pages unchanged until then.
     pub curve: Vec<(f64, f64)>,
-    /// Days until half of the pages had changed or gone; none if that takes longer than the window.
+    /// Days until half of the pages had changed or disappeared. `None` if that takes longer than the window.
     pub half_days: Option<f64>,
 }
 
-/// Points of a curve, besides the first.
+/// Number of points of the curve besides the first.
 const POINTS: usize = 120;
 
 impl Unchanged {
-    /// Follows the pages that were there when a window of so many days opened.
+    /// Follows the pages that existed when a window of `window_days` days opened.
     pub fn of(pages: &[DailyPage], window_days: f64) -> Self {
         let end = |page: &DailyPage| {
             let gone = if page.last < window_days { page.last } else { f64::INFINITY };

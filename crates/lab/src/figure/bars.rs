@@ -1,44 +1,44 @@
-//! Bars in panels side by side: a row for each contestant, a panel for each range of cycles.
+//! Bar chart in panels side by side: one row per contestant, one panel per range of cycles.
 //!
-//! It reads like a table whose numbers have lengths, so that any number of contestants stays legible. All panels of a picture share
-//! one axis, which is marked below each. A dashed line in a panel is a ceiling.
+//! It reads like a table whose numbers have lengths, so that any number of contestants stays legible. All
+//! panels of a figure share one axis, which is marked below each. A dashed line in a panel is a ceiling.
 //!
 //! # Promises
-//! - Every value is written beside its bar; a value that is missing is a dash.
-//! - Names may hold any character.
+//! - Every value is written next to its bar. A missing value is a dash.
+//! - Names may contain any character.
 
 use super::number::readable;
 use super::svg::{Sheet, stroke, text_width};
 
-/// A picture.
+/// A bar chart.
 #[derive(Clone, Debug)]
 pub struct Bars {
-    /// What it shows.
+    /// Its title.
     pub title: String,
-    /// What the axis measures, with its unit.
+    /// Title of the axis, with its unit.
     pub axis: String,
-    /// Digits behind the point of the values.
+    /// Digits after the decimal point of the values.
     pub digits: usize,
     /// Names of the panels.
     pub panels: Vec<String>,
-    /// A ceiling in each panel, and what it is called; none where there is nothing to draw.
+    /// Name of the ceiling and its value in each panel. `None` where there is nothing to draw.
     pub ceiling: Option<(String, Vec<Option<f64>>)>,
     /// The contestants.
     pub rows: Vec<Row>,
 }
 
-/// One contestant.
+/// One row of bars.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Its name.
     pub name: String,
     /// Its value in each panel.
     pub values: Vec<Option<f64>>,
-    /// Whether it is to stand out.
+    /// Whether to highlight it.
     pub is_ours: bool,
 }
 
-// Measures in pixels of the picture at its natural size.
+// Sizes in pixels at the figure's natural size.
 const PANEL_WIDTH: f64 = 150.0;
 const VALUE_WIDTH: f64 = 46.0;
 const GAP: f64 = 14.0;
@@ -53,7 +53,7 @@ const OUR_BAR: &str = "#d9730d";
 const CEILING: &str = "#a02020";
 
 impl Bars {
-    /// The picture as SVG.
+    /// Draws the chart as SVG.
     pub fn draw(&self) -> String {
         let longest = self.rows.iter().map(|row| text_width(&row.name)).fold(60.0, f64::max);
         let left = MARGIN + longest + GAP;
@@ -117,7 +117,7 @@ impl Bars {
         format!("{value:.digits$}", digits = self.digits)
     }
 
-    /// Where the axis ends: a round value not below any that is drawn.
+    /// End of the axis: a round value not below any that is drawn.
     fn axis_end(&self) -> f64 {
         let drawn = self.rows.iter().flat_map(|row| &row.values);
         let ceilings = self.ceiling.iter().flat_map(|(_, values)| values);

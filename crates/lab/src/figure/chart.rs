@@ -1,11 +1,12 @@
-//! Curves, steps and points over labelled axes, one chart or several side by side under one legend.
+//! Charts of curves, steps and points over labelled axes: one chart, or several side by side under one
+//! legend.
 //!
-//! A series keeps its look in all charts of a plate: it goes by its name. The first eight differ in colour, dashes and the shape
-//! of their points, so that they can be told apart without colour.
+//! A series is identified by its name and looks the same in all charts of a plate. The first eight series
+//! differ in colour, dashes and the shape of their points, so that they can be distinguished without colour.
 //!
 //! # Promises
-//! - Every axis has a title and round labels; every series is in the legend, once.
-//! - A curve is broken where it has no value, and leaves out what lies outside the axes.
+//! - Every axis has a title and round labels. Every series is in the legend, once.
+//! - A curve is broken where it has no value, and clipped at the axes.
 
 use super::number::readable;
 use super::scale::Scale;
@@ -14,9 +15,9 @@ use super::svg::{HALO, Place, Sheet, stroke, text_width};
 /// Charts side by side under one heading and one legend.
 #[derive(Clone, Debug)]
 pub struct Plate {
-    /// What they show together.
+    /// Their common heading.
     pub heading: String,
-    /// Charts in a row.
+    /// Charts per row.
     pub columns: usize,
     /// The charts.
     pub charts: Vec<Chart>,
@@ -25,42 +26,42 @@ pub struct Plate {
 /// Series over two axes.
 #[derive(Clone, Debug)]
 pub struct Chart {
-    /// What sets it apart from its neighbours; may be empty when it stands alone.
+    /// Distinguishes it from its neighbours. May be empty for a single chart.
     pub title: String,
-    /// The horizontal axis.
+    /// Horizontal axis.
     pub across: Axis,
-    /// The upright axis.
+    /// Vertical axis.
     pub up: Axis,
-    /// What is drawn, the most important first: it lies on top.
+    /// The series, most important first: it is drawn on top.
     pub series: Vec<Series>,
-    /// What is pointed at.
+    /// Annotations.
     pub notes: Vec<Note>,
 }
 
-/// An axis and what it measures.
+/// An axis and its title.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// What it measures, with its unit.
+    /// Title, with the unit.
     pub title: String,
-    /// From where to where.
+    /// Range of the axis.
     pub scale: Scale,
 }
 
 impl Axis {
-    /// An axis.
+    /// Creates an axis.
     pub fn new(title: impl Into<String>, scale: Scale) -> Self {
         Self { title: title.into(), scale }
     }
 }
 
-/// Points by rising abscissa, and how they are drawn. Where a value is not finite there is a gap.
+/// Points by rising abscissa, and how they are drawn. A value that is not finite leaves a gap.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What the legend calls it.
+    /// Name in the legend.
     pub name: String,
     /// How it is drawn.
     pub look: Look,
-    /// The name of a series whose colour it shares, if there is one: the other side of a comparison.
+    /// Name of the series whose colour it shares, if any: the other side of a comparison.
     pub like: Option<String>,
     /// Its points.
     pub points: Vec<(f64, f64)>,
@@ -77,33 +78,33 @@ pub enum Look {
     LineAndPoints,
     /// A line that keeps its height until the next point.
     Steps,
-    /// An upright bar at each point.
+    /// A vertical bar at each point.
     Bars,
 }
 
-/// Something that is pointed at.
+/// An annotation.
 #[derive(Clone, Debug)]
 pub enum Note {
     /// A value of the horizontal axis.
     At(f64, String),
-    /// A value of the upright axis.
+    /// A value of the vertical axis.
     Level(f64, String),
     /// A point, with lines to both axes.
     Point(f64, f64, String),
 }
 
 impl Series {
-    /// A line.
+    /// A series of lines.
     pub fn line(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::with_look(name, Look::Line, points)
     }
 
-    /// Marks.
+    /// A series of marks.
     pub fn points(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Self {
         Self::with_look(name, Look::Points, points)
     }
 
-    /// Points in a given look.
+    /// A series with this look.
     pub fn with_look(
         name: impl Into<String>,
         look: Look,
@@ -114,16 +115,16 @@ impl Series {
 }
 
 impl Series {
-    /// The same in the colour of another series, with hollow marks.
+    /// Gives the series the colour of another one, with hollow marks.
     pub fn like(self, name: impl Into<String>) -> Self {
         Self { like: Some(name.into()), ..self }
     }
 }
 
 impl Chart {
-    /// The value of a series between its points, as the eye reads it; nothing outside them or beside a gap.
+    /// The value of a series at `at`, interpolated as drawn. `None` outside of its points or next to a gap.
     pub fn value_at(&self, series: &Series, at: f64) -> Option<f64> {
-        // A hair of room for the rounding of the ends themselves.
+        // Tolerance for the rounding of the ends themselves.
         let hair = 1e-9 * at.abs();
         let holds = |pair: &&[(f64, f64)]| pair[0].0 <= at + hair && at <= pair[1].0 + hair;
         let pair = series.points.windows(2).find(holds)?;
@@ -133,13 +134,13 @@ impl Chart {
         value.is_finite().then_some(value)
     }
 
-    /// The chart alone on a plate.
+    /// Draws the chart alone on a plate.
     pub fn draw(self) -> String {
         Plate { heading: String::new(), columns: 1, charts: vec![self] }.draw()
     }
 }
 
-// Measures in pixels of the picture at its natural size.
+// Sizes in pixels at the figure's natural size.
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 20.0;
@@ -150,7 +151,8 @@ const LEGEND_ROW: f64 = 20.0;
 const LEGEND_SAMPLE: f64 = 34.0;
 const CURVE_WIDTH: f64 = 2.2;
 
-/// Colour and dashes of each series, first to last. The colours differ in lightness too, for eyes and printers without them.
+/// Colour and dashes of each series, in order. The colours also differ in lightness, for readers and printers
+/// without colour.
 const STYLES: [(&str, &str); 8] = [
     ("#0b5394", "none"),
     ("#d9730d", "7 4"),
@@ -163,7 +165,7 @@ const STYLES: [(&str, &str); 8] = [
 ];
 
 impl Plate {
-    /// The picture.
+    /// Draws the plate as SVG.
     pub fn draw(&self) -> String {
         let names = self.names();
         let heading_height = if self.heading.is_empty() { 6.0 } else { HEADING_HEIGHT };
@@ -219,7 +221,7 @@ fn panel_height(columns: usize) -> f64 {
     }
 }
 
-/// Where each name of the legend goes, below the heading.
+/// Positions of the names in the legend, below the heading.
 fn legend_places(names: &[String]) -> Vec<Place> {
     let (mut x, mut y) = (LEFT, 0.0);
     let place = |name: &String| {
@@ -234,7 +236,7 @@ fn legend_places(names: &[String]) -> Vec<Place> {
     names.iter().map(place).collect()
 }
 
-/// The number of a style, and whether marks are hollow.
+/// Index of a style, and whether marks are hollow.
 #[derive(Clone, Copy)]
 struct Style {
     number: usize,
@@ -242,7 +244,7 @@ struct Style {
 }
 
 impl Style {
-    /// The style of the series with this number among all names, or of the one it is like.
+    /// The style of the series with this number among all names, or of the series it is like.
     fn of(names: &[String], number: usize, like: Option<&str>) -> Self {
         match like.and_then(|like| names.iter().position(|name| name == like)) {
             Some(number) => Self { number, hollow: true },
@@ -286,7 +288,7 @@ fn draw_mark(sheet: &mut Sheet, style: Style, (x, y): Place) {
     sheet.shape(&path, &format!("fill=\"{fill}\" stroke=\"{colour}\" stroke-width=\"1.3\""));
 }
 
-/// One chart at its place in the picture.
+/// One chart at its position in the figure.
 struct Panel<'a> {
     chart: &'a Chart,
     names: &'a [String],
@@ -324,7 +326,7 @@ impl Panel<'_> {
             sheet.line((x, top), (x, bottom), &grid);
             let label = readable(tick);
             let half = 0.5 * text_width(&label);
-            // A label that would run into the one before it is left out; its grid line says enough.
+            // A label that would overlap the previous one is left out. Its grid line remains.
             if x - half >= free_from {
                 sheet.text((x, bottom + 16.0), "text-anchor=\"middle\" font-size=\"11\"", &label);
                 free_from = x + half + 4.0;
@@ -360,7 +362,7 @@ impl Panel<'_> {
         }
     }
 
-    /// A bar from the foot of the chart; bars of several series stand beside each other.
+    /// A bar from the bottom of the chart. Bars of several series are side by side.
     fn bar(&self, sheet: &mut Sheet, series: &Series, colour: &str, (x, y): Place) {
         let barred: Vec<&Series> =
             self.chart.series.iter().filter(|series| series.look == Look::Bars).collect();
@@ -378,7 +380,7 @@ impl Panel<'_> {
             Note::At(value, name) => {
                 let Some(x) = self.x(*value) else { return };
                 sheet.line((x, self.y_of_place(1.0)), (x, self.y_of_place(0.0)), &thin);
-                // The note stands at the end of the panel that the curves leave free.
+                // Put the note at the end of the panel that the curves leave free.
                 let height = self
                     .chart
                     .series
@@ -407,7 +409,7 @@ impl Panel<'_> {
         }
     }
 
-    /// A text beside a place: on the right half of the chart to the left of it, where there is room.
+    /// A text next to a place: to the left of it on the right half of the chart, where there is room.
     fn beside(&self, sheet: &mut Sheet, (x, y): Place, text: &str) {
         let (shift, anchor) = if x > self.x_of_place(0.5) { (-7.0, "end") } else { (7.0, "start") };
         sheet.text((x + shift, y), &format!("text-anchor=\"{anchor}\" {HALO}"), text);

@@ -1,9 +1,9 @@
-//! Pictures of what came out, as SVG.
+//! Draws results as SVG figures.
 //!
 //! In reading order:
-//! - [`number`]: numbers as people read them;
-//! - [`scale`]: axes, linear and logarithmic;
-//! - `svg`: the sheet and what is drawn on it;
+//! - [`number`]: formats numbers for people;
+//! - [`scale`]: linear and logarithmic axes;
+//! - `svg`: the SVG sheet and its shapes;
 //! - [`chart`]: curves, steps and points over labelled axes;
 //! - [`bars`]: bars in panels side by side.
 

@@ -1,9 +1,9 @@
-//! Numbers as people read them, on axes and in tables.
+//! Formats numbers for people, on axes and in tables.
 //!
 //! # Promises
-//! - Four significant digits, grouped by thousands, without needless zeros; any number has a text.
+//! - Four significant digits, grouped by thousands, without trailing zeros. Every number has a text.
 
-/// A number with four significant digits, grouped by thousands: `12,345`, `3.142`, `0.001234`, `∞`.
+/// Formats a number with four significant digits, grouped by thousands: `12,345`, `3.142`, `0.001234`, `∞`.
 pub fn readable(number: f64) -> String {
     let size = number.abs();
     if size.is_infinite() {
@@ -24,7 +24,7 @@ pub fn readable(number: f64) -> String {
     format!("{}{point}{fraction}", group_by_thousands(whole))
 }
 
-/// A count grouped by thousands: `1,234,567`.
+/// Formats a count, grouped by thousands: `1,234,567`.
 pub fn grouped(count: usize) -> String {
     group_by_thousands(&count.to_string())
 }

@@ -1,9 +1,9 @@
-//! Axes: where a value lies between two ends, and which round values to mark.
+//! Scales of axes: maps values to positions, and selects round values for ticks.
 //!
 //! # Promises
-//! - Every axis has ticks, and those of a linear one are multiples of 1, 2, 2.5 or 5 times a power of ten.
+//! - Every axis has ticks. Those of a linear axis are multiples of 1, 2, 2.5 or 5 times a power of ten.
 
-/// An axis from one value to another.
+/// The scale of an axis, from one value to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     low: f64,
@@ -17,11 +17,11 @@ enum Spacing {
     Logarithmic,
 }
 
-/// Steps of a linear axis, about.
+/// Approximate number of steps of a linear axis.
 const LINEAR_STEPS: f64 = 5.0;
 
 impl Scale {
-    /// Equal steps for equal differences. Panics unless `low` is below `high` and both are finite.
+    /// A linear scale. Panics unless `low` is below `high` and both are finite.
     pub fn linear(low: f64, high: f64) -> Self {
         assert!(low.is_finite());
         assert!(high.is_finite());
@@ -29,7 +29,7 @@ impl Scale {
         Self { low, high, spacing: Spacing::Linear }
     }
 
-    /// Equal steps for equal differences, with round ends around all finite values given.
+    /// A linear scale with round ends around all given finite values.
     pub fn linear_over(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = ends(values.into_iter().filter(|value| value.is_finite()));
         let (low, high) = if low <= high { (low, high) } else { (0.0, 1.0) };
@@ -39,12 +39,12 @@ impl Scale {
         Self::linear((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step)
     }
 
-    /// Like [`Scale::linear_over`], with zero on the axis.
+    /// Like [`Scale::linear_over`], but always includes zero.
     pub fn linear_from_zero(values: impl IntoIterator<Item = f64>) -> Self {
         Self::linear_over(values.into_iter().chain([0.0]))
     }
 
-    /// Equal steps for equal ratios, wide enough for all finite positive values given and for a factor of two at least.
+    /// A logarithmic scale that contains all given finite positive values and spans at least a factor of two.
     pub fn logarithmic(values: impl IntoIterator<Item = f64>) -> Self {
         let (low, high) = ends(values.into_iter().filter(|value| value.is_finite() && *value > 0.0));
         let (low, high) = if low <= high { (low, high) } else { (1.0, 1.0) };
@@ -52,17 +52,17 @@ impl Scale {
         Self { low, high, spacing: Spacing::Logarithmic }
     }
 
-    /// Where a value lies, 0 at the low end and 1 at the high end; nothing when it lies outside.
+    /// Position of a value: 0 at the low end and 1 at the high end. `None` outside.
     pub fn place(&self, value: f64) -> Option<f64> {
         let place = match self.spacing {
             Spacing::Linear => (value - self.low) / (self.high - self.low),
             Spacing::Logarithmic => (value / self.low).ln() / (self.high / self.low).ln(),
         };
-        // A hair of room for the rounding of the ends themselves.
+        // Tolerance for the rounding of the ends themselves.
         (-1e-9..=1.0 + 1e-9).contains(&place).then(|| place.clamp(0.0, 1.0))
     }
 
-    /// The value at a place.
+    /// The value at a position.
     pub fn value(&self, place: f64) -> f64 {
         match self.spacing {
             Spacing::Linear => self.low + place * (self.high - self.low),
@@ -70,7 +70,7 @@ impl Scale {
         }
     }
 
-    /// Where a value lies between two others on this axis, as the eye sees it: 0 at the first and 1 at the second.
+    /// Position of a value between two others on this axis: 0 at the first and 1 at the second.
     pub fn share(&self, value: f64, from: f64, to: f64) -> f64 {
         match self.spacing {
             Spacing::Linear => (value - from) / (to - from),
@@ -95,7 +95,7 @@ impl Scale {
 
     fn logarithmic_ticks(&self) -> Vec<f64> {
         let (first, last) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
-        // Short axes are marked at 1, 2 and 5, long ones at every so many powers of ten.
+        // Short axes have ticks at 1, 2 and 5, long ones at every `step`th power of ten.
         let (marks, step): (&[f64], _) = match last - first {
             0..=3 => (&[1.0, 2.0, 5.0], 1),
             decades => (&[1.0], (decades as usize).div_ceil(8)),
@@ -103,7 +103,7 @@ impl Scale {
         let powers = (first..=last).step_by(step).map(|power| 10_f64.powi(power));
         let ticks = powers.flat_map(|power| marks.iter().map(move |mark| mark * power));
         let ticks: Vec<f64> = ticks.filter(|tick| self.place(*tick).is_some()).collect();
-        // An axis may lie between two of these: from 2.1 to 4.9, for instance.
+        // An axis may lie between two such ticks: from 2.1 to 4.9, for example.
         if ticks.is_empty() { self.linear_ticks() } else { ticks }
     }
 }
@@ -112,7 +112,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// The round step that is nearest above about: 1, 2, 2.5 or 5 times a power of ten.
+/// The next round step from `about` up: 1, 2, 2.5 or 5 times a power of ten.
 fn round_step(about: f64) -> f64 {
     let power = 10_f64.powf(about.log10().floor());
     let steps = [1.0, 2.0, 2.5, 5.0];

@@ -1,14 +1,14 @@
-//! A sheet of SVG and the few things that are drawn on it.
+//! An SVG sheet and the few shapes drawn on it.
 //!
 //! # Promises
-//! - Texts may hold any character.
+//! - Texts may contain any character.
 
 use std::fmt::Write as _;
 
-/// A place on the sheet: right and down from its upper left corner, in pixels of its natural size.
+/// A position on the sheet: right and down from its upper left corner, in pixels at its natural size.
 pub(super) type Place = (f64, f64);
 
-/// A sheet.
+/// An SVG image under construction.
 pub(super) struct Sheet {
     svg: String,
 }
@@ -17,51 +17,52 @@ impl Sheet {
     /// A white sheet.
     pub(super) fn new(width: f64, height: f64) -> Self {
         let svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
-             height=\"{height:.0}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\" font-size=\"12\" \
-             fill=\"#222\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" \
+             width=\"{width:.0}\" height=\"{height:.0}\" font-family=\"Helvetica, Arial, 'DejaVu Sans', \
+             sans-serif\" font-size=\"12\" fill=\"#222\">\n<rect width=\"100%\" height=\"100%\" \
+             fill=\"white\"/>\n"
         );
         Self { svg }
     }
 
-    /// A line in a style.
+    /// Draws a line.
     pub(super) fn line(&mut self, from: Place, to: Place, style: &str) {
         let ((x1, y1), (x2, y2)) = (from, to);
         self.put(&format!("<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" {style}/>"));
     }
 
-    /// A line through several places.
+    /// Draws a line through several places.
     pub(super) fn line_through(&mut self, places: &[Place], style: &str) {
         let points: Vec<String> = places.iter().map(|(x, y)| format!("{x:.1},{y:.1}")).collect();
         let points = points.join(" ");
         self.put(&format!("<polyline points=\"{points}\" fill=\"none\" stroke-linejoin=\"round\" {style}/>"));
     }
 
-    /// A box by its upper left corner, width and height.
+    /// Draws a rectangle by its upper left corner, width and height.
     pub(super) fn rectangle(&mut self, (x, y): Place, width: f64, height: f64, style: &str) {
         self.put(&format!(
             "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" {style}/>"
         ));
     }
 
-    /// A closed shape, as the path of SVG.
+    /// Draws a closed shape, given as an SVG path.
     pub(super) fn shape(&mut self, path: &str, style: &str) {
         self.put(&format!("<path d=\"{path}\" {style}/>"));
     }
 
-    /// A text.
+    /// Draws a text.
     pub(super) fn text(&mut self, (x, y): Place, style: &str, content: &str) {
         let content = escaped(content);
         self.put(&format!("<text x=\"{x:.1}\" y=\"{y:.1}\" {style}>{content}</text>"));
     }
 
-    /// A text that reads upwards, with its middle at the place.
+    /// Draws a text that reads upwards, centred on the place.
     pub(super) fn upward_text(&mut self, (x, y): Place, style: &str, content: &str) {
         let turn = format!("text-anchor=\"middle\" transform=\"rotate(-90 {x:.1} {y:.1})\" {style}");
         self.text((x, y), &turn, content);
     }
 
-    /// The picture.
+    /// Returns the image.
     pub(super) fn finish(mut self) -> String {
         self.svg.push_str("</svg>\n");
         self.svg
@@ -72,22 +73,22 @@ impl Sheet {
     }
 }
 
-/// A white rim that keeps a note legible on top of lines.
+/// A white outline that keeps a note legible on top of lines.
 pub(super) const HALO: &str = "stroke=\"white\" stroke-width=\"4\" paint-order=\"stroke\"";
 
-/// The style of a line; `dashes` is `none` or lengths of dashes and gaps.
+/// The style of a line. `dashes` is `none` or lengths of dashes and gaps.
 pub(super) fn stroke(colour: &str, dashes: &str, width: f64) -> String {
     format!("stroke=\"{colour}\" stroke-width=\"{width}\" stroke-dasharray=\"{dashes}\"")
 }
 
-/// About how wide a text is, in pixels at the ordinary size of letters.
+/// Approximate width of a text, in pixels at the normal font size.
 pub(super) fn text_width(text: &str) -> f64 {
-    /// Width of a letter of the ordinary size, about.
+    /// Approximate width of a letter at the normal font size.
     const LETTER: f64 = 6.6;
     text.chars().count() as f64 * LETTER
 }
 
-/// A text in which no character means anything to XML or HTML.
+/// Escapes all characters that have a meaning in XML or HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

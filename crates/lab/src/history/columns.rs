@@ -1,9 +1,9 @@
-//! Columns of a Parquet file, by name; what is missing or of another type is named.
+//! Reads columns of a Parquet file by name. Errors name columns that are missing or of another type.
 //!
 //! # Promises
-//! - Only the columns that are asked for are read.
-//! - Whole numbers may be of any width; how another program stored its texts (as a dictionary, with long offsets) does not
-//!   matter.
+//! - Only the requested columns are read.
+//! - Integers may have any width. How another program stored its texts (as a dictionary, with long offsets)
+//!   does not matter.
 //! - A damaged file is an error that names it: [`freshet_store::foreign_parquet`] opens it.
 
 use std::fs::File;
@@ -18,13 +18,13 @@ use arrow_array::{Array as _, ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Schema};
 use freshet_store::foreign_parquet::table::ForeignTable;
 
-/// Rows that are read at a time.
+/// Number of rows read at a time.
 const ROWS_PER_BATCH: usize = 65_536;
 
 /// One batch of rows of a file.
 pub(super) struct Rows {
     batch: RecordBatch,
-    /// Rows of the file before this batch.
+    /// Number of rows of the file before this batch.
     before: usize,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn read(path: &Path, names: &[&str], mut take: impl FnMut(&Rows) -> R
     Ok(())
 }
 
-/// Where a column stands; it is an error that names what is there when it is not.
+/// Index of a column. A missing column is an error that lists the existing ones.
 fn place(schema: &Schema, name: &str) -> Result<usize> {
     schema.index_of(name).map_err(|_| {
         let columns: Vec<_> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -60,7 +60,7 @@ impl Rows {
         self.batch.num_rows()
     }
 
-    /// A row as it is counted in the whole file, from one.
+    /// Number of a row within the whole file, counted from one.
     pub(super) fn number(&self, row: usize) -> usize {
         self.before + row + 1
     }
@@ -69,7 +69,7 @@ impl Rows {
         self.batch.column_by_name(name).expect("`read` has checked that the column is there")
     }
 
-    /// Whole numbers of any width; a null is an error that names its row.
+    /// Integers of any width. A null is an error that names its row.
     pub(super) fn integers(&self, name: &str) -> Result<Vec<i64>> {
         let column = self.column(name);
         if let Some(row) = (0..column.len()).find(|row| column.is_null(*row)) {
@@ -87,7 +87,7 @@ impl Rows {
         })
     }
 
-    /// Truth values; null counts as false.
+    /// Booleans. Null counts as false.
     pub(super) fn flags(&self, name: &str) -> Result<Vec<bool>> {
         let column = self.column(name);
         let Some(flags) = column.as_boolean_opt() else {
@@ -96,7 +96,7 @@ impl Rows {
         Ok(flags.iter().map(|flag| flag.unwrap_or(false)).collect())
     }
 
-    /// Texts; a null has the value of an empty text.
+    /// Strings. Null counts as the empty string.
     pub(super) fn texts(&self, name: &str) -> Result<&StringArray> {
         let column = self.column(name);
         column

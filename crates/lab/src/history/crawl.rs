@@ -1,12 +1,13 @@
-//! Histories from the visits of a crawl.
+//! Converts the visits of a crawl into a history.
 //!
-//! A visit finds *that* a page changed since the visit before, not when, nor how often. The rule: a change is placed in the middle
-//! between the two visits, which is at most half their distance wrong; where the server dated it and is believed (see
-//! [`freshet_crawl::past`]), it is placed there. Several changes between two visits are one. How much this blurs is part of the
-//! answer, as [`Blur`].
+//! A visit finds *that* a page changed since the visit before, not when, nor how often. The rule: a change is
+//! placed in the middle between the two visits, so its error is at most half their distance. If the server
+//! dated the change and is believed (see [`freshet_crawl::past`]), it is placed at that date. Several changes
+//! between two visits are one. [`Blur`] reports how much precision this loses.
 //!
-//! A page is there from the first visit that saw it. Pages that were seen only once say nothing of change and are left out. Nothing
-//! is known of sweeps: no change is one of a sweep. Only links between pages of one site are kept, as in every recording.
+//! A page exists from the first visit that saw it. Pages that were seen only once say nothing about change
+//! and are left out. Nothing is known about sweeps: no change is part of one. Only links between pages of one
+//! site are kept, as in every recording.
 //!
 //! # Promises
 //! - Every event lies between the two visits that it is known from.
@@ -25,23 +26,23 @@ pub const FAMILY: &str = "crawl";
 
 const DAY_MS: f64 = 86_400_000.0;
 
-/// A download cycle that is worth simulating has at least this many others beside it in the window.
+/// Minimum number of download cycles that must fit into the window.
 const CYCLES_MIN: f64 = 12.0;
 
-/// How exactly a crawl knows when pages changed.
+/// Precision with which a crawl knows when pages changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Blur {
-    /// Visits that saw how a page is.
+    /// Number of visits that saw the page's content.
     pub visits: usize,
-    /// Pages left out, because they were seen only once.
+    /// Number of pages left out because they were seen only once.
     pub seen_once: usize,
-    /// Changes, deletions and returns.
+    /// Number of changes, deletions and returns.
     pub events: usize,
-    /// Of them, those that the server dated.
+    /// Number of events that the server dated.
     pub dated: usize,
-    /// The median time from one visit of a page to the next, in days.
+    /// Median time between two visits of a page, in days.
     pub visit_gap_days: f64,
-    /// The median time between the two visits that an event was placed between, in days; 0 if there was none.
+    /// Median time between the two visits around an event, in days. 0 without events.
     pub event_gap_days: f64,
 }
 
@@ -50,16 +51,17 @@ pub struct Blur {
 pub struct CrawlHistory {
     /// The history.
     pub recording: Recording,
-    /// How exactly it is known.
+    /// Its precision.
     pub blur: Blur,
 }
 
 impl CrawlHistory {
-    /// The history that the past of a crawl tells.
+    /// Converts the past of a crawl.
     pub fn of(past: &Past) -> Result<Self> {
         ensure!(
             !past.pages.is_empty(),
-            "no page of this crawl was visited twice yet ({} once): a history needs second visits; let the crawl run on",
+            "no page of this crawl was visited twice yet ({} once): a history needs second visits; let the \
+             crawl run on",
             past.seen_once
         );
         let mut sites: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
@@ -89,12 +91,14 @@ impl CrawlHistory {
         let history = Self { recording: Recording { sites: sites.collect() }, blur: Blur::of(past) };
         ensure!(
             history.window_days() > 0.0,
-            "this crawl has seen its pages for less than a second: a history needs second visits; let the crawl run on"
+            "this crawl has seen its pages for less than a second: a history needs second visits; let the \
+             crawl run on"
         );
         Ok(history)
     }
 
-    /// The length of the window that holds most: that for which the pages there when it opens, times its length, is largest.
+    /// The length of the most useful window: the one for which the number of pages that exist when it opens,
+    /// times its length, is largest.
     pub fn window_days(&self) -> f64 {
         let of_site = |site: &RecordedSite| -> Vec<i64> {
             site.pages.iter().map(|page| site.end - page.first_seen).collect()
@@ -106,7 +110,8 @@ impl CrawlHistory {
         span as f64 / 86_400.0
     }
 
-    /// The length of a cycle that the visits can tell from others: their usual distance, if the window then holds enough cycles.
+    /// The shortest cycle length that the visits can resolve: their median distance, at most
+    /// 1/12 of the window.
     pub fn cycle_days(&self, window_days: f64) -> f64 {
         self.blur.visit_gap_days.min(window_days / CYCLES_MIN)
     }
@@ -132,7 +137,7 @@ fn recorded(page: &PastPage, site: &str) -> RecordedPage {
     RecordedPage {
         path: page.url[site.len()..].to_owned(),
         first_seen: page.first_ms / 1000,
-        // Whether it was there before the first visit is not known of any page.
+        // No page is known to have existed before the first visit.
         initial: true,
         size: page.bytes,
         moved_from: None,

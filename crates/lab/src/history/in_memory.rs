@@ -1,7 +1,7 @@
-//! A recording as tables, without files between: for models that are studied at once.
+//! Converts a recording into tables in memory, without files: for models that are studied immediately.
 //!
 //! # Promises
-//! - The tables are those that would be read from the files of the recording.
+//! - The tables equal those read from the files of the recording.
 
 use super::recording::{EventKind, Recording};
 use super::tables::{ChangeKind, ChangeRow, PageRow, SiteRow, Tables};

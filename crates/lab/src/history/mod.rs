@@ -1,12 +1,12 @@
 //! Recorded histories of pages: when each was born, changed and died.
 //!
 //! In reading order:
-//! - [`texts`]: many short texts in one piece of memory;
-//! - `columns`: columns of a Parquet file, named when they are wrong;
+//! - [`texts`]: many short texts in one buffer;
+//! - `columns`: reads columns of a Parquet file;
 //! - [`tables`]: the four tables of a data directory;
-//! - [`world`]: a window of them, aligned, ready to be replayed;
-//! - [`recording`]: a history in the making, and the files it is written to;
-//! - `in_memory`: a recording as tables, without files between;
+//! - [`world`]: a window of the tables, aligned, ready for replay;
+//! - [`recording`]: builds a history and writes it to files;
+//! - `in_memory`: converts a recording into tables without files;
 //! - [`git`]: histories from clones of content repositories;
 //! - [`crawl`]: histories from the visits of a crawl;
 //! - [`synthetic`]: histories from a model;

@@ -1,13 +1,13 @@
-//! A history in the making, and the files it is written to: every column that a data directory has.
+//! Builds a history and writes it to files, with every column of a data directory.
 //!
-//! A recording is filled site by site, in whatever way the history was learned, and written at once. What each column means is
-//! in `docs/histories.md`.
+//! A recording is filled site by site, whatever the source of the history, and written at once.
+//! `docs/histories.md` explains the columns.
 //!
 //! # Promises
 //! - What is written can be read by [`super::tables::Tables::read`].
-//! - Pages are sorted by site and path, changes by site, time and page, links by source and target; identifiers are
-//!   dense.
-//! - A directory that already holds a history is left as it is.
+//! - Pages are sorted by site and path, changes by site, time and page, links by source and target.
+//!   Identifiers are dense.
+//! - A directory that already contains a history is not changed.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -21,7 +21,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
-/// What happened to a page, by its number in the tables.
+/// Kind of an event of a page. The numbers are those of the tables.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum EventKind {
     /// Its content changed.
@@ -34,56 +34,57 @@ pub enum EventKind {
     MovedAway = 4,
 }
 
-/// One thing that happened to a page.
+/// An event of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// When, in seconds since 1970.
+    /// Time, in seconds since 1970.
     pub time: i64,
-    /// What.
+    /// Kind.
     pub kind: EventKind,
-    /// Whether it was one of a sweep over the site.
+    /// Whether it was part of a sweep over the site.
     pub mass: bool,
 }
 
-/// A page and all that happened to it.
+/// A page and all its events.
 #[derive(Clone, Debug)]
 pub struct RecordedPage {
     /// The path of its URL.
     pub path: String,
-    /// When it was first there.
+    /// When it first existed.
     pub first_seen: i64,
-    /// Whether it was there when the observation began, so that its age is unknown.
+    /// Whether it existed when the observation began, so that its age is unknown.
     pub initial: bool,
-    /// Bytes of its source at the end; none if it was deleted.
+    /// Size of its final source in bytes. `None` if it was deleted.
     pub size: Option<u64>,
-    /// The page of the same site whose content it had when it first appeared, if that went away at the same time.
+    /// The page of the same site whose content it had when it first appeared, if that page disappeared at the
+    /// same time.
     pub moved_from: Option<usize>,
-    /// What happened to it, sorted by time.
+    /// Its events, sorted by time.
     pub events: Vec<Event>,
 }
 
 impl RecordedPage {
-    /// When it went for good; none while it is there.
+    /// When it disappeared for good. `None` while it exists.
     fn last_seen(&self) -> Option<i64> {
         let last = self.events.iter().rev().find(|event| event.kind != EventKind::Modified)?;
         (last.kind != EventKind::Recreated).then_some(last.time)
     }
 }
 
-/// A site and all that happened to its pages.
+/// A site, its pages and their events.
 #[derive(Clone, Debug)]
 pub struct RecordedSite {
     /// Its name.
     pub name: String,
-    /// Where its history comes from.
+    /// Source of its history.
     pub family: String,
     /// When the observation began, in seconds since 1970.
     pub start: i64,
     /// When it ended.
     pub end: i64,
-    /// Commits that touched pages; 0 where there are none.
+    /// Number of commits that touched pages. 0 if there are none.
     pub commits: u32,
-    /// The commit that the history was read from; empty where there is none.
+    /// The commit that the history was read from. Empty if there is none.
     pub head: String,
     /// Its pages, in any order.
     pub pages: Vec<RecordedPage>,
@@ -91,23 +92,23 @@ pub struct RecordedSite {
     pub links: Vec<(usize, usize)>,
 }
 
-/// A history in the making.
+/// A history under construction.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// Its sites.
     pub sites: Vec<RecordedSite>,
 }
 
-/// How much a recording holds.
+/// Size of a recording.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Size {
-    /// Sites.
+    /// Number of sites.
     pub sites: usize,
-    /// Pages ever seen.
+    /// Number of pages ever seen.
     pub pages: usize,
-    /// Rows of changes.
+    /// Number of rows of changes.
     pub changes: usize,
-    /// Links.
+    /// Number of links.
     pub links: usize,
 }
 
@@ -115,7 +116,7 @@ pub struct Size {
 const FILES: [&str; 4] = ["sites.parquet", "pages.parquet", "changes.parquet", "links.parquet"];
 
 impl Recording {
-    /// Refuses a directory that already holds a history: call it before long work.
+    /// Refuses a directory that already contains a history. Call it before long work.
     pub fn check_target(directory: &Path) -> Result<()> {
         let name = directory.display();
         ensure!(!directory.is_file(), "{name} is a file: give a directory to write the history to");
@@ -128,12 +129,12 @@ impl Recording {
         Ok(())
     }
 
-    /// Brings the pages of each site into the order of their paths.
+    /// Sorts the pages of each site by path.
     pub(super) fn sort_pages(&mut self) {
         self.sites.iter_mut().for_each(sort_pages);
     }
 
-    /// Writes the tables of a data directory, which is made if it is not there.
+    /// Writes the tables of a data directory. Creates the directory if it does not exist.
     pub fn write(mut self, directory: &Path) -> Result<Size> {
         Self::check_target(directory)?;
         let most = usize::try_from(i16::MAX).expect("it is positive");
@@ -260,7 +261,7 @@ impl Recording {
     }
 }
 
-/// Brings the pages of a site into the order of their paths, and what names them along.
+/// Sorts the pages of a site by path, and updates all indices of pages.
 fn sort_pages(site: &mut RecordedSite) {
     let mut order: Vec<usize> = (0..site.pages.len()).collect();
     order.sort_by(|a, b| site.pages[*a].path.cmp(&site.pages[*b].path));

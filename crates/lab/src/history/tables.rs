@@ -2,16 +2,17 @@
 //!
 //! - `sites.parquet`: `site_id`, `name`, `family`, `start` and `end` of the observation.
 //! - `pages.parquet`: `page_id`, `site_id`, `path`, `first_seen`.
-//! - `changes.parquet`, sorted by time within each site: `page_id`, `time`, `kind` (1 modified, 2 deleted, 3 re-created,
-//!   4 moved away), `mass` (the change was one of a sweep over the site).
+//! - `changes.parquet`, sorted by time within each site: `page_id`, `time`, `kind` (1 modified, 2 deleted, 3
+//!   re-created, 4 moved away), `mass` (the change was part of a sweep over the site).
 //! - `links.parquet`: `src`, `dst`. The file may be missing.
 //!
-//! All times are seconds since 1970. Other columns may be there and are not read.
+//! All times are seconds since 1970. Other columns may exist and are not read.
 //!
 //! # Promises
-//! - What comes back is whole: every change and link is of a known page, every page of a known site, and the changes of a
-//!   site are sorted by time. Anything else is an error that names the file and what is wrong in it.
-//! - Sixteen bytes per change; nothing is allocated for a single row.
+//! - The result is consistent: every change and link refers to a known page, every page to a known site, and
+//!   the changes of a site are sorted by time. Anything else is an error that names the file and what is
+//!   wrong in it.
+//! - A change takes sixteen bytes. No single row causes an allocation.
 
 use std::path::Path;
 
@@ -37,7 +38,7 @@ pub enum ChangeKind {
 pub struct SiteRow {
     /// Its name.
     pub name: String,
-    /// Where its history comes from, for instance `git` or `ota`.
+    /// Source of its history, for example `git` or `ota`.
     pub family: String,
     /// When its observation began.
     pub start: i64,
@@ -50,20 +51,20 @@ pub struct SiteRow {
 pub struct PageRow {
     /// Index of its site in [`Tables::sites`].
     pub site: u32,
-    /// When it was first there.
+    /// When it first existed.
     pub first_seen: i64,
 }
 
 /// A change of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct ChangeRow {
-    /// When.
+    /// Time.
     pub time: i64,
     /// Index of the page in [`Tables::pages`].
     pub page: u32,
     /// What happened.
     pub kind: ChangeKind,
-    /// Whether it was one of a sweep over the site.
+    /// Whether it was part of a sweep over the site.
     pub mass: bool,
 }
 
@@ -87,7 +88,8 @@ impl Tables {
     pub fn read(directory: &Path) -> Result<Self> {
         ensure!(
             directory.is_dir(),
-            "{} is not a directory: give the one that holds sites.parquet, pages.parquet and changes.parquet, or a crawl",
+            "{} is not a directory: give the one that holds sites.parquet, pages.parquet and \
+             changes.parquet, or a crawl",
             directory.display()
         );
         let mut tables = Self::default();
@@ -204,11 +206,11 @@ fn change_kind(kind: i64, row: usize) -> Result<ChangeKind> {
     })
 }
 
-/// From the identifiers of a table to the numbers of its rows.
+/// Maps the identifiers of a table to its row numbers.
 struct Numbers {
-    /// How many identifiers there are when they are the numbers themselves, as in every table that we write.
+    /// The number of identifiers if they equal the row numbers, as in every table that we write.
     same: Option<usize>,
-    /// Otherwise the identifiers, sorted, with their numbers.
+    /// Otherwise the identifiers, sorted, with their row numbers.
     sorted: Vec<(i64, u32)>,
 }
 

@@ -1,32 +1,32 @@
-//! Many short texts in one piece of memory, by number.
+//! Many short texts in one buffer, addressed by number.
 
 /// Texts, numbered from zero in the order in which they were added.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     text: String,
-    /// Where each text ends; it begins where the one before it ends.
+    /// Where each text ends. It begins where the previous one ends.
     ends: Vec<usize>,
 }
 
 impl Texts {
-    /// Adds a text; its number is the count of those before it.
+    /// Adds a text. Its number is the count of the texts before it.
     pub fn push(&mut self, text: &str) {
         self.text.push_str(text);
         self.ends.push(self.text.len());
     }
 
-    /// The text of this number. Panics if there is none.
+    /// The text with this number. Panics if there is none.
     pub fn get(&self, number: usize) -> &str {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[number]]
     }
 
-    /// How many texts there are.
+    /// Number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no texts.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

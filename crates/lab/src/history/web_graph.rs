@@ -1,8 +1,8 @@
 //! Links of a web graph: `webgraph/cnr-2000.parquet` of a data directory, with the columns `src` and `dst`.
 //!
 //! # Promises
-//! - Pages are numbered as in the file, from zero to the highest number that occurs; a number below zero is an error that
-//!   names its row.
+//! - Pages are numbered as in the file, from zero to the highest number that occurs. A negative number is an
+//!   error that names its row.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use freshet_theory::rank::Graph;
 
 use super::columns;
 
-/// Where a data directory keeps it.
+/// Path of the file within a data directory.
 pub const FILE: &str = "webgraph/cnr-2000.parquet";
 
-/// Highest number of a page: what a number costs is memory for all below it.
+/// Highest page number accepted: the graph allocates memory for all numbers below the highest.
 const PAGE_MAX: i64 = 1 << 28;
 
 /// Reads the web graph of a data directory.

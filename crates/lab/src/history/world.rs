@@ -1,11 +1,12 @@
-//! A window of a history, aligned and ready to be replayed.
+//! World: a window of a history, aligned and ready for replay.
 //!
-//! The last days of each site, up to the end of its own observation, are laid over each other, so that all sites run
-//! through the window together. A page that was deleted and came back is two pages: a crawler discovers it anew.
+//! The last days of each site, up to the end of its own observation, are aligned, so that all sites run
+//! through the window together. A page that was deleted and came back is two pages: a crawler discovers it
+//! again.
 //!
 //! # Promises
-//! - Times are days since the window began; those of a page are sorted and lie within its life.
-//! - Pages are in the order of birth.
+//! - Times are days since the window began. Those of a page are sorted and within its life.
+//! - Pages are ordered by birth.
 
 use std::ops::Range;
 
@@ -17,47 +18,47 @@ use rand_chacha::rand_core::SeedableRng as _;
 use super::tables::{ChangeKind, ChangeRow, SiteRow, Tables};
 use super::texts::Texts;
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
 
-/// What becomes of changes that were part of a sweep over a site.
+/// How to treat changes that were part of a sweep over a site.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Mass {
-    /// They count: a crawler does see them.
+    /// Count them: a crawler does see them.
     Keep,
-    /// They are left out, so that they do not swamp the rates of pages.
+    /// Leave them out, so that they do not dominate the rates of pages.
     Drop,
 }
 
-/// Which part of a history is wanted.
+/// Selects a part of a history.
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Sites of one family, or of all.
+    /// Use only sites of this family. `None` means all.
     pub family: Option<String>,
     /// Length in days.
     pub days: f64,
-    /// What becomes of sweeps.
+    /// How to treat sweeps.
     pub mass: Mass,
-    /// Of a site with more pages than this when the window opens, so many are chosen, by chance from a fixed seed, and the same
-    /// part of those that come later.
+    /// Maximum number of a site's pages when the window opens. Of a larger site, as many are sampled at
+    /// random (fixed seed), and the same fraction of pages that are born later.
     pub pages_per_site_max: Option<usize>,
 }
 
-/// One life of a page.
+/// One life of a page: from its birth to its death. A page that comes back has several.
 #[derive(Clone, Debug)]
 pub struct Life {
     /// Index in [`World::sites`].
     pub site: u32,
-    /// When it came; 0 if it was there when the window opened.
+    /// Time of birth. 0 if it existed when the window opened.
     pub born: f64,
-    /// When it went; infinite if it was there at the end.
+    /// Time of death. Infinite if it existed at the end.
     pub died: f64,
     /// Row of the page in the tables.
     row: u32,
     changes: Range<u32>,
 }
 
-/// The aligned histories.
+/// Aligned histories of pages.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     /// Length in days.
@@ -73,7 +74,7 @@ pub struct World {
 }
 
 impl World {
-    /// Cuts a window out of a history. It is an error when no page is left.
+    /// Cuts a window out of a history. Fails if no page is left.
     pub fn cut(tables: &Tables, window: &Window) -> Result<Self> {
         ensure!(
             window.days.is_finite() && window.days > 0.0,
@@ -86,7 +87,8 @@ impl World {
         world.thin_out(tables, window);
         if !world.lives.iter().any(|life| life.born <= 0.0) {
             bail!(
-                "no page is there when the window of {} days opens: choose a shorter window or another family",
+                "no page is there when the window of {} days opens: choose a shorter window or another \
+                 family",
                 window.days
             );
         }
@@ -95,7 +97,7 @@ impl World {
         Ok(world)
     }
 
-    /// When the content of a page changed.
+    /// Times at which the content of a page changed.
     pub fn changes(&self, page: usize) -> &[f64] {
         let Range { start, end } = self.lives[page].changes;
         &self.change_times[start as usize..end as usize]
@@ -106,7 +108,8 @@ impl World {
         self.paths.get(page)
     }
 
-    /// Adds every life that reaches into the window, of all pages of the wanted sites. For now a site is its row.
+    /// Adds every life that overlaps the window, of all pages of the wanted sites. At this point a site is
+    /// identified by its row.
     fn add_lives(&mut self, tables: &Tables, window: &Window, site_wanted: &[bool]) {
         let by_page = ChangesByPage::new(tables);
         for (row, page) in tables.pages.iter().enumerate().filter(|(_, page)| site_wanted[page.site as usize])
@@ -150,7 +153,7 @@ impl World {
         }
     }
 
-    /// Leaves pages out where a site has too many.
+    /// Removes pages of sites that have too many.
     fn thin_out(&mut self, tables: &Tables, window: &Window) {
         let Some(most) = window.pages_per_site_max else { return };
         let mut there: Vec<Vec<u32>> = vec![Vec::new(); tables.sites.len()];
@@ -174,7 +177,7 @@ impl World {
         self.lives.retain(|life| wanted[life.row as usize]);
     }
 
-    /// Numbers sites and pages by the lives that are left, and takes paths and links along.
+    /// Renumbers sites and pages by the remaining lives, and updates paths and links.
     fn number_anew(&mut self, tables: &Tables) {
         let mut site_numbers = vec![u32::MAX; tables.sites.len()];
         let mut first_life = vec![u32::MAX; tables.pages.len()];
@@ -195,7 +198,7 @@ impl World {
     }
 }
 
-/// Which sites are of the family and were observed for as long as the window. It is an error when there are none.
+/// Selects the sites of the family that were observed for as long as the window. Fails if there are none.
 fn wanted_sites(tables: &Tables, window: &Window) -> Result<Vec<bool>> {
     let of_family: Vec<bool> = tables
         .sites
@@ -221,7 +224,7 @@ fn wanted_sites(tables: &Tables, window: &Window) -> Result<Vec<bool>> {
     Ok(wanted)
 }
 
-/// The changes of each page, in the order of time.
+/// The changes of each page, in time order.
 struct ChangesByPage {
     starts: Vec<u32>,
     /// Indices in [`Tables::changes`].
@@ -258,7 +261,7 @@ pub(crate) mod tests {
     use super::super::tables::PageRow;
     use super::*;
 
-    /// A world whose pages lie on one site: paths, births, deaths and changes.
+    /// A world whose pages are on one site, from paths, births, deaths and changes.
     pub(crate) fn world_of(days: f64, pages: &[(&str, f64, f64, &[f64])]) -> World {
         let mut world = World { days, sites: vec!["site".to_owned()], ..World::default() };
         for (path, born, died, changes) in pages {
@@ -272,7 +275,8 @@ pub(crate) mod tests {
         world
     }
 
-    /// One site observed from day 0 to day 100, with pages first seen on these days and changes on these days.
+    /// One site observed from day 0 to day 100, with pages first seen on these days and changes on these
+    /// days.
     fn tables(first_seen: &[i64], changes: &[(u32, i64, ChangeKind, bool)]) -> Tables {
         let seconds = |day: i64| day * 86_400;
         let site = SiteRow { name: "a".to_owned(), family: "git".to_owned(), start: 0, end: seconds(100) };

@@ -1,11 +1,11 @@
-//! All contestants, several times each, beside the oracles.
+//! Contest of policies: runs all contestants several times each, together with the oracles.
 //!
-//! Runs are independent, so that several go at once, each on a thread of its own: a policy's time is the time that passes on
-//! its thread. To measure it, run one at a time on a quiet machine.
+//! Runs are independent, so several run at once, each on its own thread. A policy's time is wall-clock time
+//! on its thread. To measure it, run one at a time on an idle machine.
 //!
 //! # Promises
 //! - The scores do not depend on the number of threads (the policy time does).
-//! - An oracle of each form that takes part is always run.
+//! - For each form that takes part, its oracles are always run.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,29 +18,29 @@ use super::run::{Run, run};
 use super::score::Score;
 use super::stage::Stage;
 
-/// Who is to be compared, and how often each runs.
+/// Settings of a contest: which policies to compare, and how often to run each.
 #[derive(Clone, Debug)]
 pub struct Contest {
-    /// Who takes part.
+    /// The contestants.
     pub entries: Vec<Entry>,
-    /// Runs of each, with the seeds from one on.
+    /// Number of runs of each, with the seeds from one on.
     pub seeds: u64,
-    /// Runs that go at once.
+    /// Number of runs at once.
     pub threads: usize,
 }
 
-/// What came of a contest.
+/// Result of a contest.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The scores, in the order of the contestants.
     pub scores: Vec<Score>,
-    /// How each contestant was driven.
+    /// The form in which each contestant was driven.
     pub forms: Vec<Form>,
     /// The oracles of each form that took part.
     pub oracles: Vec<Oracles>,
 }
 
-/// The ceilings of policies of one form.
+/// Scores of the oracles of one form: upper bounds for its policies.
 #[derive(Clone, Debug)]
 pub struct Oracles {
     /// The form.
@@ -51,7 +51,7 @@ pub struct Oracles {
     pub fresh: Score,
 }
 
-/// One run to be done.
+/// One run to do.
 #[derive(Clone, Copy)]
 struct Job<'a> {
     contestant: &'a Contestant,
@@ -59,12 +59,12 @@ struct Job<'a> {
 }
 
 impl Contest {
-    /// Cycles of all runs together: what `done` will count.
+    /// Total number of cycles of all runs: how often `done` will be called.
     pub fn work(&self, stage: &Stage<'_>) -> usize {
         self.jobs(&self.all_entries()).len() * stage.cycles()
     }
 
-    /// Holds the contest; `done` is called after every cycle of every run. Panics without a seed.
+    /// Runs the contest. Calls `done` after every cycle of every run. Panics without a seed.
     pub fn hold(&self, stage: &Stage<'_>, done: &(dyn Fn() + Sync)) -> Outcome {
         assert!(self.seeds > 0);
         let all = self.all_entries();
@@ -90,7 +90,7 @@ impl Contest {
         }
     }
 
-    /// The entries, and behind them two oracles for each form.
+    /// The entries, followed by two oracles for each form.
     fn all_entries(&self) -> Vec<Entry> {
         let oracles = self.forms().into_iter().flat_map(|form| {
             [Ceiling::Changes, Ceiling::Fresh].map(|ceiling| Contestant::Oracle(ceiling, form).into())
@@ -117,7 +117,7 @@ impl Contest {
     }
 }
 
-/// Does all jobs on some threads; the runs come in the order of the jobs.
+/// Runs all jobs on `threads` threads. Results come in the order of the jobs.
 fn run_all(stage: &Stage<'_>, jobs: &[Job<'_>], threads: usize, done: &(dyn Fn() + Sync)) -> Vec<Run> {
     let next = AtomicUsize::new(0);
     let finished: Mutex<Vec<Option<Run>>> = Mutex::new(jobs.iter().map(|_| None).collect());
@@ -130,7 +130,7 @@ fn run_all(stage: &Stage<'_>, jobs: &[Job<'_>], threads: usize, done: &(dyn Fn()
             finished.lock().expect("no thread has failed")[number] = Some(result);
         }
     };
-    // Threads of our own: on a pool, a policy that waits for its helpers could be handed another policy's run.
+    // Use own threads: on a pool, a policy that waits for its helpers could be handed another policy's run.
     std::thread::scope(|scope| {
         for _ in 1..threads.clamp(1, jobs.len()) {
             scope.spawn(work);

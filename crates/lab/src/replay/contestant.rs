@@ -1,8 +1,8 @@
-//! Policies and ceilings by name.
+//! Contestants of a replay by name: policies and ceilings.
 //!
-//! A policy is named as the crawler names it. The ceilings know the truth, so they exist only here: `oracle` and `oracle:fresh`,
-//! `rate-oracle:changes` (also `rate-oracle`) and `rate-oracle:fresh`. An oracle that is driven in short cycles, to set beside
-//! a steady policy, is `oracle:steady` or `oracle:fresh:steady`.
+//! A policy has the name that the crawler gives it. Ceilings know the truth, so they exist only here:
+//! `oracle` and `oracle:fresh`, `rate-oracle:changes` (also `rate-oracle`) and `rate-oracle:fresh`. An oracle
+//! driven in short cycles, for comparison with a steady policy, is `oracle:steady` or `oracle:fresh:steady`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,7 @@ use super::rate_oracle::RateOracle;
 use super::run::steps_of;
 use super::stage::Stage;
 
-/// Who takes part in a contest.
+/// A contestant: a policy or a ceiling.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Contestant {
     /// A policy of the crawler.
@@ -27,12 +27,12 @@ pub enum Contestant {
     Oracle(Ceiling, Form),
 }
 
-/// Who takes part, under which name.
+/// A contestant with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The name as it was written: `freshet` stays `freshet`.
     pub name: String,
-    /// Who it is.
+    /// The contestant.
     pub contestant: Contestant,
 }
 
@@ -43,7 +43,7 @@ impl From<Contestant> for Entry {
 }
 
 impl Entry {
-    /// Reads names with commas between them, or `all`. Each may occur once.
+    /// Parses comma-separated names, or `all`. Each may occur once.
     pub fn parse_list(names: &str) -> Result<Vec<Self>> {
         if names.trim() == "all" {
             return Ok(Contestant::all().into_iter().map(Self::from).collect());
@@ -71,7 +71,7 @@ impl Contestant {
         policies.chain(rate_oracles).chain(oracles).collect()
     }
 
-    /// How it is driven.
+    /// The form in which it is driven.
     pub fn form(&self) -> Form {
         match self {
             Self::Policy(name) => name.form(),
@@ -80,7 +80,7 @@ impl Contestant {
         }
     }
 
-    /// The form of the oracle that nobody of its form can beat.
+    /// The form of the oracle that is its upper bound.
     pub fn ceiling_form(&self) -> Form {
         match self.form() {
             Form::Cycle => Form::Cycle,
@@ -88,13 +88,13 @@ impl Contestant {
         }
     }
 
-    /// Whether a seed makes a difference.
+    /// Whether its result depends on the seed.
     pub fn has_chance(&self) -> bool {
         !matches!(self, Self::Oracle(..))
     }
 
-    /// Makes it anew, with no page known. A steady policy of the texts is told of the short cycles that it is driven in; the
-    /// default policy has whole cycles for its ticks in all its forms, as in a crawl.
+    /// Creates the policy, with no page known. A steady policy of the texts gets the short cycles that it is
+    /// driven in. The default policy uses whole cycles for its ticks in all its forms, as in a crawl.
     pub fn build<'a>(&self, stage: &'a Stage<'a>, seed: u64) -> Box<dyn Policy + 'a> {
         let steps = match self {
             Self::Policy(PolicyName::Freshet { .. }) => 1.0,

@@ -1,37 +1,38 @@
 //! The local copies: what is held, and what a visit finds.
 //!
-//! A copy of a page that is gone is out of date from its going until a visit finds out; then it is no longer held.
+//! The copy of a deleted page is out of date from the deletion until a visit finds it. Then it is no longer
+//! held.
 //!
 //! # Promises
-//! - A visit at the very moment of a change sees it.
+//! - A visit at the exact moment of a change sees it.
 
 use freshet_partition::policy::Outcome;
 
 use super::stage::Stage;
 use super::timeline::Timeline;
 
-/// What is held, page by page of the stage.
+/// The copies held, by page of the stage.
 #[derive(Debug)]
 pub struct Copies<'a> {
     stage: &'a Stage<'a>,
-    /// First change of each page that its copy does not have, as an index into its changes.
+    /// Index of the first change of each page that its copy does not include.
     next_change: Vec<u32>,
     held: Vec<bool>,
     held_count: usize,
     timeline: Timeline,
 }
 
-/// What a visit found, and whether our copy was out of date.
+/// Result of a visit, with whether the copy was out of date.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Finding {
-    /// What a policy is told.
+    /// The outcome that the policy receives.
     pub outcome: Outcome,
-    /// Whether the visit found a change. A second visit to a page that is gone finds none.
+    /// Whether the visit found a change. A second visit to a deleted page finds none.
     pub found: bool,
 }
 
 impl<'a> Copies<'a> {
-    /// No copy yet. Time will come in steps of `interval` days, so many of them.
+    /// No copies yet. Time will advance in `intervals` steps of `interval` days.
     pub fn new(stage: &'a Stage<'a>, interval: f64, intervals: usize) -> Self {
         let pages = stage.pages();
         Self {
@@ -43,13 +44,14 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// Takes the first copy of a page, which is there.
+    /// Takes the first copy of a page, which must exist.
     pub fn discover(&mut self, page: usize) {
         self.held[page] = true;
         self.held_count += 1;
     }
 
-    /// Compares the copy with the page and brings it up to date. `now` is the end of the first `step` intervals.
+    /// Compares the copy with the page and brings it up to date. `now` is the end of the first `step`
+    /// intervals.
     pub fn visit(&mut self, page: usize, now: f64, step: usize) -> Finding {
         let gone = self.stage.died(page) <= now;
         if !self.held[page] {
@@ -72,12 +74,12 @@ impl<'a> Copies<'a> {
         Finding { outcome: if found { Outcome::Changed } else { Outcome::Unchanged }, found }
     }
 
-    /// All visits of this moment are over; an interval begins.
+    /// Starts an interval. All visits of this moment must be over.
     pub fn begin_interval(&mut self) {
         self.timeline.begin_interval(self.held_count);
     }
 
-    /// All visits are over, after `steps` intervals: the freshness and age of all copies.
+    /// Computes freshness and age of all copies, after all visits and `steps` intervals.
     pub fn finish(mut self, steps: usize) -> Timeline {
         for page in 0..self.held.len() {
             let stale_since = self.stale_since(page);
@@ -88,7 +90,7 @@ impl<'a> Copies<'a> {
         self.timeline
     }
 
-    /// When the copy went out of date, or will.
+    /// When the copy went, or will go, out of date.
     fn stale_since(&self, page: usize) -> f64 {
         let change = self.stage.changes(page).get(self.next_change[page] as usize);
         change.copied().unwrap_or(f64::INFINITY).min(self.stage.died(page))

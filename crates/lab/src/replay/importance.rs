@@ -1,15 +1,16 @@
-//! How important each page is: its PageRank in the table of links.
+//! Importance of pages: PageRank over the table of links.
 //!
-//! Thesis, section 2.2, with the damping 0.9 of its experiments; scaled so that the mean importance is 1. Without links all
-//! pages are equal. Pages that are linked from menus and templates only count as not linked: the tables do not have such links.
+//! Thesis, section 2.2, with the damping 0.9 of its experiments, scaled so that the mean importance is 1.
+//! Without links all pages are equal. Pages that are only linked from menus and templates count as not
+//! linked: the tables do not have such links.
 
 use freshet_theory::rank::Graph;
 use freshet_theory::rank::pagerank::{Damping, Dangling, approximate};
 
-/// Part of the sum of all ranks by which they may be wrong together.
+/// Maximum total error of all ranks, as a fraction of their sum.
 const RELATIVE_ERROR: f64 = 1e-6;
 
-/// The importance of each page. Panics if a link names a page that is not below `pages`.
+/// The importance of each page. Panics if a link refers to a page not below `pages`.
 pub fn page_rank(pages: usize, links: &[(u32, u32)]) -> Vec<f32> {
     if links.is_empty() {
         return vec![1.0; pages];

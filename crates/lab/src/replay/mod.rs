@@ -1,15 +1,15 @@
-//! Policies against a recorded world.
+//! Replays: runs policies against a recorded world.
 //!
 //! In reading order:
-//! - [`stage`]: the world as a crawl with a given cycle meets it, and the downloads it may make;
-//! - [`importance`]: how important each page is;
+//! - [`stage`]: the world as a crawl with a given cycle sees it, and its download budget;
+//! - [`importance`]: importance of pages;
 //! - [`copies`]: the local copies;
-//! - [`timeline`]: how fresh and how old they are, exactly;
-//! - [`run`]: a policy driven through the world, cycle by cycle;
+//! - [`timeline`]: exact freshness and age of the copies over time;
+//! - [`run`]: drives a policy through the world, cycle by cycle;
 //! - [`oracle`], [`rate_oracle`]: ceilings, which know what no crawler knows;
 //! - [`contestant`]: policies and ceilings by name;
-//! - [`score`]: what is said of a policy in the end;
-//! - [`contest`]: all contestants, several times each.
+//! - [`score`]: measures of a policy's result;
+//! - [`contest`]: runs all contestants, several times each.
 
 pub mod contest;
 pub mod contestant;

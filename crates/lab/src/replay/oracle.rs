@@ -1,15 +1,16 @@
-//! The oracle: sees which pages differ from their copies, and downloads these.
+//! The oracle: an upper bound that knows which pages differ from their copies, and downloads these.
 //!
-//! When there are more of them than downloads, the order decides what the oracle is a ceiling of:
+//! If there are more such pages than downloads, their order decides what the oracle is a ceiling of:
 //!
-//! - for changes found, the page that will change again first comes first. A page out of date is a job of one download,
-//!   due before the page's next change, and to serve jobs of equal length by their due dates completes the most;
-//! - for freshness, the page that will stay fresh longest comes first.
+//! - For changes found, the page that will change again first comes first. A page out of date is a job of one
+//!   download, due before the page's next change. Serving jobs of equal length by due date completes the
+//!   most.
+//! - For freshness, the page that will stay fresh longest comes first.
 //!
-//! What is left of the downloads goes to pages that have not changed, in turns.
+//! Remaining downloads go to unchanged pages, in turns.
 //!
 //! # Promises
-//! - No policy that is driven in the same form finds more changes than the oracle of changes.
+//! - No policy driven in the same form finds more changes than the oracle of changes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +20,7 @@ use freshet_theory::units::Days;
 
 use super::stage::Stage;
 
-/// What the oracle is a ceiling of.
+/// The measure that the oracle is a ceiling of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Ceiling {
     /// Changes found.
@@ -28,29 +29,29 @@ pub enum Ceiling {
     Fresh,
 }
 
-/// The policy that sees which pages differ.
+/// The policy that knows which pages differ from their copies.
 #[derive(Debug)]
 pub struct Oracle<'a> {
     stage: &'a Stage<'a>,
     ceiling: Ceiling,
     now: f64,
     known: usize,
-    /// First change of each page that its copy does not have.
+    /// Index of the first change of each page that its copy does not include.
     next_change: Vec<u32>,
     gone: Vec<bool>,
     /// Cycle in which each page was last chosen.
     chosen: Vec<u32>,
     cycle: u32,
-    /// Pages whose copies are up to date, by the time at which they will not be, in days as sortable bits.
+    /// Pages with up-to-date copies, by the time at which they will go out of date, in days as sortable bits.
     fresh: BinaryHeap<Reverse<(u64, u32)>>,
-    /// Pages whose copies are out of date.
+    /// Pages with out-of-date copies.
     stale: Vec<u32>,
-    /// Where the turns of unchanged pages go on.
+    /// The next page in the turns of unchanged pages.
     turn: usize,
 }
 
 impl<'a> Oracle<'a> {
-    /// An oracle that knows the stage.
+    /// An oracle with full knowledge of the stage.
     pub fn new(stage: &'a Stage<'a>, ceiling: Ceiling) -> Self {
         let pages = stage.pages();
         Self {
@@ -68,7 +69,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// When the content of a page is next altered, or the page goes, after a time.
+    /// When a page next changes or disappears after `time`.
     fn next_after(&self, page: u32, time: f64) -> f64 {
         let page = page as usize;
         let later = &self.stage.changes(page)[self.next_change[page] as usize..];
@@ -78,7 +79,7 @@ impl<'a> Oracle<'a> {
         change.copied().unwrap_or(f64::INFINITY).min(died)
     }
 
-    /// The copy of a page is up to date: notes when it will not be.
+    /// Records that a copy is up to date, and when it will go out of date.
     fn expect(&mut self, page: u32) {
         let time = self.next_after(page, self.now);
         if time.is_finite() {
@@ -86,7 +87,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Appends the best of the pages that are out of date.
+    /// Appends the best of the out-of-date pages.
     fn choose_stale(&mut self, room: usize, chosen: &mut Vec<PageId>) {
         let mut ranked: Vec<(f64, u32)> =
             self.stale.iter().map(|page| (self.next_after(*page, self.now), *page)).collect();
@@ -105,7 +106,7 @@ impl<'a> Oracle<'a> {
         self.stale.retain(|page| marks[*page as usize] != cycle);
     }
 
-    /// Appends pages that have not changed.
+    /// Appends unchanged pages in turns.
     fn choose_in_turns(&mut self, room: usize, chosen: &mut Vec<PageId>) {
         let wanted = chosen.len() + room;
         for _ in 0..self.known {
@@ -150,7 +151,7 @@ impl Policy for Oracle<'_> {
         for observation in observations {
             let page = observation.page.0;
             match observation.outcome {
-                // It stays where it waits: nothing was altered.
+                // It stays in the queue: nothing changed.
                 Outcome::Unchanged | Outcome::Failed => {}
                 Outcome::Changed => {
                     let later =

@@ -1,13 +1,13 @@
-//! The rate oracle: knows the mean rate at which every page changes over the whole window, and nothing of when.
+//! The rate oracle: knows every page's mean change rate over the whole window, but not when it changes.
 //!
-//! With λ the rate of a page and t the time since its last visit, the pages with the largest
+//! With λ the rate of a page and t the time since its last visit, it downloads the pages with the largest
 //!
 //! > λ t for changes found, g(λ t)/λ for freshness, g(x) = 1 − (1 + x) e^-x
 //!
-//! are downloaded: what a Poisson model with perfect rates can do. The going of a page counts as a change.
+//! This is what a Poisson model with perfect rates can achieve. The deletion of a page counts as a change.
 //!
 //! # Promises
-//! - Pages of equal worth are chosen by chance, from a seed.
+//! - Pages of equal value are chosen at random, from a seed.
 
 use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy};
 use freshet_theory::numerics::freshness_gain;
@@ -26,16 +26,16 @@ pub struct RateOracle<'a> {
     ceiling: Ceiling,
     chance: ChaCha8Rng,
     now: f64,
-    /// Changes per day of each page known.
+    /// Changes per day of each known page.
     rates: Vec<f64>,
-    /// When each page was last visited or copied; infinite once it is gone.
+    /// When each page was last visited or copied. Infinite once it is gone.
     last: Vec<f64>,
     /// Whether this cycle's pages are chosen.
     chosen: bool,
 }
 
 impl<'a> RateOracle<'a> {
-    /// A rate oracle that knows the stage.
+    /// A rate oracle for this stage.
     pub fn new(stage: &'a Stage<'a>, ceiling: Ceiling, seed: u64) -> Self {
         let chance = ChaCha8Rng::seed_from_u64(seed);
         Self { stage, ceiling, chance, now: 0.0, rates: Vec::new(), last: Vec::new(), chosen: false }
@@ -46,7 +46,7 @@ impl<'a> RateOracle<'a> {
         let changes = self.stage.changes(page).partition_point(|time| *time <= end);
         let died = self.stage.died(page);
         let days = end.min(died) - self.stage.cycle_end(self.stage.discovered(page));
-        // A page that is discovered at the very end has no time to change.
+        // A page discovered at the very end has no time to change.
         if days > 0.0 { (changes + usize::from(died <= end)) as f64 / days } else { 0.0 }
     }
 

@@ -1,11 +1,13 @@
-//! A policy driven through the world, cycle by cycle.
+//! Drives a policy through the world, cycle by cycle.
 //!
-//! A cycle policy makes all downloads of a cycle at its end, step by step, as it learns. A steady policy is driven in
-//! [`STEADY_STEPS`] short cycles for each of these, so that a visit happens near its date; one that settles makes all downloads of its first cycles
-//! at their ends and is driven in short ones from then on. New pages are discovered at the ends of whole cycles by all.
+//! A cycle policy makes all downloads of a cycle at its end, step by step, as it learns. A steady policy is
+//! driven in [`STEADY_STEPS`] short cycles for each of these, so that a visit happens near its due date. A
+//! policy that settles makes all downloads of its first cycles at their ends and is driven in short cycles
+//! from then on. For all policies, new pages are discovered at the ends of whole cycles.
 //!
 //! # Promises
-//! - A policy sees what a crawler can see: new pages with their paths and links, and what its own visits found.
+//! - A policy sees what a crawler can see: new pages with their paths and links, and the results of its own
+//!   visits.
 //! - Only the policy's own work counts as its time.
 
 use std::time::{Duration, Instant};
@@ -18,10 +20,10 @@ use super::copies::Copies;
 use super::stage::Stage;
 use super::timeline::Quality;
 
-/// Short cycles of a steady policy in a cycle: twice a day when a cycle is a fortnight.
+/// Short cycles per cycle of a steady policy: twice a day for a cycle of two weeks.
 pub const STEADY_STEPS: usize = 28;
 
-/// How many short cycles a cycle has for policies of this form.
+/// Number of short cycles per cycle for policies of this form.
 pub fn steps_of(form: Form) -> usize {
     match form {
         Form::Cycle => 1,
@@ -29,37 +31,38 @@ pub fn steps_of(form: Form) -> usize {
     }
 }
 
-/// What came of a cycle.
+/// Result of a cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cycle {
     /// Downloads allowed.
     pub allowed: usize,
     /// Pages downloaded.
     pub downloads: usize,
-    /// Of these, pages that had changed or gone.
+    /// Number of downloaded pages that had changed or gone.
     pub found: usize,
-    /// Importance of the pages downloaded, and 1 for each download that was not made.
+    /// Total importance of the downloaded pages, plus 1 for each unused download.
     pub importance: f64,
-    /// Importance of the pages that had changed or gone.
+    /// Total importance of the pages that had changed or gone.
     pub importance_found: f64,
-    /// Freshness and age from the cycle before to this one; none if no copy was held.
+    /// Freshness and age from the previous cycle to this one. `None` if no copy was held.
     pub quality: Option<Quality>,
-    /// Part of the pages changed so far that was visited so far; none if none changed.
+    /// Fraction of the pages changed so far that was visited so far. `None` if none changed.
     pub fairness: Option<f64>,
 }
 
-/// What came of a run.
+/// Result of a run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Each cycle.
+    /// Results of each cycle.
     pub cycles: Vec<Cycle>,
     /// Time spent in the policy.
     pub policy_time: Duration,
 }
 
-/// Runs a policy of a form through the world; `done` is called after every cycle.
+/// Runs a policy of a form through the world. Calls `done` after every cycle.
 ///
-/// Panics when the policy breaks its contract: a page twice in a cycle, a page it does not know, more pages than it may choose.
+/// Panics if the policy breaks its contract: chooses a page twice in a cycle, an unknown page, or more pages
+/// than allowed.
 pub fn run(stage: &Stage<'_>, form: Form, policy: &mut dyn Policy, done: &dyn Fn()) -> Run {
     let whole_cycles = if form == Form::Settling { Form::SETTLING_CYCLES as usize } else { 0 };
     let mut driver = Driver::new(stage, steps_of(form), whole_cycles);
@@ -72,19 +75,19 @@ pub fn run(stage: &Stage<'_>, form: Form, policy: &mut dyn Policy, done: &dyn Fn
     driver.finish()
 }
 
-/// Everything that changes during a run.
+/// Mutable state of a run.
 struct Driver<'a> {
     stage: &'a Stage<'a>,
     steps: usize,
-    /// Cycles at first that are not divided into short ones.
+    /// Number of initial cycles that are not divided into short ones.
     whole_cycles: usize,
     copies: Copies<'a>,
     catalogue: Catalogue,
     cycles: Vec<Cycle>,
     policy_time: Duration,
-    /// The cycle of each page's first visit; 0 before.
+    /// The cycle of each page's first visit. 0 before.
     first_visit: Vec<u32>,
-    /// The short cycle of each page's last visit; 0 before.
+    /// The short cycle of each page's last visit. 0 before.
     last_visit: Vec<u32>,
     chosen: Vec<PageId>,
     observations: Vec<Observation>,
@@ -110,7 +113,7 @@ impl<'a> Driver<'a> {
         }
     }
 
-    /// Lets the work of the policy count as its time.
+    /// Adds the time of `work` to the policy's time.
     fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
         let start = Instant::now();
         let result = work(self);
@@ -216,7 +219,8 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// **sample**, section 4.7, after every cycle. Only the first change and the first visit of a page matter.
+/// Fairness after every cycle (**sample**, section 4.7). Only the first change and the first visit of a page
+/// matter.
 fn fairness_by_cycle(stage: &Stage<'_>, first_visit: &[u32]) -> Vec<Option<f64>> {
     let mut cycles = vec![fairness::Cycle::default(); stage.cycles()];
     for (page, visit) in first_visit.iter().enumerate() {

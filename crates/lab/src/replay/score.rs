@@ -1,23 +1,24 @@
-//! What is said of a policy in the end: means over cycles and over several runs.
+//! Scores: measures of a policy's result, as means over cycles and over several runs.
 //!
-//! - **ChangeRatio** of a cycle (**sample**, section 2.2): downloads that found a change, over downloads allowed. A policy that leaves
-//!   downloads unused loses them. Of a range of cycles: the mean over its cycles.
+//! - **ChangeRatio** of a cycle (**sample**, section 2.2): downloads that found a change, divided by
+//!   downloads allowed. Unused downloads are lost. For a range of cycles: the mean over its cycles.
 //! - **weighted ChangeRatio**: the same with the importance of pages.
 //! - **freshness** and **age** (thesis, definitions 5.1 to 5.3): averages over time, see [`super::timeline`].
-//! - **fairness** (**sample**, section 4.7): of the pages that changed, the part that was visited, by the end.
-//! - **changes found**: visits that found a change, beside the changes there were; several changes between two visits
-//!   are found once.
-//! - **policy time**: seconds for a million downloads.
+//! - **fairness** (**sample**, section 4.7): of the pages that changed, the fraction that was visited by the
+//!   end.
+//! - **changes found**: visits that found a change, compared with the changes there were; several changes
+//!   between two visits are found once.
+//! - **policy time**: seconds per million downloads.
 
 use super::run::{Cycle, Run};
 use super::timeline::Quality;
 
-/// A range of cycles, from one.
+/// A range of cycles, counted from one.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Range {
     /// Its first cycle.
     pub first: usize,
-    /// Its last cycle; none if it has no end.
+    /// Its last cycle. `None` if it has no end.
     pub last: Option<usize>,
 }
 
@@ -31,7 +32,7 @@ pub const RANGES: [Range; 5] = [
 ];
 
 impl Range {
-    /// What it is called: `4-10`, or `51-` without an end.
+    /// Its name: `4-10`, or `51-` without an end.
     pub fn name(&self) -> String {
         self.last.map_or_else(|| format!("{}-", self.first), |last| format!("{}-{last}", self.first))
     }
@@ -42,42 +43,43 @@ impl Range {
     }
 }
 
-/// A figure by range and over all cycles. A value is missing where there were no downloads, changes or copies.
+/// A measure by range and over all cycles. A value is missing where there were no downloads, changes or
+/// copies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// For each of [`RANGES`].
+    /// The value for each of [`RANGES`].
     pub ranges: [Option<f64>; RANGES.len()],
-    /// Over all cycles.
+    /// The value over all cycles.
     pub mean: Option<f64>,
 }
 
-/// What is said of a policy.
+/// Scores of a policy.
 #[derive(Clone, Debug)]
 pub struct Score {
     /// Its name.
     pub name: String,
     /// ChangeRatio.
     pub change_ratio: Figure,
-    /// Largest less smallest mean ChangeRatio of the runs.
+    /// Largest minus smallest mean ChangeRatio of the runs.
     pub spread: f64,
-    /// ChangeRatio with the importance of pages.
+    /// ChangeRatio weighted by the importance of pages.
     pub weighted_change_ratio: Figure,
-    /// Part of the copies that is up to date.
+    /// Fraction of the copies that is up to date.
     pub freshness: Figure,
     /// Age in days.
     pub age_days: Figure,
-    /// Fairness at the end of each range; its mean is the value at the end of all.
+    /// Fairness at the end of each range. Its mean is the value at the end of all cycles.
     pub fairness: Figure,
-    /// Visits that found a change.
+    /// Number of visits that found a change.
     pub changes_found: f64,
-    /// Downloads made.
+    /// Number of downloads made.
     pub downloads: f64,
-    /// Seconds of policy time for a million downloads.
+    /// Seconds of policy time per million downloads.
     pub policy_seconds: f64,
 }
 
 impl Score {
-    /// The mean of several runs of one policy. Panics without any.
+    /// The mean of several runs of one policy. Panics without runs.
     pub fn of(name: String, runs: &[Run]) -> Self {
         assert!(!runs.is_empty());
         let mean = |value: &dyn Fn(&Run) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;

@@ -1,8 +1,9 @@
-//! The world as a crawl with a given cycle meets it, and the downloads it may make.
+//! Stage: the world as a crawl with a given cycle sees it, and its download budget.
 //!
-//! All pages alive when the window opens are copied at time 0. A page that is born later is discovered, and copied, at the
-//! first cycle after its birth; one that is gone by then is never met. The budget is a share of the pages alive, whatever a
-//! policy knows of their deaths, so that every policy has exactly the same:
+//! All pages that exist when the window opens are copied at time 0. A page that is born later is discovered
+//! and copied at the first cycle after its birth. One that is gone by then is never seen. The budget is a
+//! share of the living pages, whatever a policy knows of their deaths, so that every policy has exactly the
+//! same:
 //!
 //! > downloads up to the end of cycle k = round(budget × Σ pages alive at the end of each cycle up to k)
 //!
@@ -16,46 +17,46 @@ use freshet_partition::policy::PageId;
 use super::importance;
 use crate::history::World;
 
-/// How a replay is set.
+/// Settings of a replay.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
-    /// Days from one cycle to the next.
+    /// Days per cycle.
     pub cycle_days: f64,
     /// Downloads per page and cycle.
     pub budget: f64,
-    /// What policies are told of the importance of pages.
+    /// The importance of pages that policies know.
     pub told: KnownImportance,
 }
 
-/// What policies are told of the importance of pages.
+/// The importance of pages that policies know.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum KnownImportance {
-    /// That all pages are equal.
+    /// All pages are equally important.
     #[default]
     Equal,
     /// Their PageRank.
     PageRank,
 }
 
-/// A page as a crawl meets it. Times are days since the window opened.
+/// A page as a crawl sees it. Times are days since the window opened.
 #[derive(Clone, Copy, Debug)]
 struct Page {
-    /// Its number in the world.
+    /// Its index among the lives of the world.
     life: u32,
     /// The cycle at which it is discovered and copied.
     cycle: u32,
-    /// How many of its changes the first copy has already.
+    /// Number of its changes that the first copy includes.
     changes_before: u32,
 }
 
-/// A world, ready for policies.
+/// A world prepared for policies: pages in order of discovery, and the downloads of each cycle.
 #[derive(Debug)]
 pub struct Stage<'a> {
     world: &'a World,
     setting: Setting,
     cycles: usize,
     pages: Vec<Page>,
-    /// Pages known at each cycle.
+    /// Number of pages known at each cycle.
     known: Vec<u32>,
     /// Downloads allowed up to each cycle, before rounding.
     allowed: Vec<f64>,
@@ -64,7 +65,7 @@ pub struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    /// Prepares a world. It is an error when the budget or the cycle leaves nothing to do.
+    /// Prepares a world. Fails if the budget or the cycle leaves nothing to do.
     pub fn new(world: &'a World, setting: Setting) -> Result<Self> {
         let Setting { cycle_days, budget, .. } = setting;
         ensure!(
@@ -84,7 +85,7 @@ impl<'a> Stage<'a> {
             "the cycle of {cycle_days} days is longer than the window of {} days: choose a shorter cycle",
             world.days
         );
-        // A window of a whole number of cycles keeps them all, whatever the division rounds to.
+        // Keep all cycles if their number is whole, whatever the division rounds to.
         let cycles = (world.days / cycle_days + 1e-9).floor();
         ensure!(
             cycles <= f64::from(CYCLES_MAX),
@@ -152,24 +153,24 @@ impl<'a> Stage<'a> {
         self.links = links.into_iter().map(|(from, to)| (PageId(from), PageId(to))).collect();
     }
 
-    /// The first cycle whose end is at a time or after it, or the one after the last.
+    /// The first cycle that ends at `time` or later, or the one after the last.
     pub fn first_cycle_after(&self, time: f64) -> usize {
         let guess = (time / self.setting.cycle_days).min((self.cycles + 1) as f64) as usize;
         let candidates = guess.saturating_sub(1)..=self.cycles;
         candidates.clone().find(|cycle| time <= self.cycle_end(*cycle)).unwrap_or(self.cycles + 1)
     }
 
-    /// Day on which a cycle ends; cycle 0 is the opening of the window.
+    /// Day on which a cycle ends. Cycle 0 is the opening of the window.
     pub fn cycle_end(&self, cycle: usize) -> f64 {
         cycle as f64 * self.setting.cycle_days
     }
 
-    /// How the replay is set.
+    /// The settings of the replay.
     pub fn setting(&self) -> &Setting {
         &self.setting
     }
 
-    /// Length of the window that is replayed.
+    /// Length of the replayed window, in days.
     pub fn window_days(&self) -> f64 {
         self.world.days
     }
@@ -179,7 +180,7 @@ impl<'a> Stage<'a> {
         self.cycles
     }
 
-    /// Number of pages that are ever met.
+    /// Number of pages that are ever seen.
     pub fn pages(&self) -> usize {
         self.pages.len()
     }
@@ -189,7 +190,7 @@ impl<'a> Stage<'a> {
         self.world.sites.len()
     }
 
-    /// Pages known once those of this cycle are discovered.
+    /// Number of pages known once those of this cycle are discovered.
     pub fn known(&self, cycle: usize) -> usize {
         self.known[cycle] as usize
     }
@@ -205,23 +206,23 @@ impl<'a> Stage<'a> {
         self.pages[page].cycle as usize
     }
 
-    /// When a page changes after it was first copied.
+    /// Times at which a page changes after it was first copied.
     pub fn changes(&self, page: usize) -> &[f64] {
         let Page { life, changes_before, .. } = self.pages[page];
         &self.world.changes(life as usize)[changes_before as usize..]
     }
 
-    /// When a page goes; infinite if it does not.
+    /// When a page disappears. Infinite if it does not.
     pub fn died(&self, page: usize) -> f64 {
         self.world.lives[self.pages[page].life as usize].died
     }
 
-    /// How important each page is; 1 on average.
+    /// Importance of a page; 1 on average.
     pub fn importance(&self, page: usize) -> f32 {
         self.importance[page]
     }
 
-    /// How important a policy is told that a page is.
+    /// Importance of a page, as the policy knows it.
     pub fn told_importance(&self, page: usize) -> f32 {
         match self.setting.told {
             KnownImportance::Equal => 1.0,
@@ -234,7 +235,8 @@ impl<'a> Stage<'a> {
         &self.links
     }
 
-    /// Changes and deaths after the first copies and up to the end of the last cycle: what there is to find.
+    /// Number of changes and deaths after the first copies and up to the end of the last cycle: the maximum
+    /// that can be found.
     pub fn changes_total(&self) -> usize {
         let end = self.cycle_end(self.cycles);
         let of_page = |page: usize| {
@@ -244,7 +246,7 @@ impl<'a> Stage<'a> {
         (0..self.pages.len()).map(of_page).sum()
     }
 
-    /// Downloads allowed in the `step`th of `steps` equal parts of a cycle, all from one.
+    /// Downloads allowed in part `step` of a cycle of `steps` equal parts. All are counted from one.
     pub fn downloads(&self, cycle: usize, step: usize, steps: usize) -> usize {
         self.downloads_until(cycle, step, steps) - self.downloads_until(cycle, step - 1, steps)
     }
@@ -262,7 +264,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Most cycles of a replay: a year in steps of less than an hour.
+/// Maximum number of cycles of a replay: a year in steps of less than an hour.
 const CYCLES_MAX: u32 = 10_000;
 
 #[cfg(test)]

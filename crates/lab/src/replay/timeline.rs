@@ -1,13 +1,15 @@
-//! How fresh and how old the copies are: computed exactly from the times of changes.
+//! Timeline: freshness and age of the copies over time, computed exactly from the times of changes.
 //!
-//! Definitions 5.1 to 5.3 of the thesis: a copy is fresh while nothing has changed since it was taken; its age is the time since the
-//! first change that it misses; freshness and age of a collection are averages over its copies, and their time averages
-//! are integrals over time. Copies come and go only at visits, so that between two visits their number is constant:
+//! Definitions 5.1 to 5.3 of the thesis: a copy is fresh while nothing has changed since it was taken. Its
+//! age is the time since the first change that it misses. Freshness and age of a collection are averages over
+//! its copies, and their time averages are integrals over time. Copies are added and removed only at visits,
+//! so between two visits their number is constant:
 //!
 //! > F = 1/T Σ over intervals of (∫ fresh copies dt) / copies
 //!
-//! and the same for the age. The integrals over an interval are kept as differences, one addition per copy and visit: a copy out of
-//! date since `s` adds `h` to the staleness and `h (middle − s)` to the age of every later interval of `h` days.
+//! and the same for the age. The integrals over an interval are stored as differences, one addition per copy
+//! and visit: a copy out of date since `s` adds `h` to the staleness and `h (middle − s)` to the age of every
+//! later interval of `h` days.
 //!
 //! # Promises
 //! - Nothing is sampled: the averages are exact up to rounding.
@@ -17,11 +19,12 @@
 #[derive(Clone, Debug)]
 pub struct Timeline {
     interval: f64,
-    /// Copies held in each interval that has begun.
+    /// Number of copies held in each interval that has begun.
     held: Vec<u32>,
-    /// For each interval, copies that began it out of date: as the difference to the interval before.
+    /// For each interval, the number of copies that were out of date at its start, as the difference from the
+    /// previous interval.
     stale: Vec<i64>,
-    /// The sum of the times since which these are out of date: as the difference to the interval before.
+    /// The sum of the times since which these are out of date, as the difference from the previous interval.
     stale_since: Vec<f64>,
     /// Days out of date, and the integral of the age, of copies that went out of date within the interval.
     partial: Vec<(f64, f64)>,
@@ -30,14 +33,14 @@ pub struct Timeline {
 /// Freshness and age in one interval, or on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Quality {
-    /// Part of the copies that is up to date.
+    /// Fraction of the copies that is up to date.
     pub freshness: f64,
     /// Age in days.
     pub age_days: f64,
 }
 
 impl Timeline {
-    /// No interval has begun yet. Panics unless their length in days is more than zero.
+    /// An empty timeline. Panics unless the length of an interval, in days, is above zero.
     pub fn new(interval: f64, intervals: usize) -> Self {
         assert!(interval > 0.0);
         Self {
@@ -49,13 +52,13 @@ impl Timeline {
         }
     }
 
-    /// The next interval begins with so many copies.
+    /// Starts the next interval with `held` copies.
     pub fn begin_interval(&mut self, held: usize) {
         self.held.push(held as u32);
     }
 
-    /// A copy has been out of date since a time, and no longer is after the first `until` intervals. A time at or after that adds
-    /// nothing.
+    /// Records a copy that has been out of date since `since`, and no longer is after the first `until`
+    /// intervals. A time at or after that adds nothing.
     pub fn add_stale(&mut self, since: f64, until: usize) {
         // The quotient may round up to an interval that begins after the time.
         let mut within = (since / self.interval) as usize;
@@ -75,7 +78,7 @@ impl Timeline {
         self.stale_since[until] -= since;
     }
 
-    /// Freshness and age in every interval that has begun; none where no copy was held.
+    /// Freshness and age of every interval that has begun. `None` where no copy was held.
     pub fn qualities(&self) -> Vec<Option<Quality>> {
         let (mut stale, mut stale_since) = (0, 0.0);
         let mut qualities = Vec::with_capacity(self.held.len());
@@ -98,7 +101,7 @@ impl Timeline {
 }
 
 impl Quality {
-    /// The mean of several; none without any.
+    /// The mean of several qualities. `None` without any.
     pub fn mean(qualities: impl Iterator<Item = Self>) -> Option<Self> {
         let (mut sum, mut count) = (Self::default(), 0u32);
         for quality in qualities {

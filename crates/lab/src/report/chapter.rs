@@ -1,7 +1,7 @@
-//! Exhibits by chapter, and which of them are wanted.
+//! Chapters of exhibits, and the selection of exhibits by name.
 //!
 //! # Promises
-//! - A name that is not there is an error that lists those that are.
+//! - An unknown name is an error that lists the known ones.
 
 use anyhow::{Result, bail};
 
@@ -11,33 +11,33 @@ use super::sources::{Need, Sources};
 /// A chapter of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Chapter {
-    /// Its short name, for instance `thesis-5`.
+    /// Its short name, for example `thesis-5`.
     pub name: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What it is about and where it is from, in a sentence or two.
+    /// Its subject and source, in a sentence or two.
     pub about: &'static str,
     /// Its exhibits in reading order.
     pub exhibits: &'static [Maker],
 }
 
-/// How one exhibit is made.
+/// How to make one exhibit.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
-    /// Its short name, for instance `table-5.5`.
+    /// Its short name, for example `table-5.5`.
     pub name: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What it cannot be made without.
+    /// The data that it needs.
     pub needs: Need,
     /// Makes it.
     pub make: fn(&Sources, &Progress<'_>) -> Result<Exhibit>,
 }
 
-/// KnownImportance the share of an exhibit that is done, from 0 to 1.
+/// Callback for the fraction of an exhibit that is done, from 0 to 1.
 pub type Progress<'a> = dyn Fn(f64) + Sync + 'a;
 
-/// A chapter with those of its exhibits that are wanted.
+/// A chapter with its selected exhibits.
 #[derive(Clone, Debug)]
 pub struct Selected {
     /// The chapter.
@@ -46,7 +46,7 @@ pub struct Selected {
     pub exhibits: Vec<&'static Maker>,
 }
 
-/// Of these chapters the exhibits with these names, or those of the chapters with these names; all if there are no names.
+/// Selects exhibits by their names or the names of their chapters. Selects all if there are no names.
 pub fn select(chapters: &[&'static Chapter], names: &[String]) -> Result<Vec<Selected>> {
     let is_wanted = |chapter: &Chapter, maker: &Maker| {
         names.is_empty() || names.iter().any(|name| name == chapter.name || name == maker.name)
@@ -66,7 +66,7 @@ pub fn select(chapters: &[&'static Chapter], names: &[String]) -> Result<Vec<Sel
     Ok(selected.filter(|selected| !selected.exhibits.is_empty()).collect())
 }
 
-/// The names of chapters and exhibits, a line for each chapter.
+/// Lists the names of chapters and exhibits, one line per chapter.
 pub fn list(chapters: &[&Chapter]) -> String {
     let line = |chapter: &&Chapter| {
         let names: Vec<&str> = chapter.exhibits.iter().map(|maker| maker.name).collect();

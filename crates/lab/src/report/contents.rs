@@ -1,4 +1,5 @@
-//! The chapters of the lab, in the order of the report. That of **summary** is not here: it needs what only text databases know.
+//! The chapters of the lab, in the order of the report. The chapter of **summary** is not here: it needs code
+//! of text databases that the lab does not have.
 
 use super::chapter::Chapter;
 use super::{neighbours, sample, thesis_2, thesis_3, thesis_4, thesis_5, thesis_6, thesis_7};

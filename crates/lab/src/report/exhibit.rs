@@ -1,19 +1,20 @@
-//! One figure or table of a text made again, and how it compares with what is printed.
+//! An exhibit: one reproduced figure or table of a text, compared with the printed one.
 //!
 //! # Promises
-//! - A printed number and ours agree when ours, rounded to the printed digits, is the printed one; a difference of one unit of the
-//!   last printed digit is rounding; anything more differs, until somebody says why.
+//! - A printed number and ours agree if ours, rounded to the printed digits, equals the printed one. A
+//!   difference of one unit of the last printed digit is rounding. Anything more differs, unless a verdict
+//!   explains why.
 
 use crate::figure::number::readable;
 
-/// What an exhibit is made of.
+/// A reproduced figure or table.
 #[derive(Clone, Debug, Default)]
 pub struct Exhibit {
     /// What it shows and what to look at, in a few sentences.
     pub shows: String,
-    /// Pictures, tables and texts in reading order.
+    /// Figures, tables and texts in reading order.
     pub blocks: Vec<Block>,
-    /// What is printed beside what we find.
+    /// Comparisons of printed with reproduced values.
     pub comparisons: Vec<Comparison>,
 }
 
@@ -26,14 +27,14 @@ pub enum Block {
     Picture(String),
     /// A table.
     Table(Table),
-    /// A command that makes it otherwise.
+    /// A command that reproduces it in another way.
     Command(String),
 }
 
-/// A table with a head; every row is as long as the head.
+/// A table with a head. Every row is as long as the head.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// What it holds.
+    /// Its caption.
     pub caption: String,
     /// Names of the columns, with their units.
     pub head: Vec<String>,
@@ -55,42 +56,42 @@ impl Table {
     }
 }
 
-/// A quantity that a text prints, and what we find.
+/// Comparison of a printed quantity with ours.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What is compared.
+    /// The compared quantity.
     pub quantity: String,
-    /// As printed.
+    /// The printed value.
     pub printed: String,
-    /// As found.
+    /// Our value.
     pub ours: String,
-    /// What to make of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Why, where there is something to say.
+    /// The reason for the verdict, if needed.
     pub note: String,
 }
 
-/// What to make of a printed value.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
-    /// It is what we find.
+    /// Our value equals it.
     Agrees,
-    /// It is what we find but for the rounding of its last digit.
+    /// Our value equals it, except for rounding of the last digit.
     Rounding,
-    /// It cannot follow from what the text says; the note says why.
+    /// The printed value cannot follow from what the text says. The note says why.
     TextIsWrong,
-    /// It rests on data of the authors that nobody else has; ours is from other data.
+    /// It depends on unpublished data of the authors. Our value is from other data.
     NotReproducible,
-    /// We find something else and do not know why.
+    /// Our value differs for an unknown reason.
     Differs,
 }
 
 impl Verdict {
-    /// All verdicts, in the order of a summary.
+    /// All verdicts, in the order of the summary table.
     pub const ALL: [Self; 5] =
         [Self::Agrees, Self::Rounding, Self::TextIsWrong, Self::NotReproducible, Self::Differs];
 
-    /// As the page says it.
+    /// Its name on the page.
     pub fn name(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
@@ -103,12 +104,12 @@ impl Verdict {
 }
 
 impl Comparison {
-    /// A printed number, which may end in a unit or `%`, and ours. The verdict follows from the digits.
-    /// Panics unless `printed` begins with a number.
+    /// Compares a printed number, which may end in a unit or `%`, with ours. The verdict follows from the
+    /// digits. Panics unless `printed` begins with a number.
     pub fn number(quantity: impl Into<String>, printed: &str, ours: f64) -> Self {
         let (value, decimals, unit) = split(printed);
         let place = 0.1_f64.powi(decimals as i32);
-        // A hair of room for halves, which round either way.
+        // Tolerance for halves, which may round either way.
         let verdict = match (ours - value).abs() / place {
             off if off <= 0.5 + 1e-6 => Verdict::Agrees,
             off if off <= 1.0 + 1e-6 => Verdict::Rounding,
@@ -116,7 +117,7 @@ impl Comparison {
         };
         let written = match ours {
             _ if ours.is_infinite() => "∞".to_owned(),
-            // Counts are whole.
+            // Counts have no decimals.
             _ if decimals == 0 && ours.abs() >= 1_000.0 => readable(ours.round()),
             _ => format!("{ours:.0$}", decimals + 2),
         };
@@ -124,7 +125,7 @@ impl Comparison {
         Self { quantity: quantity.into(), printed: printed.to_owned(), ours, verdict, note: String::new() }
     }
 
-    /// A printed statement and what we find, with the verdict already known.
+    /// A printed statement and our result, with a given verdict.
     pub fn statement(
         quantity: impl Into<String>,
         printed: impl Into<String>,
@@ -151,18 +152,18 @@ impl Comparison {
         Self::statement(quantity, printed, ours, verdict)
     }
 
-    /// The same with another verdict and its reason.
+    /// Replaces the verdict and states its reason.
     pub fn because(self, verdict: Verdict, note: impl Into<String>) -> Self {
         Self { verdict, note: note.into(), ..self }
     }
 
-    /// The same with a note.
+    /// Adds a note.
     pub fn noting(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
     }
 }
 
-/// The number at the beginning of a text, the digits behind its point, and the rest.
+/// Splits a text into the number at its start, the number of its decimals, and the rest.
 fn split(printed: &str) -> (f64, usize, &str) {
     let end = printed.find(|c: char| !c.is_ascii_digit() && !".,-".contains(c)).unwrap_or(printed.len());
     let (digits, unit) = printed.split_at(end);
@@ -173,42 +174,42 @@ fn split(printed: &str) -> (f64, usize, &str) {
 }
 
 impl Exhibit {
-    /// An exhibit that shows this.
+    /// Creates an exhibit with this description.
     pub fn new(shows: impl Into<String>) -> Self {
         Self { shows: shows.into(), ..Self::default() }
     }
 
-    /// The same with a paragraph more.
+    /// Adds a paragraph.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.blocks.push(Block::Text(text.into()));
         self
     }
 
-    /// The same with an SVG picture more.
+    /// Adds an SVG figure.
     pub fn picture(mut self, svg: String) -> Self {
         self.blocks.push(Block::Picture(svg));
         self
     }
 
-    /// The same with a table more.
+    /// Adds a table.
     pub fn table(mut self, table: Table) -> Self {
         self.blocks.push(Block::Table(table));
         self
     }
 
-    /// The same with another command that shows it.
+    /// Adds a command that shows it in another way.
     pub fn command(mut self, command: impl Into<String>) -> Self {
         self.blocks.push(Block::Command(command.into()));
         self
     }
 
-    /// The same with a comparison more.
+    /// Adds a comparison.
     pub fn compare(mut self, comparison: Comparison) -> Self {
         self.comparisons.push(comparison);
         self
     }
 
-    /// The same with several comparisons more.
+    /// Adds several comparisons.
     pub fn compare_all(mut self, comparisons: impl IntoIterator<Item = Comparison>) -> Self {
         self.comparisons.extend(comparisons);
         self

@@ -1,8 +1,8 @@
-//! Exhibits made, several at once.
+//! Makes exhibits, several at once.
 //!
 //! # Promises
-//! - What comes out does not depend on how many are made at once.
-//! - An exhibit whose data is missing or bad says so in its place; the others are made all the same.
+//! - The result does not depend on how many are made at once.
+//! - An exhibit whose data is missing or invalid is replaced by a message. The others are still made.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,18 +21,18 @@ pub struct MadeChapter {
     pub exhibits: Vec<(&'static Maker, Made)>,
 }
 
-/// What became of an exhibit.
+/// Result of making an exhibit.
 #[derive(Debug)]
 pub enum Made {
-    /// It is there.
+    /// It was made.
     Exhibit(Exhibit),
-    /// The data it needs is not there.
+    /// The data that it needs is missing.
     Absent,
-    /// It could not be made of the data that is there; why.
+    /// Making it failed; the reason.
     Failed(String),
 }
 
-/// KnownImportance which exhibit is being made and which share of it is done; 1 when it is finished.
+/// Callback for the exhibit in work and the fraction of it that is done; 1 when it is finished.
 pub type Watch<'a> = dyn Fn(&'static Maker, f64) + Sync + 'a;
 
 /// Makes exhibits, `threads` at once.
@@ -68,7 +68,7 @@ fn make_one(maker: &'static Maker, sources: &Sources, watch: &Watch<'_>) -> Made
         return Made::Absent;
     }
     watch(maker, 0.0);
-    // The whole is done when the exhibit is there, whatever its maker thinks.
+    // Only a finished exhibit counts as 1, whatever its maker reports.
     let made = (maker.make)(sources, &|share| watch(maker, share.clamp(0.0, 0.99)));
     watch(maker, 1.0);
     match made {
@@ -77,7 +77,8 @@ fn make_one(maker: &'static Maker, sources: &Sources, watch: &Watch<'_>) -> Made
     }
 }
 
-/// Makes an exhibit that needs no data, and panics unless every printed value agrees or has a verdict with its reason.
+/// Makes an exhibit that needs no data. Panics unless every printed value agrees or has a verdict with a
+/// reason.
 #[cfg(test)]
 pub(crate) fn check(maker: &Maker) -> Exhibit {
     use super::exhibit::Verdict;

@@ -1,10 +1,10 @@
-//! Worlds that policies are replayed on: recorded histories, or models where there are none.
+//! Worlds for replays: recorded histories, or models where there are none.
 //!
-//! The text **sample** had a month between visits to 252 sites with 353,000 pages; its synthetic set (section 4.8) had 300 sites of
-//! 1,000 pages. The models here have the same sizes.
+//! The text **sample** had a month between visits to 252 sites with 353,000 pages. Its synthetic set (section
+//! 4.8) had 300 sites of 1,000 pages. The models here have the same sizes.
 //!
 //! # Promises
-//! - Without recorded histories there is a model in their place, and its description says so.
+//! - Without recorded histories a model takes their place, and its description says so.
 
 use anyhow::Result;
 
@@ -12,20 +12,21 @@ use super::sources::{Need, Sources};
 use crate::history::synthetic::{Model, Synthetic};
 use crate::history::{Mass, Recording, Tables, Window, World};
 
-/// Days of a cycle of the models with a changed fraction: each page changes with its probability in each.
+/// Days per cycle of the models with a changed fraction: in each cycle each page changes with its
+/// probability.
 pub(super) const MODEL_CYCLE: f64 = 14.0;
 
-/// A world and what to call it.
+/// A world with its description.
 pub(super) struct Material {
-    /// A few words for titles.
+    /// Short name for titles.
     pub(super) name: &'static str,
-    /// What it is, in a sentence.
+    /// Description, in a sentence.
     pub(super) about: String,
     /// The world.
     pub(super) world: World,
 }
 
-/// Recorded tables, or those of a model where nothing was recorded; and a sentence that says so.
+/// Recorded tables, or those of a model where nothing was recorded, with a sentence that says which.
 pub(super) fn tables<'a>(
     sources: &'a Sources,
     made: &'a mut Option<Tables>,
@@ -38,11 +39,12 @@ pub(super) fn tables<'a>(
     let tables = made.insert(model.record().into());
     Ok((
         tables,
-        "No recorded histories were given (--data): these are 60 sites of 200 pages from a model with bursts. ",
+        "No recorded histories were given (--data): these are 60 sites of 200 pages from a model with \
+         bursts. ",
     ))
 }
 
-/// Recorded sites, of the family `git` if there are any, with at most so many pages each.
+/// Recorded sites, of the family `git` if there are any, with at most `pages_per_site_max` pages each.
 pub(super) fn recorded(sources: &Sources, days: f64, pages_per_site_max: usize) -> Result<Material> {
     let mut made = None;
     let (tables, note) = tables(sources, &mut made)?;
@@ -50,7 +52,8 @@ pub(super) fn recorded(sources: &Sources, days: f64, pages_per_site_max: usize) 
     let window = Window { family, days, mass: Mass::Keep, pages_per_site_max: Some(pages_per_site_max) };
     let world = World::cut(tables, &window)?;
     let about = format!(
-        "{note}The histories: {} sites{}, at most {pages_per_site_max} pages of each, {} pages in all, over the last {days:.0} days.",
+        "{note}The histories: {} sites{}, at most {pages_per_site_max} pages of each, {} pages in all, over \
+         the last {days:.0} days.",
         world.sites.len(),
         if window.family.is_some() { " of the family git" } else { "" },
         world.lives.len(),
@@ -58,7 +61,7 @@ pub(super) fn recorded(sources: &Sources, days: f64, pages_per_site_max: usize) 
     Ok(Material { name: "histories", about, world })
 }
 
-/// The V-shaped set: 252 sites with so many pages each, over so many cycles.
+/// The V-shaped set: 252 sites.
 pub(super) fn v_shape(sources: &Sources, pages_per_site: usize, cycles: usize) -> Result<Material> {
     let recording = synthetic(sources, Model::VShape, 252, pages_per_site, cycles);
     model(
@@ -82,7 +85,7 @@ pub(super) fn v_shape_repeated(
     model("V-shaped, repeated", about, recording, cycles)
 }
 
-/// The normal set: 300 sites with so many pages each, over so many cycles.
+/// The normal set: 300 sites.
 pub(super) fn normal(sources: &Sources, pages_per_site: usize, cycles: usize) -> Result<Material> {
     let recording = synthetic(sources, Model::Normal, 300, pages_per_site, cycles);
     model("N(0.5, 0.3)", "sites whose changed fractions are N(0.5, 0.3), from a model", recording, cycles)
@@ -107,7 +110,7 @@ fn model(name: &'static str, about: &str, recording: Recording, cycles: usize) -
     Ok(Material { name, about, world })
 }
 
-/// Lets what happened in the first cycles happen again and again.
+/// Repeats the events of the first cycles.
 fn repeat(recording: &mut Recording, period: usize, cycles: usize) {
     let seconds = |cycles: usize| (MODEL_CYCLE * 86_400.0 * cycles as f64) as i64;
     for site in &mut recording.sites {
@@ -127,7 +130,8 @@ fn repeat(recording: &mut Recording, period: usize, cycles: usize) {
     }
 }
 
-/// The part of each site's pages, alive at both ends, that changes in a cycle, averaged over the cycles: the ρ of **sample**.
+/// ρ of **sample** for each site: the fraction of its pages, of those alive at both ends, that changes in a
+/// cycle, averaged over the cycles.
 pub(super) fn changed_fractions(world: &World, cycle_days: f64) -> Vec<f64> {
     let cycles = (world.days / cycle_days + 1e-9).floor() as usize;
     let mut changed = vec![0.0; world.sites.len()];

@@ -1,15 +1,16 @@
-//! The texts reproduced: every figure and table beside what is printed, in one page of HTML.
+//! Reproduces the texts: every figure and table, compared with the printed one, in one HTML page.
 //!
 //! In reading order:
-//! - [`exhibit`]: one figure or table, and how it compares with the text;
-//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, chance;
-//! - [`chapter`]: exhibits by chapter, and which of them are wanted;
+//! - [`exhibit`]: one figure or table, and its comparison with the text;
+//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, a random seed;
+//! - [`chapter`]: exhibits by chapter, and their selection;
 //! - [`contents`]: all chapters;
-//! - [`making`]: exhibits made, several at once;
-//! - [`page`]: the page;
-//! - `material`: worlds that policies are replayed on, recorded or from a model;
+//! - [`making`]: makes exhibits, several at once;
+//! - [`page`]: the HTML page;
+//! - `material`: worlds for replays, recorded or from a model;
 //! - `replays`: short replays of policies by name;
-//! - `thesis_5` and its neighbours: the exhibits of each chapter, a file for each table or figure or family of them.
+//! - `thesis_5` and its neighbours: the exhibits of each chapter, with a file for each table or figure or
+//!   family of them.
 
 pub mod chapter;
 pub mod contents;

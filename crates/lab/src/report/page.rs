@@ -1,8 +1,8 @@
-//! The report as one page of HTML that needs nothing else: no script, no other file.
+//! Renders the report as one self-contained HTML page: no script, no other file.
 //!
 //! # Promises
 //! - The same exhibits give the same page, byte by byte.
-//! - Texts may hold any character.
+//! - Texts may contain any character.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,17 @@ use super::exhibit::{Block, Comparison, Exhibit, Table, Verdict};
 use super::making::{Made, MadeChapter};
 use crate::figure::svg::escaped;
 
-/// How the report was made, for its head and for the command beside each exhibit.
+/// How the report was made, for its head and for the command of each exhibit.
 #[derive(Clone, Debug)]
 pub struct Imprint {
     /// Version of the program.
     pub version: String,
-    /// Arguments that every command needs to make the same, for instance `--data DIR --seed 7`; may be empty.
+    /// Arguments that every command needs to reproduce the same result, for example `--data DIR --seed 7`.
+    /// May be empty.
     pub arguments: String,
 }
 
-/// The page.
+/// Renders the page.
 pub fn page(chapters: &[MadeChapter], imprint: &Imprint) -> String {
     let mut html = String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     html.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -53,19 +54,21 @@ pub fn page(chapters: &[MadeChapter], imprint: &Imprint) -> String {
     html
 }
 
-const ABOUT: &str = "Every figure and table below is made again from what the texts say: by their formulas, by simulation from a \
-    seed, and, where the texts measured the Web, on recorded histories of other pages. Beside each stand the printed values, \
-    ours, and a verdict.";
+const ABOUT: &str = "Every figure and table below is made again from what the texts say: by their formulas, \
+                     by simulation from a seed, and, where the texts measured the Web, on recorded histories \
+                     of other pages. Beside each stand the printed values, ours, and a verdict.";
 
-/// Light on the screen, plain on paper, and legible without either colour or a wide window.
+/// Legible on screen and paper, without colour and in narrow windows.
 const STYLE: &str = "
-body { font: 15px/1.5 Georgia, 'DejaVu Serif', serif; color: #222; background: #fff; max-width: 64rem; margin: 2rem auto; padding: 0 1rem; }
+body { font: 15px/1.5 Georgia, 'DejaVu Serif', serif; color: #222; background: #fff; max-width: 64rem; \
+    margin: 2rem auto; padding: 0 1rem; }
 h1, h2, h3, th, nav, .verdict, .imprint { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; }
 h2 { margin-top: 3rem; border-bottom: 2px solid #0b5394; padding-bottom: .2rem; }
 h3 { margin-top: 2.2rem; margin-bottom: .3rem; }
 .name { color: #777; font-weight: normal; font-size: 85%; white-space: nowrap; }
 a { color: #0b5394; }
-code { font: 13px/1.4 'DejaVu Sans Mono', Menlo, Consolas, monospace; background: #f3f3f0; padding: .1em .35em; }
+code { font: 13px/1.4 'DejaVu Sans Mono', Menlo, Consolas, monospace; background: #f3f3f0; padding: .1em \
+    .35em; }
 pre { margin: .4rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 pre code { display: block; padding: .4em .7em; }
 .imprint, caption { color: #555; font-size: 14px; }
@@ -77,10 +80,12 @@ th { border-bottom: 2px solid #999; background: #f8f8f6; }
 th:first-child, td:first-child, th.text, td.text { text-align: left; }
 td.note { text-align: left; max-width: 26rem; }
 .verdict { white-space: nowrap; text-align: left; }
-.agrees { color: #1b6e3f; } .rounding { color: #6d5a00; } .wrong { color: #a02060; } .data { color: #555; } .differs { color: #b00000; font-weight: bold; }
+.agrees { color: #1b6e3f; } .rounding { color: #6d5a00; } .wrong { color: #a02060; } .data { color: #555; } \
+    .differs { color: #b00000; font-weight: bold; }
 .absent { border-left: 4px solid #d9730d; padding: .3rem .8rem; background: #fdf6ee; }
 figure { margin: .8rem 0; } figure svg { max-width: 100%; height: auto; border: 1px solid #eee; }
-@media print { body { max-width: none; margin: 0; font-size: 11px; } figure, tr, .absent { break-inside: avoid; } h2, h3 { break-after: avoid; } nav a { color: inherit; } }
+@media print { body { max-width: none; margin: 0; font-size: 11px; } figure, tr, .absent { break-inside: \
+    avoid; } h2, h3 { break-after: avoid; } nav a { color: inherit; } }
 ";
 
 /// The command that makes the report, or one exhibit of it.
@@ -97,7 +102,7 @@ fn command(imprint: &Imprint, only: Option<&str>) -> String {
     command
 }
 
-/// How many verdicts of each kind there are, by chapter.
+/// Table of the number of verdicts of each kind, by chapter.
 fn summary(html: &mut String, chapters: &[MadeChapter]) {
     let mut table = Table {
         caption: "Verdicts by chapter: the printed values that were compared".to_owned(),
@@ -120,7 +125,7 @@ fn summary(html: &mut String, chapters: &[MadeChapter]) {
     exceptions(html, chapters);
 }
 
-/// Exhibits, verdicts of each kind, and exhibits that were not made.
+/// Numbers of exhibits, of verdicts of each kind, and of exhibits that were not made.
 fn counts(made: &MadeChapter) -> Vec<usize> {
     let comparisons: Vec<&Comparison> = comparisons(made).map(|(_, comparison)| comparison).collect();
     let of = |verdict| comparisons.iter().filter(|comparison| comparison.verdict == verdict).count();
@@ -135,7 +140,7 @@ fn comparisons(made: &MadeChapter) -> impl Iterator<Item = (&'static Maker, &Com
     })
 }
 
-/// The printed values that are not what we find, all in one place.
+/// Lists all printed values that differ from ours.
 fn exceptions(html: &mut String, chapters: &[MadeChapter]) {
     let is_exception =
         |comparison: &Comparison| matches!(comparison.verdict, Verdict::TextIsWrong | Verdict::Differs);
@@ -144,7 +149,11 @@ fn exceptions(html: &mut String, chapters: &[MadeChapter]) {
     if found.is_empty() {
         return;
     }
-    html.push_str("<div class=\"scroll\"><table><caption>Where the text is wrong, or we differ</caption><tr><th>exhibit</th><th class=\"text\">quantity</th><th>printed</th><th>ours</th><th class=\"verdict\">verdict</th></tr>\n");
+    html.push_str(
+        "<div class=\"scroll\"><table><caption>Where the text is wrong, or we \
+         differ</caption><tr><th>exhibit</th><th \
+         class=\"text\">quantity</th><th>printed</th><th>ours</th><th class=\"verdict\">verdict</th></tr>\n",
+    );
     for (maker, comparison) in found {
         put(
             html,
@@ -240,7 +249,7 @@ fn write_exhibit(html: &mut String, exhibit: &Exhibit) {
     html.push_str("</table></div>\n");
 }
 
-/// Quantity, printed, ours and verdict as cells.
+/// Quantity, printed value, our value and verdict as cells.
 fn cells(comparison: &Comparison) -> String {
     let class = match comparison.verdict {
         Verdict::Agrees => "agrees",

@@ -1,7 +1,7 @@
 //! Short replays of policies by name, for exhibits.
 //!
 //! # Promises
-//! - The policies are the crawler's own; the lab drives them as `freshet lab replay` does.
+//! - The policies are the crawler's own. The lab drives them as `freshet lab replay` does.
 
 use anyhow::Result;
 use freshet_partition::policy::{Catalogue, Observation, PageId, Policy};
@@ -13,18 +13,18 @@ use crate::replay::run::{Cycle, run};
 use crate::replay::stage::{KnownImportance, Setting};
 use crate::replay::{Contestant, Stage};
 
-/// How a world is replayed.
+/// Settings of a replay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Days from one cycle to the next.
+    /// Days per cycle.
     pub(super) cycle_days: f64,
     /// Downloads per page and cycle.
     pub(super) budget: f64,
-    /// Seed of all chance.
+    /// Seed of all random choices.
     pub(super) seed: u64,
 }
 
-/// A part of an exhibit's progress: from one share to another.
+/// A part of an exhibit's progress: from one fraction to another.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) progress: &'a Progress<'a>,
@@ -33,14 +33,14 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// One of several equal parts.
+    /// Part `number` of `count` equal parts.
     pub(super) fn of(progress: &'a Progress<'a>, number: usize, count: usize) -> Self {
         let share = |number: usize| number as f64 / count as f64;
         Self { progress, from: share(number), to: share(number + 1) }
     }
 }
 
-/// What came of each cycle under each policy. An unknown name is an error.
+/// The result of each cycle under each policy. An unknown name is an error.
 pub(super) fn replay(world: &World, pace: Pace, names: &[&str], part: Part<'_>) -> Result<Vec<Vec<Cycle>>> {
     let stage = stage(world, pace)?;
     let cycles = |(number, name): (usize, &&str)| {
@@ -53,7 +53,7 @@ pub(super) fn replay(world: &World, pace: Pace, names: &[&str], part: Part<'_>) 
     names.iter().enumerate().map(cycles).collect()
 }
 
-/// What came of each cycle under a policy, and how often it visited each page of the stage.
+/// The result of each cycle under a policy, and how often it visited each page of the stage.
 pub(super) fn replay_counting(world: &World, pace: Pace, name: &str) -> Result<(Vec<Cycle>, Vec<Visited>)> {
     let stage = stage(world, pace)?;
     let contestant: Contestant = name.parse()?;
@@ -79,24 +79,24 @@ pub(super) fn replay_counting(world: &World, pace: Pace, name: &str) -> Result<(
 pub(super) struct Visited {
     pub(super) visits: usize,
     pub(super) changed_cycles: usize,
-    /// Whether it was there from beginning to end.
+    /// Whether it existed from beginning to end.
     pub(super) is_whole: bool,
 }
 
 fn stage(world: &World, pace: Pace) -> Result<Stage<'_>> {
-    // PageRank is told: only the policies that go by it look at it.
+    // Pass PageRank to all: only the policies that use it look at it.
     Stage::new(
         world,
         Setting { cycle_days: pace.cycle_days, budget: pace.budget, told: KnownImportance::PageRank },
     )
 }
 
-/// Mean ChangeRatio of cycles with downloads; 0 if there are none.
+/// Mean ChangeRatio of cycles with downloads. 0 without such cycles.
 pub(super) fn change_ratio(cycles: &[Cycle]) -> f64 {
     mean(cycles, |cycle| cycle.found as f64 / cycle.allowed as f64)
 }
 
-/// Mean of the importance that changed pages brought, over that of all downloads; 0 without downloads.
+/// Mean importance of changed pages, divided by that of all downloads. 0 without downloads.
 pub(super) fn weighted_change_ratio(cycles: &[Cycle]) -> f64 {
     mean(cycles, |cycle| cycle.importance_found / cycle.allowed as f64)
 }

@@ -1,8 +1,8 @@
-//! What exhibits are made from: recorded histories, a web graph, and chance from a seed.
+//! Sources of exhibits: recorded histories, a web graph, and random numbers from a seed.
 //!
 //! # Promises
-//! - A table is read once, by the first exhibit that asks for it.
-//! - The chance of an exhibit depends on the seed and its name only, not on what else is made.
+//! - A table is read once, by the first exhibit that needs it.
+//! - The random numbers of an exhibit depend only on the seed and its name, not on what else is made.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -13,10 +13,10 @@ use rand_chacha::rand_core::SeedableRng as _;
 
 use crate::history::{Tables, web_graph};
 
-/// What an exhibit cannot be made without.
+/// Data that an exhibit needs.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Need {
-    /// Nothing but chance.
+    /// Nothing but random numbers.
     Nothing,
     /// Recorded histories of pages.
     Histories,
@@ -27,7 +27,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// How to give what is missing.
+    /// How to provide the missing data.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::Nothing => "It needs no data.",
@@ -36,11 +36,12 @@ impl Need {
                  changes.parquet by --data DIR (freshet lab history makes one)."
             }
             Self::WebGraph => {
-                "It needs a web graph: give by --data DIR a directory with webgraph/cnr-2000.parquet, links as \
-                 columns src and dst."
+                "It needs a web graph: give by --data DIR a directory with webgraph/cnr-2000.parquet, links \
+                 as columns src and dst."
             }
             Self::Words => {
-                "It needs word counts: give by --data DIR a directory with text/df.parquet and text/weeks.parquet."
+                "It needs word counts: give by --data DIR a directory with text/df.parquet and \
+                 text/weeks.parquet."
             }
         }
     }
@@ -55,7 +56,7 @@ impl Need {
     }
 }
 
-/// What exhibits are made from.
+/// Sources of exhibits.
 #[derive(Debug)]
 pub struct Sources {
     data: Option<PathBuf>,
@@ -64,7 +65,7 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// The sources in a data directory, if there is one. It is an error when it is no directory.
+    /// The sources in a data directory, if there is one. Fails if it is not a directory.
     pub fn new(data: Option<PathBuf>, seed: u64) -> Result<Self> {
         if let Some(directory) = &data {
             ensure!(directory.is_dir(), "{} is not a directory", directory.display());
@@ -78,12 +79,12 @@ impl Sources {
         need.files().iter().all(has)
     }
 
-    /// The data directory. It is an error when there is none; exhibits with a [`Need`] are made only when there is one.
+    /// The data directory. Fails if there is none; exhibits with a [`Need`] are only made if there is one.
     pub fn data(&self) -> Result<&Path> {
         self.data.as_deref().context("no data directory was given")
     }
 
-    /// The seed of all chance.
+    /// The seed of all random numbers.
     pub fn seed(&self) -> u64 {
         self.seed
     }
@@ -94,7 +95,7 @@ impl Sources {
         self.histories.get_or_init(read).as_ref().map_err(|error| anyhow!("{error:#}"))
     }
 
-    /// Chance of its own for an exhibit, or a named part of one.
+    /// A random generator for an exhibit, or for a named part of one.
     pub fn chance(&self, name: &str) -> ChaCha8Rng {
         let mut chance = ChaCha8Rng::seed_from_u64(self.seed);
         chance.set_stream(name_number(name));
@@ -102,7 +103,7 @@ impl Sources {
     }
 }
 
-/// A number for a name: the 64-bit FNV-1a hash.
+/// 64-bit FNV-1a hash of a name.
 fn name_number(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, step)

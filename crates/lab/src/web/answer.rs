@@ -1,9 +1,10 @@
-//! What a request gets: the sites as a function of the moment, the path and the conditions.
+//! Answers of the living web: a function of the moment, the path and the conditions of a request.
 //!
 //! # Promises
-//! - Every request has an answer; what is not there is 404, what is no longer there 404 or 410 as its site does.
+//! - Every request has an answer. What does not exist is 404; what no longer exists is 404 or 410, depending
+//!   on the site.
 //! - A page that moved answers 301 at its old address, with the new one.
-//! - The same request at the same moment has the same answer, noise and lies aside.
+//! - The same request at the same moment has the same answer, except for noise and lies.
 
 use freshet_protocol::time::Timestamp;
 
@@ -13,14 +14,14 @@ use super::lives::Standing;
 use super::living_web::LivingWeb;
 use super::validators::{Conditions, Subject, Validators};
 
-/// A request for something of a site.
+/// A request to a site.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// The site.
     pub site: u32,
     /// Path and query.
     pub path_and_query: &'a str,
-    /// Its conditions.
+    /// Its conditional headers.
     pub conditions: Conditions<'a>,
     /// The moment.
     pub now: Timestamp,
@@ -31,21 +32,21 @@ pub struct Asked<'a> {
 /// An answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Answer {
-    /// Status of HTTP.
+    /// HTTP status.
     pub status: u16,
     /// Content type, if there is a body.
     pub content_type: &'static str,
-    /// The body; that of a 304 is empty.
+    /// The body. Empty for a 304.
     pub body: Vec<u8>,
-    /// What it says of its version.
+    /// Its validators.
     pub validators: Validators,
-    /// Where a redirect leads.
+    /// Target of a redirect.
     pub location: Option<String>,
     /// The page and the version that were served or found unchanged.
     pub served: Option<Served>,
 }
 
-/// What an answer is a copy of.
+/// The page and version of an answer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Served {
     /// The page.
@@ -59,7 +60,7 @@ pub struct Served {
 const HTML: &str = "text/html; charset=utf-8";
 
 impl LivingWeb {
-    /// The answer to a request.
+    /// Answers a request.
     pub fn answer(&self, asked: &Asked<'_>) -> Answer {
         let Asked { site, path_and_query, now, .. } = *asked;
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
@@ -91,7 +92,7 @@ impl LivingWeb {
         }
     }
 
-    /// Addresses that only point to others.
+    /// Addresses that only redirect.
     fn redirect(&self, site: u32, path: &str, now: Timestamp) -> Option<(u16, String)> {
         if path == "/index.html" {
             return Some((301, "/".to_owned()));
@@ -149,7 +150,7 @@ impl LivingWeb {
 }
 
 impl Answer {
-    /// An answer that says nothing.
+    /// An answer without a body.
     pub(super) fn empty(status: u16) -> Self {
         Self {
             status,
@@ -161,7 +162,7 @@ impl Answer {
         }
     }
 
-    /// A short page that says what its status says.
+    /// A short page that states its status.
     pub(super) fn message(status: u16, text: &str) -> Self {
         let body = format!("<!doctype html>\n<title>{text}</title>\n<h1>{text}</h1>\n").into_bytes();
         Self { content_type: HTML, body, ..Self::empty(status) }

@@ -1,8 +1,8 @@
-//! The main text of an article: its parts in their revisions, as HTML, as plain text, as a document that is neither.
+//! The main text of an article: its parts in their revisions, as HTML, plain text, or a binary document.
 //!
 //! # Promises
-//! - The same parts are in all forms.
-//! - A change of any part shows.
+//! - All forms contain the same parts.
+//! - A change of any part is visible.
 
 use std::fmt::Write as _;
 
@@ -16,11 +16,11 @@ use super::document::View;
 use super::living_web::LivingWeb;
 use super::words;
 
-/// Streams of headings lie beyond those of all revisions of titles.
+/// Random streams of headings start beyond those of all title revisions.
 const HEADING: u64 = 1 << 40;
 
 impl LivingWeb {
-    /// Appends the main text, and gives the title.
+    /// Appends the main text and returns the title.
     pub(super) fn push_article(&self, main: &mut String, page: PageNumber, view: &mut View<'_>) -> String {
         let article = self.article_parts(page, view);
         if let Place::Article { directory, .. } = self.atlas.place(page) {
@@ -86,7 +86,7 @@ impl LivingWeb {
         text
     }
 
-    /// The head of a PDF around the text: enough that no reader of HTML takes it for his own.
+    /// A PDF header around the text: enough that no HTML parser mistakes it for HTML.
     pub(super) fn pdf(&self, page: PageNumber, view: &View<'_>) -> Vec<u8> {
         let text = self.plain_text(page, view);
         let mut bytes = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< >>\nstream\n".to_vec();
@@ -143,7 +143,7 @@ impl LivingWeb {
     }
 }
 
-/// What an article says.
+/// Content of an article.
 struct Article {
     title: String,
     paragraphs: Vec<String>,

@@ -1,16 +1,16 @@
-//! The pages of sites: how many there are, in which directories, at which addresses.
+//! Atlas: all sites, directories and pages of the living web, and their addresses.
 //!
-//! A site is a root, directories under it, and articles in them. A directory is shown by listings of at most
-//! [`LISTED`] articles each (`/river/`, `/river/?page=2`), and may hold further directories. Pages are numbered through the
-//! whole web: root, then for each directory its listings and its articles. Nothing is kept per page: its directory and number
-//! say all.
+//! A site consists of a root, directories, and articles in them. A directory is shown by listings of at most
+//! [`LISTED`] articles each (`/river/`, `/river/?page=2`), and may contain further directories. Pages are
+//! numbered across the whole web: root, then for each directory its listings and its articles. Nothing is
+//! stored per page: its directory and number determine everything.
 //!
 //! Sizes of sites and of directories follow power laws.
 //!
 //! # Promises
 //! - Every page number has one place, and every address leads back to its page.
-//! - Every directory is reached from the root of its site over other directories that robots.txt allows, except that a
-//!   disallowed directory itself is not.
+//! - Every directory is reachable from the root of its site over other directories that robots.txt allows.
+//!   Only a disallowed directory itself is not allowed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -21,68 +21,68 @@ use super::hosts::Hosts;
 use super::settings::WebSettings;
 use super::words;
 
-/// Most articles on one listing.
+/// Maximum number of articles on one listing.
 pub const LISTED: u32 = 40;
 
 /// Exponent of the sizes of sites: the k-th largest has k^-0.8 of the pages of the largest.
 const SITE_EXPONENT: f64 = 0.8;
-/// Pages of the smallest directory and of the largest.
+/// Number of pages of the smallest directory and of the largest.
 const DIRECTORY_PAGES: (f64, f64) = (8.0, 400.0);
 /// Exponent of the sizes of directories.
 const DIRECTORY_EXPONENT: f64 = 0.7;
-/// Directories directly under the root, at most.
+/// Maximum number of directories directly under the root.
 const TOP_DIRECTORIES: usize = 12;
-/// Deepest directory, counted from those under the root.
+/// Maximum depth of a directory, counted from those under the root.
 const DEPTH_MAX: u8 = 4;
-/// Share of sites with at least three directories of which one is disallowed.
+/// Fraction of sites with a disallowed directory, among those with at least three directories.
 const DISALLOWING: f64 = 0.3;
 
 /// A page of the web, by its number.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct PageNumber(pub u32);
 
-/// Where a page stands in its site.
+/// Position of a page within its site.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Place {
     /// The root of the site.
     Root,
     /// The `number`-th listing of a directory, from zero.
     Listing {
-        /// Directory, counted through the web.
+        /// Index of the directory, across the whole web.
         directory: u32,
         /// Number of the listing.
         number: u32,
     },
     /// The `number`-th article of a directory, from zero.
     Article {
-        /// Directory, counted through the web.
+        /// Index of the directory, across the whole web.
         directory: u32,
         /// Number of the article.
         number: u32,
     },
 }
 
-/// What an article is made of.
+/// Format of an article.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Form {
-    /// A page of HTML.
+    /// An HTML page.
     Html,
     /// Plain text.
     Text,
-    /// A document that is no text: the head of a PDF and bytes.
+    /// A binary document: the header of a PDF and bytes.
     Pdf,
 }
 
 /// A site.
 #[derive(Clone, Debug)]
 pub struct Site {
-    /// What it is like.
+    /// Its properties.
     pub character: Character,
     /// Its name, as its pages show it.
     pub name: String,
-    /// Its pages; the first is the root.
+    /// Its pages. The first is the root.
     pub pages: Range<u32>,
-    /// Its directories, counted through the web.
+    /// Its directories, by index across the whole web.
     pub directories: Range<u32>,
     /// The same in the order of their paths.
     by_path: Vec<u32>,
@@ -93,13 +93,13 @@ pub struct Site {
 pub struct Directory {
     /// Its site.
     pub site: u32,
-    /// Its path, from slash to slash.
+    /// Its path, with leading and trailing slash.
     pub path: String,
-    /// Directory it lies in, if not in the root.
+    /// Its parent directory, unless it is in the root.
     pub parent: Option<u32>,
-    /// Directories in it.
+    /// Its subdirectories.
     pub children: Vec<u32>,
-    /// Number of its first listing; its articles follow the listings.
+    /// Number of its first listing. Its articles follow the listings.
     pub first_page: u32,
     /// Number of its listings.
     pub listings: u32,
@@ -115,14 +115,14 @@ pub struct Directory {
 pub struct Atlas {
     seed: u64,
     hosts: Hosts,
-    /// The sites, the largest first.
+    /// The sites, largest first.
     pub sites: Vec<Site>,
     /// The directories of all sites.
     pub directories: Vec<Directory>,
 }
 
 impl Atlas {
-    /// The sites that the settings ask for, at these hosts.
+    /// Creates the sites that the settings ask for, at these hosts.
     pub(super) fn new(settings: &WebSettings, hosts: Hosts) -> Self {
         let mut atlas = Self { seed: settings.seed, hosts, sites: Vec::new(), directories: Vec::new() };
         let mut first_page = 0;
@@ -133,7 +133,7 @@ impl Atlas {
         atlas
     }
 
-    /// Pages of all sites, those included that are not born yet.
+    /// Number of pages of all sites, including those not born yet.
     pub fn pages(&self) -> u32 {
         self.sites.last().map_or(0, |site| site.pages.end)
     }
@@ -143,7 +143,7 @@ impl Atlas {
         self.sites.len() as u32
     }
 
-    /// How sites are told apart.
+    /// How sites are addressed.
     pub fn hosts(&self) -> Hosts {
         self.hosts
     }
@@ -153,7 +153,7 @@ impl Atlas {
         self.sites.partition_point(|site| site.pages.end <= page.0) as u32
     }
 
-    /// The place of a page in its site.
+    /// The position of a page in its site.
     pub fn place(&self, page: PageNumber) -> Place {
         let site = &self.sites[self.site_of(page) as usize];
         if page.0 == site.pages.start {
@@ -191,7 +191,7 @@ impl Atlas {
             .filter(|directory| directory.parent.is_none())
     }
 
-    /// What an article is made of.
+    /// Format of an article.
     pub fn form(&self, page: PageNumber) -> Form {
         match Chance::of(self.seed, Subject::Form, page.0.into(), 0).unit() {
             part if part < 0.03 => Form::Text,
@@ -200,7 +200,7 @@ impl Atlas {
         }
     }
 
-    /// Path and query of a page; of an article that moves, before (`false`) or after (`true`) it moved.
+    /// Path and query of a page. For an article that moves: before (`false`) or after (`true`) it moved.
     pub fn path(&self, page: PageNumber, moved: bool) -> String {
         match self.place(page) {
             Place::Root => "/".to_owned(),
@@ -222,7 +222,7 @@ impl Atlas {
         }
     }
 
-    /// The page at a path of a site, and whether it is the address that it moves to.
+    /// The page at a path of a site, and whether the path is the address that it moves to.
     pub fn find(&self, site: u32, path_and_query: &str) -> Option<(PageNumber, bool)> {
         let (path, query) = path_and_query.split_once('?').unwrap_or((path_and_query, ""));
         if path == "/" {
@@ -237,7 +237,7 @@ impl Atlas {
         self.find_article(site, path)
     }
 
-    /// The directory of a path of a site, which begins and ends with a slash.
+    /// The directory at a path of a site. The path has a leading and a trailing slash.
     pub fn directory(&self, site: u32, path: &str) -> Option<u32> {
         let site = self.sites.get(site as usize)?;
         let found = site
@@ -283,7 +283,7 @@ impl Atlas {
         self.sites.push(Site { character, name, pages, directories, by_path });
     }
 
-    /// A directory of these pages: about one listing for each [`LISTED`] articles, and the articles.
+    /// Creates a directory of these pages: about one listing for each [`LISTED`] articles, and the articles.
     fn new_directory(&self, site: u32, first: u32, pages: Range<u32>, chance: &mut Chance) -> Directory {
         let size = pages.end - pages.start;
         let listings = size.div_ceil(LISTED + 1);
@@ -303,7 +303,8 @@ impl Atlas {
         }
     }
 
-    /// The first few directories lie in the root; later ones in an earlier one, early ones more often.
+    /// The first few directories are in the root. Each later one is in an earlier one, with early ones more
+    /// likely.
     fn choose_parent(&self, first: u32, chance: &mut Chance) -> Option<u32> {
         let siblings = &self.directories[first as usize..];
         let top =
@@ -334,7 +335,7 @@ impl Atlas {
         self.directories.push(directory);
     }
 
-    /// Disallows one directory that holds no others, in some of the sites that have several.
+    /// Disallows one directory without subdirectories, in some of the sites that have several.
     fn disallow_one(&mut self, directories: Range<u32>, chance: &mut Chance) {
         if directories.len() < 3 || !chance.happens(DISALLOWING) {
             return;
@@ -346,7 +347,7 @@ impl Atlas {
     }
 }
 
-/// Number of the listing that a query asks for, from zero.
+/// Number of the listing that a query requests, from zero.
 fn listing_number(query: &str) -> Option<u32> {
     match query.strip_prefix("page=") {
         Some(number) => number.parse::<u32>().ok().filter(|number| *number >= 2).map(|number| number - 1),
@@ -354,7 +355,7 @@ fn listing_number(query: &str) -> Option<u32> {
     }
 }
 
-/// Pages of each site by a power law, those to be born included. Every site has at least one.
+/// Number of pages of each site by a power law, including those born later. Every site has at least one.
 fn site_sizes(settings: &WebSettings) -> Vec<u32> {
     let total = (f64::from(settings.pages) * (1.0 + settings.turnover.births)).round();
     let spare = total - f64::from(settings.sites);
@@ -373,7 +374,7 @@ fn site_sizes(settings: &WebSettings) -> Vec<u32> {
         .collect()
 }
 
-/// Pages of a directory, by a power law.
+/// Number of pages of a directory, by a power law.
 fn directory_size(chance: &mut Chance) -> u32 {
     let (smallest, largest) = DIRECTORY_PAGES;
     (smallest * (1.0 - chance.unit()).powf(-DIRECTORY_EXPONENT)).min(largest) as u32

@@ -1,18 +1,18 @@
-//! Random numbers that depend on what is asked, never on when.
+//! Random numbers as a pure function of the question, independent of the order of questions.
 //!
-//! Every question about the web ("when does page 12 change?") has a stream of its own, begun from the seed, the subject and
-//! the numbers of what is asked about. The generator is SplitMix64: a stream begins for the price of a few multiplications,
-//! which matters because a request begins dozens.
+//! Every question about the web ("when does page 12 change?") has its own random stream, seeded by the global
+//! seed, the subject and the numbers in the question. The generator is SplitMix64: it takes only a few
+//! multiplications to start a stream. That matters because a request starts dozens.
 //!
 //! # Promises
 //! - The same question has the same answer, whatever was asked before.
-//! - Subjects, and numbers asked about, do not share streams.
+//! - Different subjects and different numbers do not share streams.
 
 use std::convert::Infallible;
 
 use rand::TryRng;
 
-/// What a stream is about.
+/// Subject of a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Subject {
     Sites = 1,
@@ -53,28 +53,28 @@ impl Chance {
         Self(state)
     }
 
-    /// Any 64 bits.
+    /// Random 64 bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(STEP);
         mix(self.0)
     }
 
-    /// A number from 0 to 1, without 1.
+    /// A random number from 0 inclusive to 1 exclusive.
     pub(super) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A whole number below `count`; zero if there is none.
+    /// A random integer below `count`. Zero if `count` is zero.
     pub(super) fn below(&mut self, count: u32) -> u32 {
         (((self.bits() >> 32) * u64::from(count)) >> 32) as u32
     }
 
-    /// Whether something of this probability happens.
+    /// True with this probability.
     pub(super) fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }
 
-    /// Days until the next event of a Poisson process of this rate per day; endless at rate zero.
+    /// Days until the next event of a Poisson process with this rate per day. Infinite at rate zero.
     pub(super) fn wait(&mut self, rate: f64) -> f64 {
         if rate == 0.0 {
             return f64::INFINITY;
@@ -102,10 +102,10 @@ impl TryRng for Chance {
     }
 }
 
-/// Where a site stands in a trait that a share of the sites has: numbers from 0 to 1 that fill the interval evenly even when
-/// the sites are few, because consecutive multiples of an irrational number do.
+/// Position of a site, from 0 to 1, in a trait that a share of the sites has. Positions fill the interval
+/// evenly even with few sites, because they are consecutive multiples of an irrational number.
 pub(super) fn even_share(seed: u64, trait_number: usize, site: u32) -> f64 {
-    /// Fractions of square roots of primes: one irrational number per trait.
+    /// Fractional parts of square roots of primes: one irrational number per trait.
     const STEPS: [f64; 8] = [
         0.414_213_562_373,
         0.732_050_807_569,
@@ -120,10 +120,10 @@ pub(super) fn even_share(seed: u64, trait_number: usize, site: u32) -> f64 {
     (offset + STEPS[trait_number % STEPS.len()] * f64::from(site + 1)).fract()
 }
 
-/// Distance between consecutive states of SplitMix64.
+/// Difference between consecutive states of SplitMix64.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The finishing of SplitMix64.
+/// The finalizer of SplitMix64.
 fn mix(mut bits: u64) -> u64 {
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

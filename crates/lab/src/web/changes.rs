@@ -1,17 +1,19 @@
-//! When a page changes.
+//! When pages of the living web change.
 //!
-//! An article follows a process of its own, and takes part in sweeps over its directory:
+//! An article has its own change process, and takes part in sweeps over its directory:
 //! - still: no process of its own;
-//! - Poisson, its rate gamma-distributed around that of its directory (thesis, sections 4.6 and 5.5.1);
-//! - bursty: sessions come as a Poisson process, each with several changes within hours;
-//! - daily and weekly: once a period, at an hour of its own.
+//! - Poisson, with a rate gamma-distributed around that of its directory (thesis, sections 4.6 and 5.5.1);
+//! - bursty: sessions are a Poisson process, each with several changes within hours;
+//! - daily and weekly: once per period, at a fixed hour of its own.
 //!
-//! The root changes at each birth of an article and now and then by itself; a listing when one of its articles is born, moves
-//! or dies. A site's template changes on all its pages at once, and touches no main text.
+//! The root changes at each birth of an article, and occasionally on its own. A listing changes when one of
+//! its articles is born, moves or dies. A site's template changes on all its pages at once, and does not
+//! affect main text.
 //!
 //! # Promises
-//! - Changes until a moment are the same whatever later moment is asked about.
-//! - All changes fall on whole seconds, no two of a page's main text on the same; so a Last-Modified tells them apart.
+//! - Changes until a moment do not depend on any later moment that is asked about.
+//! - All changes are at whole seconds, and no two changes of a page's main text are in the same second. So
+//!   Last-Modified distinguishes them.
 //! - A page changes only while it lives.
 
 use freshet_protocol::time::Timestamp;
@@ -23,48 +25,48 @@ use super::clock::{START, days_after_start};
 use super::lives::NEVER;
 use super::living_web::LivingWeb;
 
-/// Spread of the rates of directories, as a deviation of the logarithm.
+/// Spread of the rates of directories, as a standard deviation of the logarithm.
 const DIRECTORY_SPREAD: f64 = 1.0;
 /// Shape of the gamma distribution of pages within a directory: below one, most are slow and a few are fast.
 const PAGE_SHAPE: f64 = 0.5;
-/// Fastest rate per day: a page that changes each hour.
+/// Maximum rate per day: a page that changes every hour.
 const RATE_MAX: f64 = 24.0;
-/// Chance that a session has another change, and mean days between two of them.
+/// Probability that a session has another change, and mean days between two changes.
 const SESSION: (f64, f64) = (0.65, 0.1);
-/// Chance that a page takes part in a sweep of its directory.
+/// Probability that a page takes part in a sweep of its directory.
 const TAKES_PART: f64 = 0.6;
-/// Changes per day of a root by itself, as a multiple of the mean rate of articles.
+/// Changes per day of a root on its own, as a multiple of the mean rate of articles.
 const ROOT_PACE: f64 = 2.0;
 
-/// Days from the start after which nothing changes any more: ten years, so that a question about the end of time has an
-/// answer.
+/// Days from the start after which nothing changes any more: ten years, so that questions about the infinite
+/// future have an answer.
 pub const DAYS_MAX: f64 = 3_652.5;
 
-/// The process of an article.
+/// The change process of an article.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Process {
     /// No changes of its own.
     Still,
     /// Changes at random, at this rate per day.
     Poisson(f64),
-    /// Sessions of changes; changes per day over all.
+    /// Sessions of changes. The value is the overall number of changes per day.
     Bursty(f64),
-    /// One change a day, so many days after the start first.
+    /// One change per day. The value is the days from the start to the first.
     Daily(f64),
-    /// One change a week, so many days after the start first.
+    /// One change per week. The value is the days from the start to the first.
     Weekly(f64),
 }
 
 /// The version of a page at a moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Version {
-    /// Changes of its main text since its birth or the start.
+    /// Number of changes of its main text since its birth or the start.
     pub main: u32,
-    /// Changes of its site's template since the start.
+    /// Number of changes of its site's template since the start.
     pub template: u32,
-    /// When its main text became what it is.
+    /// When its main text last changed.
     pub main_since: Timestamp,
-    /// When the text of the whole became what it is.
+    /// When its whole text last changed.
     pub since: Timestamp,
 }
 
@@ -90,7 +92,7 @@ impl Process {
         }
     }
 
-    /// Its changes until so many days after the start, in any order.
+    /// Its changes until `until` days after the start, unordered.
     fn days(self, until: f64, chance: &mut Chance) -> Vec<f64> {
         match self {
             Self::Still => Vec::new(),
@@ -129,7 +131,7 @@ impl LivingWeb {
         Process::Still
     }
 
-    /// Changes of a page's main text after the start and until `until`, while it lives, in order.
+    /// Changes of a page's main text after the start and up to `until`, while it lives, in order.
     pub fn main_changes(&self, page: PageNumber, until: Timestamp) -> Vec<Timestamp> {
         let life = self.life(page);
         let until = until.min(life.died.plus_millis(-1));
@@ -149,7 +151,7 @@ impl LivingWeb {
         changes
     }
 
-    /// Changes of a site's template after the start and until `until`, in order.
+    /// Changes of a site's template after the start and up to `until`, in order.
     pub fn template_changes(&self, site: u32, until: Timestamp) -> Vec<Timestamp> {
         let mut chance = Chance::of(self.settings.seed, Subject::Templates, site.into(), 0);
         let mut changes = moments(self.settings.pace.templates_per_day, days_to_cover(until), &mut chance);
@@ -173,7 +175,7 @@ impl LivingWeb {
         }
     }
 
-    /// Mean rate per day of the articles of a directory: log-normal, its mean the pace of the web.
+    /// Mean rate per day of the articles of a directory: log-normal, with the pace of the web as its mean.
     fn directory_rate(&self, directory: u32) -> f64 {
         let mut chance = Chance::of(self.settings.seed, Subject::Process, directory.into(), 1);
         let spread = LogNormal::new(-DIRECTORY_SPREAD * DIRECTORY_SPREAD / 2.0, DIRECTORY_SPREAD)
@@ -203,12 +205,13 @@ impl LivingWeb {
     }
 }
 
-/// Days from the start to a moment and a second beyond, because moments are rounded to seconds; at most [`DAYS_MAX`].
+/// Days from the start to one second after a moment, because moments are rounded to seconds. At most
+/// [`DAYS_MAX`].
 fn days_to_cover(until: Timestamp) -> f64 {
     (until.plus_millis(1_000).millis_since(START) as f64 / 86_400_000.0).min(DAYS_MAX)
 }
 
-/// A page's rate over its directory's mean.
+/// A page's rate, divided by its directory's mean.
 fn relative_rate(chance: &mut Chance) -> f64 {
     Gamma::new(PAGE_SHAPE, 1.0 / PAGE_SHAPE).expect("both parameters are above zero").sample(chance)
 }
@@ -227,13 +230,14 @@ fn poisson(rate: f64, until: f64, chance: &mut Chance) -> Vec<f64> {
     days
 }
 
-/// Sessions at such a rate that their changes come at `rate`.
+/// Sessions at a rate that makes their changes come at `rate`.
 fn bursty(rate: f64, until: f64, chance: &mut Chance) -> Vec<f64> {
     let (another, gap) = SESSION;
     let mut days = Vec::new();
     let mut start = chance.wait(rate * (1.0 - another));
     while start <= until {
-        // A stream of its own for each session: what comes after `until` must not depend on where the last one was cut.
+        // Each session has its own stream: later events must not depend on where the previous session was cut
+        // off.
         let mut session = Chance::of(chance.bits(), Subject::Changes, 0, 0);
         let mut day = start;
         days.push(day);

@@ -1,45 +1,46 @@
-//! What a site is like: its validators, noise, robots, sitemap, feed and manners.
+//! Properties of a site: its validators, noise, robots.txt, sitemap, feed and habits.
 //!
 //! # Promises
-//! - The shares of sites hold even when there are only a few dozen.
-//! - Without lies and calendars, no site lies about its validators and none has a calendar.
+//! - The shares of sites hold even if there are only a few dozen sites.
+//! - If the settings ask for no lies and no calendars, no site lies about its validators and none has a
+//!   calendar.
 
 use super::chance::{Chance, Subject, even_share};
 use super::settings::WebSettings;
 
-/// What a site is like.
+/// Properties of a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Character {
-    /// Which of the templates its pages are made of.
+    /// Number of the template of its pages.
     pub template: u8,
-    /// What it says of the version of a page.
+    /// Kind of its validators.
     pub validators: ValidatorKind,
-    /// What differs at every request on its noisy pages; at least one kind.
+    /// Noise on its noisy pages: what differs at every request. At least one kind.
     pub noise: Vec<NoiseKind>,
-    /// What its sitemap says of changes, if it has one.
+    /// What its sitemap says about changes, if it has one.
     pub sitemap: Option<SitemapKind>,
     /// The feed of its newest pages, if it has one.
     pub feed: Option<FeedKind>,
-    /// Its robots.txt.
+    /// Kind of its robots.txt.
     pub robots: RobotsKind,
-    /// What it answers for a page that died: 404 or 410.
+    /// Status for a page that died: 404 or 410.
     pub gone_status: u16,
-    /// Whether pages show when they were changed.
+    /// Whether pages show when they last changed.
     pub shows_date: bool,
-    /// Whether pages name their canonical address, and have print views under another.
+    /// Whether pages state their canonical address, and have print views at another address.
     pub print_views: bool,
-    /// Whether it has a calendar without end.
+    /// Whether it has an endless calendar.
     pub calendar: bool,
 }
 
-/// What a site says of the version of a page.
+/// What a site says about the version of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ValidatorKind {
-    /// An ETag and a Last-Modified, both true.
+    /// A correct ETag and a correct Last-Modified.
     Both,
-    /// A true ETag.
+    /// A correct ETag.
     EtagOnly,
-    /// A true Last-Modified.
+    /// A correct Last-Modified.
     DateOnly,
     /// Nothing.
     Absent,
@@ -47,31 +48,31 @@ pub enum ValidatorKind {
     EverNewEtag,
     /// A lie: an ETag that never differs, so that a changed page is answered with 304.
     FrozenEtag,
-    /// A lie: a Last-Modified that is always now.
+    /// A lie: a Last-Modified that is always the current time.
     DateOfNow,
 }
 
-/// What differs at every request.
+/// A kind of noise: what differs at every request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum NoiseKind {
     /// The time of day.
     Clock,
-    /// A token in a form and a visible number of the request.
+    /// A token in a form and a visible request number.
     Token,
     /// Advertisements.
     Advertisements,
-    /// How often the page was viewed, in the midst of its main text.
+    /// A view counter, in the middle of the main text.
     Counter,
-    /// Links to pages that might interest, each time others.
+    /// Links to related pages, different each time.
     Related,
 }
 
-/// What a sitemap says of changes.
+/// What a sitemap says about changes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SitemapKind {
     /// The truth.
     Honest,
-    /// That everything changed today.
+    /// Claims that everything changed today.
     Lying,
     /// Nothing.
     Silent,
@@ -86,14 +87,14 @@ pub enum FeedKind {
     Rss,
 }
 
-/// A robots.txt.
+/// Kind of robots.txt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RobotsKind {
-    /// There is none: 404.
+    /// No file: 404.
     Missing,
     /// One without a delay.
     Plain,
-    /// One with a crawl-delay of so many tenths of a second.
+    /// One with a crawl-delay, in tenths of a second.
     Delay(u8),
 }
 
@@ -101,7 +102,7 @@ pub enum RobotsKind {
 pub(super) const TEMPLATES: u8 = 4;
 
 impl Character {
-    /// What the `site`-th site is like.
+    /// The properties of the `site`-th site.
     pub(super) fn of(settings: &WebSettings, site: u32) -> Self {
         let standing = |trait_number| even_share(settings.seed, trait_number, site);
         let mut chance = Chance::of(settings.seed, Subject::Sites, u64::from(site), 1);
@@ -120,7 +121,8 @@ impl Character {
     }
 }
 
-/// The first `lies` of the sites lie in one of three ways; of the others half say all, some a part, some nothing.
+/// The first `lies` of the sites lie in one of three ways. Of the others half send both validators, some send
+/// one, some none.
 fn validators(lies: f64, standing: f64) -> ValidatorKind {
     if standing < lies {
         return match (standing / lies * 3.0) as u8 {

@@ -1,9 +1,9 @@
-//! The time of the living web: that on the wall, a fixed number of times as fast, from a fixed start.
+//! Clock of the living web: wall-clock time from a fixed start, sped up by a fixed factor.
 //!
 //! > now = start + speed × (wall − wall start)
 //!
-//! A crawler that is told start, speed and wall start (by [`WebClock::reading`], or `GET /-/clock`) runs on the same time.
-//! A clock can also be held and set by hand, so that a test depends on no wall.
+//! A crawler that gets start, speed and wall start (by [`WebClock::reading`], or `GET /-/clock`) runs on the
+//! same time. A clock can also be held and set by hand, so that a test does not depend on the wall clock.
 //!
 //! # Promises
 //! - Two clocks with the same start, speed and wall start agree.
@@ -16,16 +16,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use freshet_protocol::time::Timestamp;
 use serde::Serialize;
 
-/// When every living web begins: 2026-01-01 00:00 UTC, a Thursday.
+/// Start time of every living web: 2026-01-01 00:00 UTC, a Thursday.
 pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
-/// Fastest that time may run: a year in half a minute.
+/// Maximum speed: a year in half a minute.
 pub const SPEED_MAX: f64 = 1e6;
 
-/// Milliseconds of one day.
+/// Milliseconds per day.
 const DAY: f64 = 86_400_000.0;
 
-/// A clock of the living web. Clones are the same clock.
+/// A clock of the living web. Clones share the same time.
 #[derive(Clone, Debug)]
 pub struct WebClock(Kind);
 
@@ -35,28 +35,28 @@ enum Kind {
     Held(Arc<AtomicI64>),
 }
 
-/// What a clock says, and all that is needed to run another like it.
+/// The time of a clock, with all that is needed to run another one like it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ClockReading {
     /// Simulated milliseconds since 1970.
     pub now_ms: i64,
-    /// Simulated milliseconds since 1970 at which the web began.
+    /// Start of the web, in simulated milliseconds since 1970.
     pub start_ms: i64,
-    /// Simulated milliseconds per millisecond on the wall; zero for a clock that is held.
+    /// Simulated milliseconds per wall-clock millisecond. Zero for a held clock.
     pub speed: f64,
-    /// Milliseconds since 1970 on the wall when the web began.
+    /// Start of the web, in wall-clock milliseconds since 1970.
     pub wall_start_ms: i64,
 }
 
 impl WebClock {
-    /// A clock that starts now and runs `speed` times as fast as the wall's.
+    /// A clock that starts now and runs `speed` times as fast as the wall clock.
     ///
     /// Panics unless the speed is above zero and at most [`SPEED_MAX`].
     pub fn running(speed: f64) -> Self {
         Self::running_since(speed, wall_now())
     }
 
-    /// A clock that started when the wall's showed `wall_start` milliseconds since 1970.
+    /// A clock that started when the wall clock showed `wall_start` milliseconds since 1970.
     ///
     /// Panics unless the speed is above zero and at most [`SPEED_MAX`].
     pub fn running_since(speed: f64, wall_start: i64) -> Self {
@@ -70,14 +70,14 @@ impl WebClock {
         Self(Kind::Held(Arc::new(AtomicI64::new(START.millis()))))
     }
 
-    /// Sets a held clock. A running one stays as it is: nobody turns the wall's.
+    /// Sets a held clock. Does nothing to a running one.
     pub fn set(&self, now: Timestamp) {
         if let Kind::Held(millis) = &self.0 {
             millis.store(now.millis(), Ordering::SeqCst);
         }
     }
 
-    /// The simulated moment.
+    /// The simulated time.
     pub fn now(&self) -> Timestamp {
         match &self.0 {
             Kind::Running { speed, wall_start } => simulated(*speed, *wall_start, wall_now()),
@@ -85,7 +85,7 @@ impl WebClock {
         }
     }
 
-    /// What it says now, with what another clock needs to agree.
+    /// The time now, with what another clock needs to agree.
     pub fn reading(&self) -> ClockReading {
         let (speed, wall_start_ms) = match &self.0 {
             Kind::Running { speed, wall_start } => (*speed, *wall_start),
@@ -95,13 +95,13 @@ impl WebClock {
     }
 }
 
-/// The moment so many days after the start, to the second: nothing happens between two seconds, because HTTP could not
-/// tell it.
+/// The moment this many days after the start, rounded to the second: HTTP cannot express fractions of
+/// seconds.
 pub fn days_after_start(days: f64) -> Timestamp {
     START.plus_millis(((days * DAY / 1_000.0).round() as i64).saturating_mul(1_000))
 }
 
-/// Milliseconds since 1970 on the wall.
+/// Wall-clock milliseconds since 1970.
 pub(super) fn wall_now() -> i64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(elapsed.as_millis()).unwrap_or(i64::MAX)

@@ -1,7 +1,7 @@
-//! Moments as HTTP, XML and people write them.
+//! Formats moments for HTTP, XML and people.
 //!
 //! # Promises
-//! - A date that HTTP carries comes back as the same second; what is no date comes back as nothing.
+//! - An HTTP date parses back to the same second. Anything else parses to `None`.
 
 use freshet_protocol::time::Timestamp;
 use jiff::fmt::rfc2822::{DateTimeParser, DateTimePrinter};
@@ -12,7 +12,7 @@ pub(super) fn http_date(moment: Timestamp) -> String {
     DateTimePrinter::new().timestamp_to_rfc9110_string(&instant(moment)).unwrap_or_default()
 }
 
-/// The second of a date of HTTP.
+/// Parses an HTTP date.
 pub(super) fn parse_http_date(text: &str) -> Option<Timestamp> {
     let second = DateTimeParser::new().parse_timestamp(text).ok()?.as_second();
     Some(Timestamp::from_millis(second * 1_000))
@@ -33,7 +33,7 @@ pub(super) fn spoken(moment: Timestamp) -> String {
     instant(moment).strftime("%-d %B %Y, %H:%M:%S").to_string()
 }
 
-/// To the second; a moment beyond the calendar becomes its end.
+/// Rounded to the second. A moment beyond the calendar becomes its end.
 fn instant(moment: Timestamp) -> jiff::Timestamp {
     jiff::Timestamp::from_second(moment.millis().div_euclid(1_000)).unwrap_or(jiff::Timestamp::MAX)
 }

@@ -1,9 +1,10 @@
-//! The page as bytes: a template around a main text, and noise within both.
+//! Renders a page as bytes: a template around a main text, and noise within both.
 //!
 //! # Promises
 //! - Without noise the bytes are a function of the page, its address and its version.
-//! - A change of the main text changes what a reader sees of it; a change of the template what he sees around it.
-//! - The directories under the root stand on every page.
+//! - A change of the main text changes its visible text. A change of the template changes the visible text
+//!   around it.
+//! - Every page lists the directories under the root.
 
 use std::fmt::Write as _;
 
@@ -17,18 +18,18 @@ use super::living_web::LivingWeb;
 use super::noise::Noise;
 use super::words;
 
-/// How a page is to be shown.
+/// How to render a page.
 pub(super) struct View<'a> {
     /// Moment of the answer.
     pub(super) at: Timestamp,
     pub(super) version: Version,
-    /// Without what surrounds the main text.
+    /// Print view: only the main text.
     pub(super) print: bool,
     pub(super) noise: Option<Noise<'a>>,
 }
 
 impl LivingWeb {
-    /// The bytes of a page.
+    /// Renders a page.
     pub(super) fn document(&self, page: PageNumber, view: View<'_>) -> Vec<u8> {
         match self.atlas.place(page) {
             Place::Article { .. } => match self.atlas.form(page) {
@@ -40,7 +41,7 @@ impl LivingWeb {
         }
     }
 
-    /// The title of a page in a revision of it.
+    /// The title of a page in one of its revisions.
     pub(super) fn title(&self, page: PageNumber, revision: u32) -> String {
         match self.atlas.place(page) {
             Place::Root => self.atlas.sites[self.atlas.site_of(page) as usize].name.clone(),
@@ -181,7 +182,8 @@ const STYLE: &str = "<style>
 body{font:16px/1.5 Georgia,serif;margin:0 auto;max-width:72rem;color:#222;background:#fff}
 header{display:flex;gap:1rem;align-items:baseline;padding:1rem;border-bottom:1px solid #ccc}
 header a{font-size:1.4rem;font-weight:bold;color:inherit;text-decoration:none}
-nav ul{display:flex;flex-wrap:wrap;gap:.5rem 1rem;list-style:none;margin:0;padding:.5rem 1rem;background:#f4f4f0}
+nav ul{display:flex;flex-wrap:wrap;gap:.5rem 1rem;list-style:none;margin:0;padding:.5rem \
+    1rem;background:#f4f4f0}
 main,#content,section[role=main]{padding:1rem 2rem}
 h1{font-size:1.8rem;line-height:1.2;margin:.6rem 0}
 h2{font-size:1.2rem;margin:1.4rem 0 .4rem}

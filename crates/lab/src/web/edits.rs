@@ -1,7 +1,7 @@
-//! Which parts of an article each change touches.
+//! Edits: which parts of an article each change touches.
 //!
-//! Most changes rewrite a few paragraphs; some the numbers, the links or the title; some the whole text. So changes have
-//! sizes and kinds, as on the Web, and most of a page stays what it was.
+//! Most changes rewrite a few paragraphs; some the numbers, the links or the title; some the whole text. So
+//! changes have sizes and kinds, as on the Web, and most of a page stays the same.
 //!
 //! # Promises
 //! - Every change touches at least one part.
@@ -11,7 +11,7 @@ use super::atlas::PageNumber;
 use super::chance::{Chance, Subject};
 use super::living_web::LivingWeb;
 
-/// What an article has besides its words.
+/// The parts that an article has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Shape {
     /// Number of paragraphs, at least one.
@@ -20,7 +20,7 @@ pub(super) struct Shape {
     pub(super) figures: bool,
 }
 
-/// For each part of an article the change that made it what it is; zero is the first text.
+/// For each part of an article the last change that touched it. Zero is the first text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Revisions {
     pub(super) title: u32,
@@ -29,11 +29,11 @@ pub(super) struct Revisions {
     pub(super) paragraphs: Vec<u32>,
 }
 
-/// Fewest paragraphs, most, and the exponent of the power law between.
+/// Minimum and maximum number of paragraphs, and the exponent of the power law between.
 const PARAGRAPHS: (f64, f64, f64) = (3.0, 36.0, 0.6);
 
 impl LivingWeb {
-    /// What an article has.
+    /// The parts that an article has.
     pub(super) fn shape(&self, page: PageNumber) -> Shape {
         let mut chance = Chance::of(self.settings.seed, Subject::Shape, page.0.into(), 0);
         let (fewest, most, exponent) = PARAGRAPHS;
@@ -44,7 +44,7 @@ impl LivingWeb {
     /// The revisions of the parts of an article after `version` changes.
     pub(super) fn revisions(&self, page: PageNumber, shape: Shape, version: u32) -> Revisions {
         let mut known = Known::new(shape);
-        // From the latest change back, until each part has been met: what came before no longer shows.
+        // From the latest change back until each part is found: earlier changes no longer show.
         for change in (1..=version).rev() {
             known.touch(
                 change,
@@ -58,7 +58,7 @@ impl LivingWeb {
     }
 }
 
-/// The revisions met so far; zero stands for none.
+/// The revisions found so far. Zero stands for none.
 struct Known {
     revisions: Revisions,
     missing: u32,
@@ -96,7 +96,7 @@ impl Known {
     }
 }
 
-/// Stands for a part that an article does not have.
+/// Represents a part that an article does not have.
 const NONE: u32 = u32::MAX;
 
 fn set(part: &mut u32, change: u32, missing: &mut u32) {

@@ -1,29 +1,29 @@
-//! The addresses and names of sites.
+//! Addresses and host names of sites.
 //!
-//! Either every site has an address of its own in 127/8, all of which is this machine on Linux, and its host is that address;
-//! or all sites share 127.0.0.1 and are told apart by the Host header: `site-0007.test`.
+//! Either every site has its own address in 127/8 (on Linux all of it is this machine), and its host is that
+//! address. Or all sites share 127.0.0.1 and are distinguished by the Host header: `site-0007.test`.
 //!
 //! # Promises
-//! - A site's URL leads back to the site; what is no URL of a site leads nowhere.
+//! - A site's URL leads back to the site. Any other URL leads nowhere.
 
 use std::net::Ipv4Addr;
 
-/// How sites are told apart, and the port all of them listen on.
+/// How sites are addressed, and the port that all of them listen on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Hosts {
-    /// Each site has an address of its own.
+    /// Each site has its own address.
     Addresses {
         /// The port at each address.
         port: u16,
     },
-    /// All sites share one address and have names.
+    /// All sites share one address and have host names.
     Names {
         /// The port at 127.0.0.1.
         port: u16,
     },
 }
 
-/// Sites per block of the third and of the fourth number of an address.
+/// Number of values used of the third and of the fourth number of an address.
 const BLOCK: u32 = 250;
 
 impl Hosts {
@@ -62,7 +62,7 @@ impl Hosts {
         }
     }
 
-    /// The site of an authority (`host` or `host:port`), if there are so many.
+    /// The site of an authority (`host` or `host:port`), if its number is below `sites`.
     pub fn site(self, authority: &str, sites: u32) -> Option<u32> {
         let (host, port) = match authority.split_once(':') {
             Some((host, port)) => (host, port.parse().ok()?),
@@ -79,7 +79,7 @@ impl Hosts {
         (site < sites && port == self.port() && self.host(site) == host).then_some(site)
     }
 
-    /// The site of a URL, and the rest: path and query, beginning with a slash.
+    /// The site of a URL, and its path and query with a leading slash.
     pub fn split(self, url: &str, sites: u32) -> Option<(u32, &str)> {
         let rest = url.strip_prefix("http://")?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());

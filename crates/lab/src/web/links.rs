@@ -1,11 +1,12 @@
-//! Where the text of an article points.
+//! Links in the text of an article.
 //!
-//! Within the site and across sites, a few pages are pointed at often and most seldom: the rank of the target falls off as a
-//! power law. A link is to a page that was there when the link was written; later the target may have moved or died.
+//! Within the site and across sites, a few pages are linked often and most rarely: the popularity of targets
+//! is a power law of their rank. A link leads to a page that existed when the link was written. The target
+//! may move or die later.
 //!
 //! # Promises
 //! - The links of a revision are the same whenever they are asked for.
-//! - No link points to a page that was not born when the link was written.
+//! - No link leads to a page that was not born when the link was written.
 
 use freshet_protocol::time::Timestamp;
 
@@ -14,23 +15,23 @@ use super::chance::{Chance, Subject};
 use super::living_web::LivingWeb;
 use super::words;
 
-/// A link as it stands in the text.
+/// A link as written in the text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct TextLink {
-    /// A path of the same site, or a whole URL.
+    /// A path of the same site, or an absolute URL.
     pub(super) reference: String,
     pub(super) anchor: String,
 }
 
-/// Fewest links, most, and the exponent of the power law between.
+/// Minimum and maximum number of links, and the exponent of the power law between.
 const LINKS: (f64, f64, f64) = (2.0, 40.0, 0.6);
-/// Share of links to other sites, and of those to the root of the other site.
+/// Fraction of links to other sites, and fraction of those that lead to the root of the other site.
 const ACROSS: (f64, f64) = (0.25, 0.4);
-/// Share of links over the site's own redirect.
+/// Fraction of links that use the site's own redirect.
 const REDIRECTED: f64 = 0.04;
-/// Steepness of the popularity of sites and of pages: the power of an even number that gives the rank.
+/// Steepness of the popularity of sites and of pages: a uniform random number to this power gives the rank.
 const STEEPNESS: (f64, f64) = (2.0, 3.0);
-/// A prime larger than any number of pages: multiplied by it, ranks are scattered over a site.
+/// A prime larger than any number of pages. Multiplication by it scatters ranks over a site.
 const SCATTER: u64 = 2_147_483_647;
 
 impl LivingWeb {
@@ -68,7 +69,7 @@ impl LivingWeb {
         Some(TextLink { reference: origin + &path, anchor })
     }
 
-    /// A page of a site, popular ones more often.
+    /// A random page of a site, with popular ones more likely.
     pub(super) fn popular_page(&self, site: u32, chance: &mut Chance) -> PageNumber {
         let pages = &self.atlas.sites[site as usize].pages;
         let count = u64::from(pages.end - pages.start);

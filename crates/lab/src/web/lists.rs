@@ -1,9 +1,10 @@
-//! What a site offers besides pages: robots.txt, sitemaps, feeds, and a calendar without end.
+//! What a site offers besides pages: robots.txt, sitemaps, feeds, and an endless calendar.
 //!
 //! # Promises
-//! - A sitemap lists exactly the live pages that robots.txt allows; a large site has an index of several.
-//! - An honest sitemap gives the moment of the last change of the main text; a lying one today's.
-//! - A feed holds the newest articles, the newest first.
+//! - A sitemap lists exactly the live pages that robots.txt allows. A large site has an index of several
+//!   sitemaps.
+//! - An honest sitemap states the time of the last change of the main text. A lying one states today.
+//! - A feed contains the newest articles, newest first.
 
 use std::fmt::Write as _;
 
@@ -16,13 +17,13 @@ use super::dates;
 use super::living_web::LivingWeb;
 use super::words;
 
-/// Most pages of one sitemap.
+/// Maximum number of pages per sitemap.
 const SITEMAP_PAGES: u32 = 1_000;
 
-/// Most entries of a feed.
+/// Maximum number of entries of a feed.
 const FEED_ENTRIES: usize = 20;
 
-/// Last year of the calendar. There is no reason for it but the size of the number.
+/// Last year of the calendar. It is only bounded because the number is.
 const YEAR_MAX: u32 = 4_000_000_000;
 
 impl LivingWeb {
@@ -31,7 +32,7 @@ impl LivingWeb {
         let facts = &self.atlas.sites[site as usize];
         let range = facts.directories.start as usize..facts.directories.end as usize;
         let disallowed = self.atlas.directories[range].iter().find(|directory| !directory.allowed);
-        // What is disallowed must be said: such a site has a robots.txt whatever its kind.
+        // A disallowed directory needs a robots.txt, so such a site has one whatever its kind.
         if facts.character.robots == RobotsKind::Missing && disallowed.is_none() {
             return None;
         }
@@ -117,7 +118,7 @@ impl LivingWeb {
         })
     }
 
-    /// A month or a day of the calendar, if the site has one: each points to further ones, without end.
+    /// A month or a day of the calendar, if the site has one. Each links to further ones, endlessly.
     pub(super) fn calendar(&self, site: u32, path: &str) -> Option<String> {
         if !self.atlas.sites[site as usize].character.calendar {
             return None;
@@ -177,7 +178,8 @@ fn atom(name: &str, origin: &str, entries: Vec<Entry>) -> String {
 
 fn rss(name: &str, origin: &str, entries: Vec<Entry>) -> String {
     let mut xml = format!(
-        "{XML}<rss version=\"2.0\"><channel>\n<title>{name}</title>\n<link>{origin}/</link>\n<description>Newest \
+        "{XML}<rss \
+         version=\"2.0\"><channel>\n<title>{name}</title>\n<link>{origin}/</link>\n<description>Newest \
          pages</description>\n"
     );
     for Entry { born, url, title } in entries {
@@ -203,7 +205,7 @@ mod tests {
     use super::super::settings::WebSettings;
     use super::*;
 
-    /// The texts of the elements of one name, of XML that must be well-formed.
+    /// The texts of the elements of one name. The XML must be well-formed.
     fn elements(xml: &str, name: &str) -> Vec<String> {
         let mut reader = Reader::from_str(xml);
         let mut found = Vec::new();

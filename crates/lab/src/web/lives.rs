@@ -1,11 +1,12 @@
-//! When a page is born, moves and dies.
+//! Lives of pages on the living web: when a page is born, moves and dies.
 //!
-//! Roots and listings are there from the start and stay. An article is there at the start, or is born later; it may move once,
-//! after which its old address answers 301; and it dies, after which both answer 404 or 410.
+//! Roots and listings exist from the start and stay. An article exists at the start, or is born later. It may
+//! move once, after which its old address answers 301. It may die, after which both addresses answer 404 or
+//! 410.
 //!
 //! # Promises
 //! - A page is born before it moves and moves before it dies, or never.
-//! - Only pages of HTML move.
+//! - Only HTML pages move.
 
 use freshet_protocol::time::Timestamp;
 
@@ -14,49 +15,49 @@ use super::chance::{Chance, Subject};
 use super::clock::{START, days_after_start};
 use super::living_web::LivingWeb;
 
-/// Mean age in days of an article that is there at the start, and the greatest.
+/// Mean and maximum age in days of an article that exists at the start.
 const AGE_AT_START: (f64, f64) = (200.0, 2_000.0);
 
-/// What never happens, happens then.
+/// The time of events that never happen.
 pub const NEVER: Timestamp = Timestamp::from_millis(i64::MAX);
 
 /// The life of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Life {
-    /// Its birth, for pages that are there at the start before the start.
+    /// Its birth. Before the start for pages that exist at the start.
     pub born: Timestamp,
     /// When its address changes, or [`NEVER`].
     pub moved: Timestamp,
-    /// When it goes, or [`NEVER`].
+    /// When it dies, or [`NEVER`].
     pub died: Timestamp,
 }
 
-/// What there is at an address at some moment.
+/// State of an address at some moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standing {
-    /// Nothing yet.
+    /// Not born yet.
     Unborn,
     /// The page.
     Live,
-    /// A pointer to the page's other address.
+    /// A redirect to the page's other address.
     Moved,
     /// Nothing any more.
     Gone,
 }
 
 impl Life {
-    /// Whether the page can be had somewhere.
+    /// Whether the page exists at either address.
     pub fn is_live_at(&self, at: Timestamp) -> bool {
         self.born <= at && at < self.died
     }
 
-    /// When the page can be had at its first (`false`) or its later (`true`) address: from the first moment until before the
-    /// second.
+    /// The time span in which the page is at its first (`false`) or its later (`true`) address: from the
+    /// first moment inclusive to the second exclusive.
     pub fn span_at(&self, moved: bool) -> (Timestamp, Timestamp) {
         if moved { (self.moved, self.died) } else { (self.born, self.moved.min(self.died)) }
     }
 
-    /// What there is at its first (`false`) or its later (`true`) address.
+    /// The state of its first (`false`) or its later (`true`) address.
     pub fn standing(&self, moved: bool, at: Timestamp) -> Standing {
         let (from, until) = self.span_at(moved);
         match at {
@@ -80,7 +81,7 @@ impl LivingWeb {
         let mut birth = draw(Subject::Birth);
         let later = birth.happens(turnover.births / (1.0 + turnover.births));
         let day = if later { birth.wait(1.0 / turnover.birth_days) } else { -age };
-        // A birth in the very second of the start would be neither before nor after it.
+        // A birth in the exact second of the start would be neither before nor after it.
         let born =
             if later { days_after_start(day).max(START.plus_millis(1_000)) } else { days_after_start(day) };
         let died = days_after_start(day.max(0.0) + draw(Subject::Death).wait(turnover.deaths_per_day));
@@ -91,7 +92,7 @@ impl LivingWeb {
         Life { born, moved: if moves { moved } else { NEVER }, died }
     }
 
-    /// Whether an article has its later address at some moment.
+    /// Whether an article is at its later address at some moment.
     pub fn has_moved(&self, page: PageNumber, at: Timestamp) -> bool {
         self.life(page).moved <= at
     }

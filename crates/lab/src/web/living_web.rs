@@ -1,7 +1,7 @@
-//! The web as one value: a function of its settings and of where it is served.
+//! The living web as one value: a function of its settings and its hosts.
 //!
 //! # Promises
-//! - Two webs of the same settings at the same hosts are the same, whatever each was asked.
+//! - Two webs with the same settings and hosts are the same, whatever each was asked.
 //! - Memory grows with directories and births, not with changes or requests.
 
 use anyhow::Result;
@@ -12,21 +12,21 @@ use super::clock::START;
 use super::hosts::Hosts;
 use super::settings::WebSettings;
 
-/// Pages from before the start that the lists of newest pages begin with.
+/// Number of older pages with which the lists of newest pages begin at the start.
 const NEWEST_AT_START: usize = 30;
 
-/// A web that lives by itself.
+/// A simulated web whose pages change, are born, move and die.
 #[derive(Clone, Debug)]
 pub struct LivingWeb {
     pub(super) settings: WebSettings,
     /// Its sites, directories and addresses.
     pub atlas: Atlas,
-    /// For each site its newest articles at the start and all that are born later, in the order of their births.
+    /// For each site its newest articles at the start and all that are born later, in order of birth.
     births: Vec<Vec<(Timestamp, PageNumber)>>,
 }
 
 impl LivingWeb {
-    /// A web of these settings at these hosts, or what is wrong with the settings.
+    /// Creates a web, or returns what is wrong with the settings.
     pub fn new(settings: WebSettings, hosts: Hosts) -> Result<Self> {
         settings.check()?;
         let atlas = Atlas::new(&settings, hosts);
@@ -35,17 +35,17 @@ impl LivingWeb {
         Ok(web)
     }
 
-    /// The settings it was made of.
+    /// Its settings.
     pub fn settings(&self) -> &WebSettings {
         &self.settings
     }
 
-    /// URL of the root of each site, the largest site first.
+    /// URL of the root of each site, largest site first.
     pub fn seeds(&self) -> Vec<String> {
         (0..self.atlas.site_count()).map(|site| format!("{}/", self.atlas.hosts().origin(site))).collect()
     }
 
-    /// URL of a page; of an article that moves, before (`false`) or after (`true`) it moved.
+    /// URL of a page. For an article that moves: before (`false`) or after (`true`) it moved.
     pub fn url(&self, page: PageNumber, moved: bool) -> String {
         let site = self.atlas.site_of(page);
         format!("{}{}", self.atlas.hosts().origin(site), self.atlas.path(page, moved))
@@ -61,7 +61,7 @@ impl LivingWeb {
         }
     }
 
-    /// Articles of a site born until `at`, in the order of their births: its newest at the start, and all later ones.
+    /// Articles of a site born until `at`, in order of birth: its newest at the start, and all later ones.
     pub(super) fn born_until(&self, site: u32, at: Timestamp) -> &[(Timestamp, PageNumber)] {
         let births = &self.births[site as usize];
         &births[..births.partition_point(|(born, _)| *born <= at)]

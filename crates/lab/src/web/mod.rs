@@ -1,33 +1,35 @@
-//! The living web: many sites on loopback whose pages change, are born, move and die, and which knows the truth about it.
+//! The living web: many sites on loopback whose pages change, are born, move and die. It knows and reports
+//! the truth about them.
 //!
-//! A crawler is tried on it as on the Web: over sockets, with robots, sitemaps, feeds, validators that lie and text that
-//! differs at every request. What happens is a function of the settings, so every figure of a crawl can be checked.
+//! It tests a crawler as the Web would: over sockets, with robots.txt, sitemaps, feeds, validators that lie
+//! and text that differs at every request. All events are a function of the settings, so every result of a
+//! crawl can be checked.
 //!
 //! In reading order:
-//! - [`settings`]: what web it is to be;
-//! - [`clock`]: its time, which may run faster than that on the wall;
-//! - `chance`: random numbers that depend on what is asked, never on when;
-//! - [`hosts`]: the addresses and names of sites;
-//! - [`character`]: what a site is like: its validators, noise, robots, sitemaps and feeds;
-//! - [`atlas`]: the pages of sites, their directories and addresses;
+//! - [`settings`]: settings of a web;
+//! - [`clock`]: its time, which may run faster than wall-clock time;
+//! - `chance`: random numbers as a function of the question;
+//! - [`hosts`]: addresses and host names of sites;
+//! - [`character`]: properties of a site: its validators, noise, robots.txt, sitemaps and feeds;
+//! - [`atlas`]: all sites, directories and pages, and their addresses;
 //! - [`lives`]: when a page is born, moves and dies;
 //! - [`changes`]: when a page changes;
 //! - `edits`: which parts of a page each change touches;
-//! - `words`: text out of chance;
-//! - `links`: where the text of a page points;
+//! - `words`: generates text;
+//! - `links`: links in the text of a page;
 //! - `noise`: what differs at every request;
 //! - `article`: the main text of an article;
 //! - `overview`: roots and listings;
-//! - `document`: the page as bytes, with what surrounds the main text;
+//! - `document`: renders a page as bytes;
 //! - `lists`: robots.txt, sitemaps, feeds and the calendar;
-//! - `dates`: moments as HTTP, XML and people write them;
+//! - `dates`: formats moments for HTTP, XML and people;
 //! - [`living_web`]: all of the above as one value;
 //! - [`validators`]: ETag and Last-Modified, honest or not;
-//! - [`answer`]: what a request gets;
+//! - [`answer`]: answers to requests;
 //! - [`truth`]: what happened, and how fresh copies are;
 //! - [`truth_pages`]: the truth over HTTP;
-//! - [`request_log`]: every request, written down;
-//! - [`server`]: the sockets.
+//! - [`request_log`]: records every request;
+//! - [`server`]: the HTTP server.
 
 pub mod answer;
 mod article;

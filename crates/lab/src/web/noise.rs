@@ -1,11 +1,13 @@
-//! What differs at every request and never lasts: clocks, tokens, counters, advertisements, related pages.
+//! Noise: what differs at every request and never lasts, such as clocks, tokens, counters, advertisements and
+//! related pages.
 //!
-//! None of it is a change of the page. Counters stand in the midst of the main text, where no rule about headers and sidebars
-//! removes them.
+//! Noise is not a change of the page. Counters are in the middle of the main text, where no rule about
+//! headers and sidebars removes them.
 //!
 //! # Promises
-//! - Two requests of a noisy page differ, if only in the second that a clock shows; without noise they do not.
-//! - Noise is added to a page: what lasts is there with it as without.
+//! - Two requests of a noisy page differ, if only in the second that a clock shows. Without noise they do
+//!   not.
+//! - Noise is only added: the lasting text of a page is the same with and without it.
 
 use std::fmt::Write as _;
 
@@ -45,7 +47,7 @@ impl LivingWeb {
 }
 
 impl Noise<'_> {
-    /// What stands in the header of the page.
+    /// Appends the noise in the header of the page.
     pub(super) fn push_header(&mut self, html: &mut String) {
         if self.kinds.contains(&NoiseKind::Clock) {
             let _ = writeln!(html, "<span class=\"clock\">It is {}</span>", dates::spoken(self.now));
@@ -54,13 +56,14 @@ impl Noise<'_> {
             let (token, request) = (self.chance.bits(), self.chance.below(1_000_000_000));
             let _ = writeln!(
                 html,
-                "<form action=\"/search\"><input type=\"hidden\" name=\"token\" value=\"{token:016x}\"><input \
-                 name=\"q\"></form>\n<small class=\"request\">Request {request}</small>"
+                "<form action=\"/search\"><input type=\"hidden\" name=\"token\" \
+                 value=\"{token:016x}\"><input name=\"q\"></form>\n<small class=\"request\">Request \
+                 {request}</small>"
             );
         }
     }
 
-    /// What stands in the midst of the main text.
+    /// Appends the noise in the middle of the main text.
     pub(super) fn push_within(&mut self, html: &mut String) {
         if self.kinds.contains(&NoiseKind::Counter) {
             let views = 1_000 + self.chance.below(10_000_000);
@@ -68,7 +71,7 @@ impl Noise<'_> {
         }
     }
 
-    /// What stands beside the main text.
+    /// Appends the noise next to the main text.
     pub(super) fn push_aside(&mut self, html: &mut String, web: &LivingWeb, site: u32) {
         if self.kinds.contains(&NoiseKind::Advertisements) {
             html.push_str("<aside class=\"ads\"><p>");

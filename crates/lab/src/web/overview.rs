@@ -1,7 +1,8 @@
-//! Pages that lead to others: roots with the newest articles, and the listings of directories.
+//! Overview pages: roots with the newest articles, and the listings of directories.
 //!
 //! # Promises
-//! - Every live article stands on its listing; every listing is linked from the one before, or from the directory above.
+//! - Every live article is on its listing. Every listing is linked from the previous one, or from the parent
+//!   directory.
 
 use std::fmt::Write as _;
 
@@ -12,11 +13,11 @@ use super::document::View;
 use super::living_web::LivingWeb;
 use super::words;
 
-/// Newest articles on a root.
+/// Number of newest articles on a root.
 const NEWEST: usize = 10;
 
 impl LivingWeb {
-    /// Appends what a root shows, and gives the title.
+    /// Appends the content of a root and returns the title.
     pub(super) fn push_root(
         &self,
         main: &mut String,
@@ -43,7 +44,7 @@ impl LivingWeb {
         title
     }
 
-    /// Appends what a listing shows, and gives the title.
+    /// Appends the content of a listing and returns the title.
     pub(super) fn push_listing(
         &self,
         main: &mut String,
@@ -82,7 +83,7 @@ impl LivingWeb {
         title
     }
 
-    /// Appends the way from the root to a directory.
+    /// Appends breadcrumbs from the root to a directory.
     pub(super) fn push_crumbs(&self, main: &mut String, directory: u32) {
         let mut above = Vec::new();
         let mut next = Some(directory);

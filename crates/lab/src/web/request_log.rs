@@ -1,10 +1,11 @@
-//! Every request, written down: to a file as lines of JSON, or in memory for a test.
+//! Log of every request: as JSON lines in a file, or in memory for a test.
 //!
-//! The server of a site is the one witness of whether a crawler is polite. A line says when a request came (in simulated time
-//! and on the wall), for what, over which connection, and what was served.
+//! Only the server of a site can testify whether a crawler is polite. A line says when a request came (in
+//! simulated time and wall-clock time), for what, over which connection, and what was served.
 //!
 //! # Promises
-//! - A request is in the file when no other waits to be written, and all are when the log is closed.
+//! - A request reaches the file as soon as no other waits to be written, and all of them do before the log is
+//!   closed.
 //! - A request never waits for the disk.
 
 use std::fs::File;
@@ -17,14 +18,14 @@ use std::thread::{self, JoinHandle};
 use anyhow::{Context as _, Result};
 use serde::Serialize;
 
-/// Where requests are written down.
+/// Where requests are logged.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum LogTarget {
     /// Nowhere.
     Nowhere,
     /// In memory, until asked for.
     Memory,
-    /// In this file, which is made anew.
+    /// In this file, which is created or overwritten.
     File(PathBuf),
 }
 
@@ -33,25 +34,25 @@ pub enum LogTarget {
 pub struct RequestLine {
     /// Its number, from zero.
     pub number: u64,
-    /// When it came, in simulated milliseconds since 1970.
+    /// Arrival, in simulated milliseconds since 1970.
     pub time_ms: i64,
-    /// When it came, in milliseconds since 1970 on the wall.
+    /// Arrival, in wall-clock milliseconds since 1970.
     pub wall_ms: i64,
-    /// Number of the connection it came over.
+    /// Number of its connection.
     pub connection: u64,
-    /// Method of HTTP.
+    /// HTTP method.
     pub method: String,
     /// Host of the site.
     pub host: String,
     /// Path and query.
     pub path: String,
-    /// Whether it had conditions.
+    /// Whether it had conditional headers.
     pub conditional: bool,
     /// Its User-Agent.
     pub user_agent: Option<String>,
     /// Status of the answer.
     pub status: u16,
-    /// Bytes of the body.
+    /// Size of the body in bytes.
     pub bytes: u64,
     /// Number of the page that was served or found unchanged.
     pub page: Option<u32>,
@@ -69,14 +70,15 @@ pub struct RequestLog(Sink);
 enum Sink {
     Nowhere,
     Memory(Mutex<Vec<RequestLine>>),
-    /// The thread that writes, until the log is closed.
+    /// Written by a thread, until the log is closed.
     File(Mutex<Option<Writer>>),
 }
 
 /// A thread that writes lines to a file.
 #[derive(Debug)]
 struct Writer {
-    /// Filled by the server, emptied by the thread. Unbounded: lines are small and the disk is faster than HTTP.
+    /// Filled by the server, emptied by the thread. Unbounded: lines are small and the disk is faster than
+    /// HTTP.
     lines: Sender<RequestLine>,
     thread: JoinHandle<std::io::Result<()>>,
 }
@@ -99,14 +101,14 @@ impl RequestLog {
         }))
     }
 
-    /// Writes a request down.
+    /// Logs a request.
     pub fn add(&self, line: RequestLine) {
         match &self.0 {
             Sink::Nowhere => {}
             Sink::Memory(lines) => lines.lock().unwrap_or_else(PoisonError::into_inner).push(line),
             Sink::File(file) => {
                 if let Some(writer) = &*file.lock().unwrap_or_else(PoisonError::into_inner) {
-                    // A writer that failed has hung up; closing tells why.
+                    // A failed writer has disconnected; closing the log returns its error.
                     let _ = writer.lines.send(line);
                 }
             }
@@ -121,7 +123,8 @@ impl RequestLog {
         }
     }
 
-    /// Waits until all is in the file, and says whether it could be written. Later requests are not.
+    /// Waits until everything is in the file, and returns whether it could be written. Later requests are not
+    /// logged.
     pub fn close(&self) -> Result<()> {
         let Sink::File(file) = &self.0 else {
             return Ok(());

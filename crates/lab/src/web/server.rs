@@ -1,11 +1,11 @@
-//! The sockets: one listener for each site, or one for all, on loopback only.
+//! HTTP server of the living web: one listener per site, or one for all, on loopback only.
 //!
-//! HTTP/1.1 with connections kept alive. An answer is made when its request comes, from nothing but the request and the
-//! moment; only its number and the number of its connection are counted here.
+//! HTTP/1.1 with keep-alive. An answer is computed from nothing but the request and the moment. The only
+//! state here is the number of the request and of its connection.
 //!
 //! # Promises
-//! - It listens on loopback addresses and no others.
-//! - The moment of an answer, in its Date header, in the log and in its text, is one and the same.
+//! - It listens on loopback addresses only.
+//! - The moment of an answer is the same in its Date header, in the log and in its text.
 //! - Stopping closes every socket and the log.
 
 use std::convert::Infallible;
@@ -38,24 +38,24 @@ use super::settings::WebSettings;
 use super::truth_pages::{TruthPage, truth_page};
 use super::validators::Conditions;
 
-/// How often another port is tried when one is free at the first address and taken at another.
+/// Maximum attempts to find a port that is free at all addresses.
 const PORT_TRIES: u32 = 20;
 
-/// Wait after a connection could not be accepted, for want of descriptors as a rule.
+/// Pause after a connection could not be accepted, usually for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How a web is served.
+/// How to serve a web.
 #[derive(Clone, Debug)]
 pub struct Serving {
-    /// Whether each site has an address of its own, and the port; port 0 takes one that is free.
+    /// Whether each site has its own address, and the port. Port 0 takes a free one.
     pub hosts: Hosts,
-    /// Its time.
+    /// Its clock.
     pub clock: WebClock,
-    /// Where requests are written down.
+    /// Where requests are logged.
     pub log: LogTarget,
 }
 
-/// A web that is being served, until it is stopped or dropped.
+/// A running server. It stops when stopped or dropped.
 #[derive(Debug)]
 pub struct ServedWeb {
     shared: Arc<Shared>,
@@ -63,7 +63,7 @@ pub struct ServedWeb {
     listeners: JoinSet<()>,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
 struct Shared {
     web: Arc<LivingWeb>,
@@ -74,7 +74,7 @@ struct Shared {
 }
 
 impl LivingWeb {
-    /// Makes a web and serves it; it must be called within a runtime of tokio.
+    /// Creates a web and serves it. Must be called within a tokio runtime.
     pub async fn serve(settings: WebSettings, serving: Serving) -> Result<ServedWeb> {
         settings.check()?;
         let log = RequestLog::open(&serving.log)?;
@@ -107,30 +107,30 @@ impl ServedWeb {
         &self.shared.clock
     }
 
-    /// The socket of its first site, or of all.
+    /// The socket address of its first site, or of all sites.
     pub fn address(&self) -> SocketAddr {
         let hosts = self.shared.web.atlas.hosts();
         SocketAddr::from((hosts.address(0), hosts.port()))
     }
 
-    /// URL of the root of each site, the largest site first.
+    /// URL of the root of each site, largest site first.
     pub fn seeds(&self) -> Vec<String> {
         self.shared.web.seeds()
     }
 
-    /// Requests answered so far.
+    /// Number of requests answered so far.
     pub fn request_count(&self) -> u64 {
         self.shared.requests.load(Ordering::Relaxed)
     }
 
-    /// The requests so far, if the log is kept in memory.
+    /// The requests so far, if the log is in memory.
     pub fn requests(&self) -> Vec<RequestLine> {
         self.shared.log.lines()
     }
 
-    /// Closes every socket, waits until the log is written, and says whether it could be.
+    /// Closes every socket, waits until the log is written, and returns whether it could be.
     pub async fn stop(mut self) -> Result<()> {
-        // Receivers are gone only when the listeners have ended by themselves, which they do not.
+        // Sending fails only if all listeners have ended on their own, which they do not do.
         let _ = self.stop.send(true);
         while self.listeners.join_next().await.is_some() {}
         let shared = Arc::clone(&self.shared);
@@ -138,7 +138,7 @@ impl ServedWeb {
     }
 }
 
-/// A listener for each address that the sites need, all on one port.
+/// Binds a listener for each address that the sites need, all on one port.
 async fn bind(hosts: Hosts, sites: u32) -> Result<(Hosts, Vec<TcpListener>)> {
     let addresses: Vec<Ipv4Addr> = match hosts {
         Hosts::Names { .. } => vec![Ipv4Addr::LOCALHOST],
@@ -176,7 +176,7 @@ fn refusal(address: Ipv4Addr, port: u16, listening: usize) -> String {
     format!("cannot listen on {address}:{port} after {listening} other addresses ({hint})")
 }
 
-/// Accepts connections until it is stopped.
+/// Accepts connections until the server is stopped.
 async fn accept(
     socket: TcpListener,
     site: Option<u32>,
@@ -197,14 +197,15 @@ async fn accept(
     }
 }
 
-/// Answers the requests of one connection.
+/// Serves the requests of one connection.
 async fn converse(
     stream: TcpStream,
     site: Option<u32>,
     shared: Arc<Shared>,
     mut stopped: watch::Receiver<bool>,
 ) {
-    // Without it small answers wait for acknowledgements; a socket that refuses only answers later.
+    // Without TCP_NODELAY small answers wait for acknowledgements. If setting it fails, answers are only
+    // slower.
     let _ = stream.set_nodelay(true);
     let connection = shared.connections.fetch_add(1, Ordering::Relaxed);
     let service = service_fn(|request| {
@@ -213,7 +214,7 @@ async fn converse(
     });
     let conversation = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
     tokio::select! {
-        // A peer that breaks off or breaks the protocol ends its own connection and nothing else.
+        // A peer that disconnects or breaks the protocol ends only its own connection.
         _ = conversation => {}
         _ = stopped.changed() => {}
     }
@@ -242,7 +243,7 @@ async fn respond(
     http_answer(answer, now)
 }
 
-/// Answers a request for something of a site, and writes it down.
+/// Answers a request to a site, and logs it.
 fn visit(
     shared: &Shared,
     site: u32,
@@ -277,7 +278,7 @@ fn visit(
     answer
 }
 
-/// Answers under `/-/`, away from the threads that answer visits.
+/// Answers requests under `/-/`, on other threads than those that answer visits.
 async fn tell_truth(shared: &Arc<Shared>, path: &str, query: &str) -> Response<AnswerBody> {
     let (shared, path, query) = (Arc::clone(shared), path.to_owned(), query.to_owned());
     let told =

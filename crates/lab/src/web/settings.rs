@@ -1,75 +1,75 @@
-//! What web it is to be: how large, how lively, how honest.
+//! Settings of the living web: how large, how active, how honest.
 //!
 //! # Promises
-//! - Settings that no web can be made from are refused with the name of the setting and what it may be.
+//! - Invalid settings are refused with the name of the setting and its valid range.
 
 use anyhow::{Result, ensure};
 
-/// Most pages: their numbers and the lists of births fit into a few hundred megabytes.
+/// Maximum number of pages. Their numbers and the lists of births fit into a few hundred megabytes.
 pub const PAGES_MAX: u32 = 5_000_000;
 
-/// Most sites: as many as there are addresses for.
+/// Maximum number of sites: there are no addresses for more.
 pub const SITES_MAX: u32 = 60_000;
 
-/// A web, up to chance; with the seed, all of it.
+/// Settings of a web. Together with the seed they determine it completely.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebSettings {
     /// Number of sites. Their sizes follow a power law.
     pub sites: u32,
-    /// About how many pages there are at the start, over all sites.
+    /// Approximate number of pages at the start, over all sites.
     pub pages: u32,
-    /// Seed of all chance.
+    /// Seed of all random choices.
     pub seed: u64,
     /// How pages change.
     pub pace: Pace,
-    /// How pages come and go.
+    /// How pages are born, move and die.
     pub turnover: Turnover,
-    /// Share of pages that carry text which differs at every request.
+    /// Fraction of pages with text that differs at every request.
     pub noise: f64,
-    /// Share of sites whose validators lie.
+    /// Fraction of sites whose validators lie.
     pub lies: f64,
-    /// Whether some sites have a calendar without end.
+    /// Whether some sites have an endless calendar.
     pub calendars: bool,
 }
 
 /// How pages change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Mean changes per day of the pages that change at random, alone or in bursts.
+    /// Mean changes per day of the pages that change at random, singly or in bursts.
     pub changes_per_day: f64,
-    /// Sweeps over a directory per day: many of its pages change at one moment.
+    /// Sweeps per directory and day. In a sweep many pages of a directory change at one moment.
     pub sweeps_per_day: f64,
-    /// Changes of a site's template per day: all its pages change, though not their main text.
+    /// Template changes per site and day. All pages of the site change, but not their main text.
     pub templates_per_day: f64,
-    /// How pages are divided among the processes.
+    /// How pages are distributed over the change processes.
     pub mix: Mix,
 }
 
-/// Shares of the processes; only their proportions matter.
+/// Weights of the change processes. Only their ratios matter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mix {
     /// Pages that change only in sweeps.
     pub still: f64,
-    /// Poisson pages, their rates gamma-distributed.
+    /// Poisson pages, with gamma-distributed rates.
     pub poisson: f64,
     /// Pages edited in sessions of several changes within hours.
     pub bursty: f64,
-    /// Pages that change once a day at their hour.
+    /// Pages that change once a day at a fixed hour.
     pub daily: f64,
-    /// Pages that change once a week at their hour.
+    /// Pages that change once a week at a fixed hour.
     pub weekly: f64,
 }
 
-/// How pages come and go.
+/// How pages are born, move and die.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Turnover {
-    /// Pages that are born after the start, as a share of those that are there.
+    /// Number of pages born after the start, as a fraction of those that exist at the start.
     pub births: f64,
     /// Mean days from the start to the birth of such a page.
     pub birth_days: f64,
     /// Deaths per day of a page.
     pub deaths_per_day: f64,
-    /// Moves per day of a page; a page moves at most once.
+    /// Moves per day of a page. A page moves at most once.
     pub moves_per_day: f64,
 }
 
@@ -112,7 +112,7 @@ impl Default for Turnover {
 }
 
 impl WebSettings {
-    /// Says what is wrong with the settings, if anything is.
+    /// Returns what is wrong with the settings, if anything.
     pub fn check(&self) -> Result<()> {
         ensure!(
             (1..=SITES_MAX).contains(&self.sites),
@@ -151,7 +151,7 @@ impl WebSettings {
     }
 }
 
-/// Most events a day of anything: more would make a page's history longer than is worth computing.
+/// Maximum rate of any kind of event, per day: more would make a page's history too long to compute.
 const MUCH: f64 = 100.0;
 
 #[cfg(test)]

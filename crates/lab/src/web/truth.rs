@@ -1,13 +1,13 @@
-//! What happened, and how fresh copies are.
+//! The truth about the living web: what happened, and how fresh copies are.
 //!
-//! A copy of a URL is fresh as long as nothing lasting has happened to the URL since it was fetched: its page has not changed,
-//! moved or died, and nothing has appeared where nothing was. Its age is the time since the first thing it missed, and zero
-//! while it is fresh (thesis, section 5.2). Noise is no change.
+//! A copy of a URL is fresh as long as nothing lasting has happened to the URL since it was fetched: its page
+//! has not changed, moved or died, and no page has appeared where none was. Its age is the time since the
+//! first event it missed, and zero while it is fresh (thesis, section 5.2). Noise is not a change.
 //!
 //! # Promises
-//! - What is told happened is what is served: two answers for a URL differ, noise aside, exactly if something is told to have
-//!   happened between them.
-//! - Happenings come in the order of their moments, each once.
+//! - The reported events are what is served: two answers for a URL differ, except for noise, exactly if an
+//!   event is reported between them.
+//! - Events are reported in time order, each once.
 
 use freshet_protocol::time::Timestamp;
 use freshet_theory::units::Days;
@@ -17,18 +17,18 @@ use super::changes::Version;
 use super::lives::{NEVER, Standing};
 use super::living_web::LivingWeb;
 
-/// Something that happened to a page.
+/// An event of a page, with its time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Happening {
-    /// When.
+    /// Time.
     pub time: Timestamp,
-    /// To which page.
+    /// The page.
     pub page: PageNumber,
-    /// What.
+    /// The event.
     pub event: Event,
-    /// Version of its main text from then on.
+    /// Version of its main text after the event.
     pub main: u32,
-    /// Version of its template from then on.
+    /// Version of its template after the event.
     pub template: u32,
 }
 
@@ -37,58 +37,58 @@ pub struct Happening {
 pub enum Event {
     /// It appeared.
     Born,
-    /// Its text changed, to last.
+    /// Its lasting text changed.
     Changed(Part),
     /// Its address changed.
     Moved,
-    /// It went.
+    /// It died.
     Died,
 }
 
 /// A part of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Part {
-    /// What the page is about.
+    /// Its own content.
     Main,
-    /// What surrounds it on every page of the site.
+    /// The text around it that is common to the pages of the site.
     Template,
 }
 
 /// Which changes count.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Scope {
-    /// All of the visible text that lasts.
+    /// All visible text that lasts.
     Text,
     /// The main text only.
     Main,
 }
 
-/// What there is at a URL at some moment.
+/// State of a URL at some moment.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UrlState {
     /// The page whose URL it is, was or will be.
     pub page: PageNumber,
-    /// Whether it can be had there.
+    /// Whether the page is there.
     pub standing: Standing,
-    /// The version of the page; of what there was last, if it is gone.
+    /// The version of the page; the last one if it is gone.
     pub version: Version,
 }
 
-/// How good copies are at some moment.
+/// Freshness and age of copies at some moment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quality {
-    /// Share of the copies that are fresh; 1 if there are none.
+    /// Fraction of the copies that are fresh. 1 without copies.
     pub freshness: f64,
-    /// Mean age of the copies; zero if there are none.
+    /// Mean age of the copies. Zero without copies.
     pub age: Days,
-    /// Copies that were judged.
+    /// Number of judged copies.
     pub copies: usize,
-    /// Copies of URLs that this web never has; they are not judged.
+    /// Number of copies of URLs that this web never has. They are not judged.
     pub unknown: usize,
 }
 
 impl LivingWeb {
-    /// What happened after `since` and until `until`, in order.
+    /// The events after `since` and up to `until`, in order.
     pub fn happenings(&self, since: Timestamp, until: Timestamp) -> Vec<Happening> {
         let mut happenings = Vec::new();
         for site in 0..self.atlas.site_count() {
@@ -101,7 +101,7 @@ impl LivingWeb {
         happenings
     }
 
-    /// How many lasting changes of text there were after `since` and until `until`, over all pages.
+    /// Number of lasting changes of text after `since` and up to `until`, over all pages.
     pub fn changes_between(&self, since: Timestamp, until: Timestamp, scope: Scope) -> usize {
         let counts = |happening: &&Happening| match happening.event {
             Event::Changed(Part::Main) => true,
@@ -111,25 +111,26 @@ impl LivingWeb {
         self.happenings(since, until).iter().filter(counts).count()
     }
 
-    /// The pages that can be had at some moment, in the order of their numbers.
+    /// The pages that exist at some moment, in the order of their numbers.
     pub fn live_pages(&self, at: Timestamp) -> impl Iterator<Item = PageNumber> {
         (0..self.atlas.pages()).map(PageNumber).filter(move |page| self.life(*page).is_live_at(at))
     }
 
-    /// The page of a URL, and whether the URL is the one it moves to. Print views and queries are the page's.
+    /// The page of a URL, and whether the URL is the one it moves to. Print views and queries belong to the
+    /// page.
     pub fn page_of(&self, url: &str) -> Option<(PageNumber, bool)> {
         let (site, path) = self.atlas.hosts().split(url, self.atlas.site_count())?;
         self.atlas.find(site, path)
     }
 
-    /// What there is at a URL at some moment; nothing if it never is one of a page.
+    /// The state of a URL at some moment. `None` if it never is the URL of a page.
     pub fn url_state(&self, url: &str, at: Timestamp) -> Option<UrlState> {
         let (page, moved) = self.page_of(url)?;
         let standing = self.life(page).standing(moved, at);
         Some(UrlState { page, standing, version: self.version(page, at) })
     }
 
-    /// The first thing that happened to a URL after `fetched` and until `at`: since when a copy is out of date. The outer
+    /// The first event of a URL after `fetched` and up to `at`: since then a copy is out of date. The outer
     /// `None` is a URL that this web never has.
     pub fn first_missed(
         &self,
@@ -142,7 +143,7 @@ impl LivingWeb {
         let life = self.life(page);
         let (from, until) = life.span_at(moved);
         let mut moments = vec![from, until, life.died];
-        // A page that never moves there never dies there either.
+        // A page that never appears at this URL never dies there either.
         moments.retain(|moment| from != NEVER && *moment != NEVER);
         let mut changes = self.main_changes(page, at);
         if scope == Scope::Text {
@@ -152,7 +153,7 @@ impl LivingWeb {
         Some(moments.into_iter().filter(|moment| fetched < *moment && *moment <= at).min())
     }
 
-    /// How good copies are at some moment, each given by its URL and when it was fetched.
+    /// The quality of copies at some moment, each given by its URL and its fetch time.
     pub fn quality_of<U: AsRef<str>>(
         &self,
         copies: &[(U, Timestamp)],
@@ -179,7 +180,7 @@ impl LivingWeb {
         }
     }
 
-    /// Share of copies that are fresh at some moment, all lasting text counted.
+    /// Fraction of copies that are fresh at some moment, counting all lasting text.
     pub fn freshness_of<U: AsRef<str>>(&self, copies: &[(U, Timestamp)], at: Timestamp) -> f64 {
         self.quality_of(copies, at, Scope::Text).freshness
     }
@@ -223,7 +224,7 @@ mod tests {
     use super::super::living_web::tests::small;
     use super::*;
 
-    /// The first article with a life that is asked for.
+    /// The first article whose life satisfies `wanted`.
     fn article(web: &LivingWeb, wanted: impl Fn(PageNumber) -> bool) -> PageNumber {
         let mut pages = (0..web.atlas.pages()).map(PageNumber);
         pages.find(|page| web.life(*page).died != NEVER && wanted(*page)).expect("there is one")

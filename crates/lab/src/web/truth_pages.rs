@@ -1,19 +1,19 @@
-//! The truth over HTTP: under `/-/` on every site, for tests and for people who look on.
+//! The truth over HTTP: pages under `/-/` on every site, for tests and for people.
 //!
 //! | address | answer |
 //! |---|---|
-//! | `/-/clock` | the moment, and what another clock needs to agree |
+//! | `/-/clock` | the simulated time, and what another clock needs to agree |
 //! | `/-/seeds` | URL of the root of each site |
-//! | `/-/truth?since=MS&until=MS&of=text` | a line of JSON for each thing that happened after `since` and until `until` |
-//! | `/-/truth/page?url=URL&at=MS` | what there is at a URL |
-//! | `/-/state?at=MS` | a line of JSON for each page that can be had |
+//! | `/-/truth?since=MS&until=MS&of=text` | a JSON line for each event after `since` and up to `until` |
+//! | `/-/truth/page?url=URL&at=MS` | the state of a URL |
+//! | `/-/state?at=MS` | a JSON line for each page that exists |
 //!
-//! Moments are simulated milliseconds since 1970; `since` is by default the start, `until` and `at` are now; `of` is `text`
-//! (all that lasts) or `main` (without changes of templates). A copy is fresh if its URL is in the state and was fetched no
-//! earlier than `changed_ms` (or `main_changed_ms`).
+//! Moments are simulated milliseconds since 1970. The default of `since` is the start, that of `until` and
+//! `at` is now. `of` is `text` (all that lasts) or `main` (without changes of templates). A copy is fresh if
+//! its URL is in the state and was fetched no earlier than `changed_ms` (or `main_changed_ms`).
 //!
 //! # Promises
-//! - What cannot be answered is refused with a sentence that says why.
+//! - A request that cannot be answered is refused with a sentence that says why.
 //! - The answers agree with [`super::truth`].
 
 use std::sync::Arc;
@@ -28,20 +28,20 @@ use super::lives::Standing;
 use super::living_web::LivingWeb;
 use super::truth::{Event, Happening, Part};
 
-/// Lines that are made and sent in one piece.
+/// Number of lines that are made and sent in one piece.
 const LINES_PER_PIECE: usize = 256;
 
 /// An answer about the truth.
 pub enum TruthPage {
     /// One text.
     Text(String),
-    /// Lines, made as they are sent.
+    /// Lines, generated while they are sent.
     Lines(Box<dyn Iterator<Item = Bytes> + Send>),
-    /// A question that cannot be answered, and why.
+    /// A request that cannot be answered, and why.
     Refused(String),
 }
 
-/// Answers a question about the truth: the path begins with `/-/`.
+/// Answers a request about the truth. The path begins with `/-/`.
 pub fn truth_page(web: &Arc<LivingWeb>, clock: &WebClock, path: &str, query: &str) -> TruthPage {
     let answer = match path {
         "/-/clock" => Ok(TruthPage::Text(json(&clock.reading()))),
@@ -161,7 +161,7 @@ fn page_line(web: &LivingWeb, page: PageNumber, standing: Standing, at: Timestam
     }
 }
 
-/// Lines in pieces: large enough to be sent well, small enough to be made between two requests.
+/// Joins lines into pieces: large enough to send efficiently, small enough to generate between two requests.
 fn lines(mut lines: impl Iterator<Item = String> + Send + 'static) -> TruthPage {
     TruthPage::Lines(Box::new(std::iter::from_fn(move || {
         let mut piece = String::new();
@@ -179,7 +179,7 @@ fn json(value: &impl Serialize) -> String {
     line
 }
 
-/// A moment that a query gives in milliseconds.
+/// A moment given in milliseconds in a query.
 fn moment(query: &str, name: &str, otherwise: Timestamp) -> Result<Timestamp, String> {
     match value(query, name) {
         None => Ok(otherwise),
@@ -190,13 +190,13 @@ fn moment(query: &str, name: &str, otherwise: Timestamp) -> Result<Timestamp, St
     }
 }
 
-/// The value of a name in a query.
+/// The value of a query parameter.
 fn value(query: &str, name: &str) -> Option<String> {
     let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
     pairs.filter(|(key, _)| *key == name).map(|(_, value)| decoded(value)).next()
 }
 
-/// A value with its percent signs undone; what is no encoding stays as it is.
+/// Decodes percent-encoding. Invalid sequences stay as they are.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

@@ -1,8 +1,9 @@
-//! ETag and Last-Modified, honest or not, and what they make of a conditional request (RFC 9110, section 13).
+//! ETag and Last-Modified, honest or not, and their effect on a conditional request (RFC 9110, section 13).
 //!
 //! # Promises
-//! - An honest site answers 304 exactly when the text of the page, noise aside, is what the validator named.
-//! - If-None-Match wins over If-Modified-Since.
+//! - An honest site answers 304 exactly if the text of the page, except for noise, is what the validator
+//!   named.
+//! - If-None-Match takes precedence over If-Modified-Since.
 //! - Of the lying sites one never answers 304, one always, and one only within the second of the last answer.
 
 use freshet_protocol::time::Timestamp;
@@ -12,16 +13,16 @@ use super::changes::Version;
 use super::character::ValidatorKind;
 use super::dates;
 
-/// What an answer says of its version.
+/// The validators of an answer.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Validators {
     /// An ETag, with its quotes.
     pub etag: Option<String>,
-    /// A date of HTTP.
+    /// An HTTP date.
     pub last_modified: Option<String>,
 }
 
-/// The conditions of a request.
+/// The conditional headers of a request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Conditions<'a> {
     /// If-None-Match.
@@ -35,7 +36,7 @@ pub struct Conditions<'a> {
 pub(super) struct Subject {
     pub(super) page: PageNumber,
     pub(super) version: Version,
-    /// When the page came to its address.
+    /// When the page appeared at its address.
     pub(super) placed: Timestamp,
     pub(super) noisy: bool,
     pub(super) print: bool,
@@ -45,11 +46,11 @@ pub(super) struct Subject {
 }
 
 impl Validators {
-    /// What a site of some kind says of a page.
+    /// The validators that a site of this kind sends for a page.
     pub(super) fn of(kind: ValidatorKind, subject: &Subject) -> Self {
         let Subject { page, version, print, .. } = *subject;
         let view = if print { "-print" } else { "" };
-        // With noise the bytes differ though nothing changed: the ETag is a weak one.
+        // With noise the bytes differ though nothing changed, so the ETag is weak.
         let weak = if subject.noisy { "W/" } else { "" };
         let honest = format!("{weak}\"{:x}-{:x}-{:x}{view}\"", page.0, version.main, version.template);
         let date = dates::http_date(version.since.max(subject.placed));
@@ -65,7 +66,7 @@ impl Validators {
         Self { etag, last_modified }
     }
 
-    /// Whether a request on these conditions is answered with 304.
+    /// Whether a request with these conditions is answered with 304.
     pub fn is_unchanged(&self, conditions: &Conditions<'_>) -> bool {
         if let Some(known) = conditions.etag {
             return self.etag.as_deref().is_some_and(|etag| known == "*" || names(known, etag));
@@ -76,7 +77,7 @@ impl Validators {
     }
 }
 
-/// Whether a list of ETags names one, by the weak comparison.
+/// Whether a list of ETags contains one, by weak comparison.
 fn names(list: &str, etag: &str) -> bool {
     let opaque = |etag: &str| etag.trim().trim_start_matches("W/").to_owned();
     list.split(',').any(|known| opaque(known) == opaque(etag))

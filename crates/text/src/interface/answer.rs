@@ -1,8 +1,8 @@
-//! What a page of results says: the results, and how many there are in all.
+//! Parses a page of search results: the results, and the reported number of matches.
 //!
 //! # Promises
-//! - Any bytes are an answer: with results, without, or one that cannot be read, which says why.
-//! - No more than [`RESULTS_MAX`] results, of [`TEXT_BYTES_MAX`] bytes each, are taken from a page.
+//! - Any bytes are an answer: with results, without results, or unreadable with a reason.
+//! - At most [`RESULTS_MAX`] results, of [`TEXT_BYTES_MAX`] bytes each, are taken from a page.
 
 use freshet_fetch::page::charset::Charset;
 use freshet_fetch::page::{Canonical, PageUrl};
@@ -12,47 +12,47 @@ use serde_json::Value;
 use super::description::{Interface, plain_urls};
 use super::pattern::Pattern;
 
-/// Results that are taken from one page.
+/// Maximum number of results taken from one page.
 pub const RESULTS_MAX: usize = 200;
 
-/// Bytes of a result's text that are taken.
+/// Maximum bytes taken of a result's text.
 pub const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of a page of results that are looked at: a tree of HTML takes some twenty times as many.
+/// Maximum bytes parsed of a page of results. A tree of HTML takes some twenty times as much memory.
 pub const PAGE_BYTES_MAX: usize = 4 << 20;
 
-/// What a page of results says.
+/// A parsed page of results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
-    /// The results in their order.
+    /// The results, in page order.
     pub results: Vec<Found>,
-    /// How many there are in all, as the page says.
+    /// The total number of matches that the page reports.
     pub count: Option<u64>,
-    /// Why the page is not what was expected, if it is not.
+    /// Why the page is not as expected, if it is not.
     pub trouble: Option<Trouble>,
 }
 
-/// A result.
+/// One search result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// Where it leads; none if it has no link.
+    /// Target of its link. `None` without a link.
     pub url: Option<PageUrl>,
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// What it says.
+    /// Its text.
     pub text: String,
 }
 
 /// What is wrong with a page of results.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Trouble {
-    /// It asks whether we are human.
+    /// It asks for proof that the client is human.
     Captcha,
     /// It cannot be read.
     Unreadable(String),
 }
 
-/// What a page of results says.
+/// Parses a page of results.
 pub fn read_answer(interface: &Interface, page: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Answer {
     let body = &body[..body.len().min(PAGE_BYTES_MAX)];
     let unreadable = |why: String| Answer { trouble: Some(Trouble::Unreadable(why)), ..Answer::default() };
@@ -113,7 +113,7 @@ fn read_html(interface: &Interface, page: &PageUrl, results: &scraper::Selector,
     Answer { results, count, trouble: None }
 }
 
-/// The text of an element that a reader sees, pieces apart.
+/// The visible text of an element, with its pieces separated.
 fn text_of(element: ElementRef<'_>) -> String {
     let is_hidden = |name: &str| matches!(name, "script" | "style" | "noscript" | "template");
     let mut text = String::new();
@@ -145,7 +145,7 @@ fn read_json(
     let (link, inner, count) =
         (path(interface.link.as_deref()), path(interface.text.as_deref()), path(interface.count.as_deref()));
     let urls = plain_urls();
-    // A path to the list itself means what is in it.
+    // A path to the list itself means the items in it.
     let items = results.find(value);
     let items: Vec<&Value> = match items.as_slice() {
         [Value::Array(list)] => list.iter().collect(),
@@ -176,7 +176,7 @@ fn join(urls: &Canonical, page: &PageUrl, reference: &str) -> Option<PageUrl> {
     urls.join(page, reference.trim()).ok()
 }
 
-/// All texts in a value, but no addresses.
+/// Collects all strings in a value, except URLs.
 fn strings_of(value: &Value, text: &mut String) {
     match value {
         Value::String(string)
@@ -195,7 +195,7 @@ fn number_of(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str().and_then(largest_number))
 }
 
-/// The largest whole number in a text, its thousands together or apart: of `1-10 of about 1,234` that is 1234.
+/// The largest whole number in a text, with or without thousands separators: 1234 for `1-10 of about 1,234`.
 pub fn largest_number(text: &str) -> Option<u64> {
     let characters: Vec<char> = text.chars().take(10_000).collect();
     let digits = |from: usize| {
@@ -261,7 +261,9 @@ mod tests {
 
     #[test]
     fn results_and_their_number_are_read_from_html() {
-        let html = "<p class=n>1-2 of about 1,234 results</p><ol><li><a href='/a'>A</a><script>no()</script><noscript><b>no</b></noscript> first<li><a href='http://o.example/b'>B</a></ol>";
+        let html = "<p class=n>1-2 of about 1,234 results</p><ol><li><a \
+                    href='/a'>A</a><script>no()</script><noscript><b>no</b></noscript> first<li><a \
+                    href='http://o.example/b'>B</a></ol>";
         let answer = read_answer(&interface("ol > li", "p.n"), &page(), Some("text/html"), html.as_bytes());
         assert_eq!(answer.count, Some(1234));
         let urls: Vec<_> =
@@ -317,7 +319,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_an_answer(bytes in prop::collection::vec(any::<u8>(), 0..300), json in any::<bool>()) {
+        fn any_bytes_are_an_answer(
+            bytes in prop::collection::vec(any::<u8>(), 0..300),
+            json in any::<bool>(),
+        ) {
             let interface = if json { interface("$..a[*]", "$.n") } else { interface("li, a", "/([0-9]+)/") };
             let answer = read_answer(&interface, &page(), None, &bytes);
             prop_assert!(answer.results.len() <= RESULTS_MAX);

@@ -1,4 +1,4 @@
-//! What is said of a search interface.
+//! Description of a search interface.
 
 use freshet_fetch::page::{Canonical, PageUrl};
 use serde::{Deserialize, Serialize};
@@ -11,20 +11,22 @@ use crate::error::TextError;
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
-    /// The URL of a search: `{query}` stands for the word, `{n}` for the number of the page of results.
+    /// URL template of a search: `{query}` is replaced by the word, `{n}` by the number of the page of
+    /// results.
     pub search: String,
-    /// Where a page of results has them: CSS such as `li.result`, or a JSON path such as `$.hits[*]`.
+    /// Where the results are on a page: CSS such as `li.result`, or a JSON path such as `$.hits[*]`.
     pub results: String,
-    /// Where a result has its link; the first link in it, or its `url`, if nothing is said.
+    /// Where the link of a result is. Defaults to the first link in it, or its `url`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
-    /// Where a result has its text; all of it, if nothing is said.
+    /// Where the text of a result is. Defaults to all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Where a page of results says how many there are in all: CSS, JSON path, or a regular expression between slashes.
+    /// Where a page of results reports the total number of matches: CSS, a JSON path, or a regular expression
+    /// between slashes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<String>,
-    /// Whether a document is what its link leads to, or what the result says.
+    /// Whether a document is the page that a result links to, or the text of the result.
     #[serde(default)]
     pub documents: Documents,
 }
@@ -33,15 +35,15 @@ pub struct Interface {
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Documents {
-    /// What the link of a result leads to: fetched.
+    /// The page that a result links to. It is fetched.
     #[default]
     Linked,
-    /// The text of the result itself: nothing is fetched.
+    /// The text of the result itself. Nothing is fetched.
     Shown,
 }
 
 impl Interface {
-    /// Says what in the description means nothing.
+    /// Reports the first part of the description that is invalid.
     pub fn check(&self) -> Result<(), TextError> {
         let template = Template::parse(&self.search).map_err(|why| TextError::description("search", why))?;
         let url = template.url("word", 1, 10);
@@ -66,23 +68,23 @@ impl Interface {
         self.count.as_deref().map_or(Ok(()), |count| check("count", count).map(|_| ()))
     }
 
-    /// The host that is asked.
+    /// The host that is queried.
     pub fn host(&self) -> Option<String> {
         Some(self.url("word", 1, 10)?.host().to_owned())
     }
 
-    /// The URL of a page of results, counted from one.
+    /// The URL of a page of results. Pages are counted from one.
     pub fn url(&self, query: &str, page: u32, results_per_page: u32) -> Option<PageUrl> {
         plain_urls().of(&Template::parse(&self.search).ok()?.url(query, page, results_per_page)).ok()
     }
 
-    /// Whether there is more than one page of results.
+    /// Whether the interface can return further pages of results.
     pub fn has_pages(&self) -> bool {
         Template::parse(&self.search).is_ok_and(|template| template.has_pages())
     }
 }
 
-/// URLs as they are: a search may need parameters that a crawl drops.
+/// Leaves URLs as they are: a search may need parameters that a crawl drops.
 pub(crate) fn plain_urls() -> Canonical {
     Canonical { drop_tracking: false, drop_session_ids: false, drop_parameters: Vec::new() }
 }

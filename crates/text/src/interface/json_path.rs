@@ -1,21 +1,21 @@
-//! Paths into JSON: `$.response.docs[*].title`, `$['total hits']`, `$..url`, `$.hits[0]`.
+//! JSON paths: `$.response.docs[*].title`, `$['total hits']`, `$..url`, `$.hits[0]`.
 //!
-//! The part of RFC 9535 that describes where results stand: names, numbers, all members (`*`), and descent (`..name`).
-//! Filters and slices are not known.
+//! The part of RFC 9535 that describes where results are: names, indices, all members (`*`), and descent
+//! (`..name`). Filters and slices are not supported.
 //!
 //! # Promises
 //! - Every text is a path or is refused with a reason.
-//! - What a path leads to is found in the order of lists, within an object by name; no more than [`FOUND_MAX`] values.
+//! - Values are found in list order, and within an object by name. At most [`FOUND_MAX`] values are found.
 
 use serde_json::Value;
 
-/// Values that a path leads to at most.
+/// Maximum number of values that a path finds.
 pub const FOUND_MAX: usize = 10_000;
 
-/// Steps of a path at most.
+/// Maximum number of steps of a path.
 const STEPS_MAX: usize = 50;
 
-/// A path into JSON.
+/// A parsed JSON path.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct JsonPath {
     steps: Vec<Step>,
@@ -30,7 +30,7 @@ enum Step {
 }
 
 impl JsonPath {
-    /// Reads a path, or says what is wrong with it.
+    /// Parses a path, or returns what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut rest = text.strip_prefix('$').ok_or("a JSON path begins with `$`")?;
         let mut steps = Vec::new();
@@ -45,7 +45,7 @@ impl JsonPath {
         Ok(Self { steps })
     }
 
-    /// The values that it leads to.
+    /// The values that the path selects.
     pub fn find<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
         let mut found = vec![value];
         for step in &self.steps {
@@ -76,7 +76,7 @@ impl Step {
 }
 
 fn within<'a>(value: &'a Value, name: &str, found: &mut Vec<&'a Value>) {
-    // No deeper than the reader of JSON lets documents be.
+    // The JSON parser limits the depth of documents, and so of this recursion.
     if FOUND_MAX <= found.len() {
         return;
     }

@@ -1,12 +1,12 @@
-//! Search interfaces: how a query becomes a URL, and an answer results.
+//! Search interfaces: from a query to a URL, and from an answer to results.
 //!
 //! In reading order:
-//! - `description`: what is said of an interface;
-//! - [`template`]: the URL of a query;
+//! - `description`: description of a search interface;
+//! - [`template`]: URL templates of queries;
 //! - [`open_search`]: an interface from an OpenSearch description;
-//! - [`pattern`]: where on a page something stands: CSS, JSON path, regular expression;
-//! - [`json_path`]: paths into JSON;
-//! - [`answer`]: what a page of results says.
+//! - [`pattern`]: patterns that locate something on a page: CSS, JSON path, regular expression;
+//! - [`json_path`]: JSON paths;
+//! - [`answer`]: parses a page of results.
 
 pub mod answer;
 mod description;

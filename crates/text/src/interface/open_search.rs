@@ -1,7 +1,7 @@
-//! Search interfaces from an OpenSearch description (OpenSearch 1.1).
+//! Reads search interfaces from OpenSearch 1.1 descriptions.
 //!
-//! Taken from it: the short name, and the template of the first URL that answers with HTML or JSON. Where the results stand on
-//! the page it does not say: that remains for the user to name.
+//! Reads the short name and the template of the first URL that answers with HTML or JSON. OpenSearch does not
+//! say where the results are on the page: the user must name that.
 //!
 //! # Promises
 //! - Any bytes are read as a description or refused with a reason.
@@ -9,21 +9,21 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-/// What a description offers.
+/// The search that a description offers.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Offer {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// The template of its searches.
+    /// Its URL template.
     pub template: String,
-    /// What it answers with, a media type.
+    /// Media type of its answers.
     pub media_type: String,
 }
 
-/// The longest description, in bytes.
+/// Maximum length of a description, in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// What a description offers, or why nothing.
+/// Parses a description, or returns why it offers no usable search.
 pub fn read_description(bytes: &[u8]) -> Result<Offer, String> {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(BYTES_MAX)]);
     let mut reader = Reader::from_str(&text);
@@ -56,7 +56,7 @@ pub fn read_description(bytes: &[u8]) -> Result<Offer, String> {
     Ok(Offer { name: name.trim().to_owned(), template: template.clone(), media_type: media_type.clone() })
 }
 
-/// The media type and the template of a `Url` for results, asked for by GET.
+/// The media type and the template of a `Url` element for results that uses GET.
 fn url(element: &BytesStart<'_>) -> Option<(String, String)> {
     let value = |wanted: &str| {
         let attribute =

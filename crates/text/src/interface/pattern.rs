@@ -1,32 +1,33 @@
-//! Where on a page something stands: a CSS selector, a JSON path (it begins with `$`), or a regular expression (between slashes).
+//! Patterns that locate something on a page: a CSS selector, a JSON path (starts with `$`), or a regular
+//! expression (between slashes).
 //!
 //! # Promises
-//! - Every text is a pattern or is refused with a reason that says what sort it was taken for.
+//! - Every text is a pattern or is refused with a reason that names the kind of pattern it was parsed as.
 
 use regex::{Regex, RegexBuilder};
 use scraper::Selector;
 
 use super::json_path::JsonPath;
 
-/// Bytes that a compiled regular expression may take.
+/// Maximum size of a compiled regular expression, in bytes.
 const REGEX_BYTES_MAX: usize = 1 << 20;
 
-/// The longest pattern, in bytes.
+/// Maximum length of a pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 10_000;
 
-/// A pattern of one of three sorts.
+/// A pattern of one of three kinds.
 #[derive(Clone, Debug)]
 pub enum Pattern {
-    /// CSS.
+    /// A CSS selector.
     Css(Selector),
     /// A JSON path.
     Json(JsonPath),
-    /// A regular expression; its first group, or all of it, is what is meant.
+    /// A regular expression. Its first group is the match, or all of it if it has no group.
     Regex(Regex),
 }
 
 impl Pattern {
-    /// Reads a pattern, or says what is wrong with it.
+    /// Parses a pattern, or returns what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         if PATTERN_BYTES_MAX < text.len() {
             return Err(format!("it is longer than {PATTERN_BYTES_MAX} bytes"));

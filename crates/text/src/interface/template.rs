@@ -1,13 +1,13 @@
-//! The URL of a query, by a template.
+//! URL templates: build the URL of a query.
 //!
-//! Names in braces: ours (`{query}`, `{n}`) and those of OpenSearch 1.1 (`{searchTerms}`, `{startPage}`, `{startIndex}`, `{count}`, ...).
-//! A name with a question mark may be left empty.
+//! Names in braces are ours (`{query}`, `{n}`) or those of OpenSearch 1.1 (`{searchTerms}`, `{startPage}`,
+//! `{startIndex}`, `{count}`, ...). A name with a question mark may be left empty.
 //!
 //! # Promises
 //! - Every text is a template or is refused with a reason.
-//! - Whatever the query, it stays within its place: no character of it can end a parameter.
+//! - The query is escaped: no character of it can end a parameter.
 
-/// A template of URLs.
+/// A parsed URL template.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Template {
     parts: Vec<Part>,
@@ -26,7 +26,7 @@ enum Part {
 }
 
 impl Template {
-    /// Reads a template, or says what is wrong with it.
+    /// Parses a template, or returns what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -39,12 +39,14 @@ impl Template {
         parts.push(Part::Text(rest.to_owned()));
         let template = Self { parts };
         if !template.parts.contains(&Part::Query) {
-            return Err("it has no `{query}`: write it where the words go, as in https://example.org/search?q={query}".to_owned());
+            return Err("it has no `{query}`: write it where the words go, as in \
+                        https://example.org/search?q={query}"
+                .to_owned());
         }
         Ok(template)
     }
 
-    /// The URL of a page of results, counted from one.
+    /// The URL of a page of results. Pages are counted from one.
     pub fn url(&self, query: &str, page: u32, results_per_page: u32) -> String {
         let first = u64::from(page.saturating_sub(1)) * u64::from(results_per_page) + 1;
         let mut url = String::new();
@@ -63,7 +65,7 @@ impl Template {
         url
     }
 
-    /// Whether it says which page of results is wanted.
+    /// Whether the template contains the number of the page.
     pub fn has_pages(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Page | Part::FirstResult))
     }
@@ -87,7 +89,7 @@ fn part(name: &str) -> Result<Part, String> {
     })
 }
 
-/// Writes a text as the value of a parameter.
+/// Escapes a text as a parameter value.
 fn escape(text: &str, url: &mut String) {
     for byte in text.bytes() {
         match byte {

@@ -1,10 +1,10 @@
-//! What happens in a sample, one fact after the other, and the journal of them.
+//! Events of a sample, and the journal that records them.
 //!
-//! The journal is a file with one fact a line, as JSON. A sample that was interrupted goes on from it: what happens next depends on
-//! nothing but what happened.
+//! The journal is a file with one event per line, as JSON. An interrupted sample continues from it: the next
+//! step depends only on past events.
 //!
 //! # Promises
-//! - A sample that is killed at any instant loses no fact that was noted: half a line at the end is passed over.
+//! - A sample killed at any instant loses no recorded event. An incomplete last line is ignored.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,86 +14,86 @@ use serde::{Deserialize, Serialize};
 use crate::error::TextError;
 use crate::summary_store::append_line;
 
-/// A fact of a sample.
+/// An event of a sample.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// A word was asked for.
+    /// A word was queried.
     Asked {
         /// The word.
         word: String,
-        /// What came of it.
+        /// The outcome.
         came: Came,
     },
-    /// A further page of results was asked for.
+    /// A further page of results was requested.
     Turned {
         /// The word.
         word: String,
-        /// The number of the page, from two.
+        /// The number of the page, starting at two.
         page: u32,
-        /// What came of it.
+        /// The outcome.
         came: Came,
     },
     /// A document was read.
     Read {
         /// Its name: its URL, or the hash of its text.
         document: String,
-        /// Its different words.
+        /// Its distinct words.
         words: Vec<String>,
     },
     /// A document could not be read.
     NotRead {
         /// Its name.
         document: String,
-        /// Why not.
+        /// The cause.
         why: String,
     },
-    /// A word was asked for to learn in how many documents it stands.
+    /// A word was queried to learn in how many documents it occurs.
     Measured {
         /// The word.
         word: String,
-        /// In how many, as the interface says.
+        /// The number of documents, as the interface reports it.
         count: Option<u64>,
     },
 }
 
-/// What came of a query.
+/// Outcome of a query.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Came {
-    /// Results, or none.
+    /// A page of results, possibly empty.
     Results {
-        /// How many were on the page.
+        /// Number of results on the page.
         results: u32,
-        /// How many match in all, as the interface says.
+        /// Total number of matches, as the interface reports it.
         count: Option<u64>,
-        /// A hash of what they are, to know the same page again.
+        /// Hash of the results, to recognise a repeated page.
         mark: u64,
-        /// A hash of each, to know the same document again.
+        /// Hash of each result, to recognise a repeated document.
         #[serde(default)]
         documents: Vec<u64>,
     },
-    /// A question whether we are human.
+    /// The page asks for proof that the client is human.
     Captcha,
-    /// The site's rules forbid to ask.
+    /// The site's rules forbid the query.
     Forbidden(String),
-    /// Nothing that could be read, and why.
+    /// Nothing readable came; the cause.
     Failed(String),
 }
 
-/// Where the facts of a sample under way are kept.
+/// File that stores the events of a running sample.
 #[derive(Clone, Debug)]
 pub struct Journal {
     path: PathBuf,
 }
 
 impl Journal {
-    /// The journal in a file, which need not be there yet.
+    /// The journal in this file, which need not exist yet.
     pub fn at(path: PathBuf) -> Self {
         Self { path }
     }
 
-    /// The facts so far.
+    /// All events so far.
     pub fn events(&self) -> Result<Vec<Event>, TextError> {
         let bytes = match fs::read(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -105,20 +105,20 @@ impl Journal {
             .collect())
     }
 
-    /// Notes a fact.
+    /// Appends an event.
     pub fn note(&self, event: &Event) -> Result<(), TextError> {
         let line = serde_json::to_string(event).map_err(|error| TextError::damaged(&self.path, error))?;
         append_line(&self.path, &line)
     }
 
-    /// Begins a new journal where the last line of an old one may be half.
+    /// Ends an incomplete last line, so that the next event starts on a line of its own.
     pub fn mend(&self) -> Result<(), TextError> {
         let has_half_line =
             fs::read(&self.path).is_ok_and(|bytes| bytes.last().is_some_and(|last| *last != b'\n'));
         if has_half_line { append_line(&self.path, "") } else { Ok(()) }
     }
 
-    /// Forgets all facts: the summary that they make is kept.
+    /// Deletes all events. Called once their summary is stored.
     pub fn clear(&self) -> Result<(), TextError> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),

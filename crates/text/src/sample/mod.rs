@@ -1,4 +1,5 @@
-//! Approximate summaries: a database learned by asking it single words (**summary**, Definition 2, after Callan and Connell).
+//! Approximate summaries: learns a database by single-word queries (**summary**, Definition 2, after Callan
+//! and Connell).
 //!
 //! In reading order:
 //! - [`event`]: what happens in a sample, one fact after the other, and the journal of them;

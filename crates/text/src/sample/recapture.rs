@@ -1,33 +1,38 @@
-//! How many documents a database has, by the documents that came again: capture and recapture.
+//! Estimates the size of a database by capture and recapture: by the documents that several queries return.
 //!
-//! Where the interface does not say how many documents match, the answers of different queries are taken as samples of the database, and the
-//! documents that stand in two of them tell of its size (Shokouhi, Zobel, Scholer, Tahaghoghi: *Capturing collection size for
-//! distributed non-cooperative retrieval*, multiple capture-recapture). Of answers of m₁, m₂, … documents, drawn evenly, two have mᵢ mⱼ/|D| in common:
+//! Used where the interface does not report the number of matches. The answers of different queries count as
+//! samples of the database, and documents in two of them reveal its size (Shokouhi, Zobel, Scholer,
+//! Tahaghoghi: *Capturing collection size for distributed non-cooperative retrieval*, multiple
+//! capture-recapture). Two answers of mᵢ and mⱼ evenly drawn documents have mᵢ mⱼ/|D| in common:
 //!
 //! > |D| = Σ mᵢ mⱼ / Σ (documents in both), over all pairs i < j
 //!
 //! # Promises
-//! - Fewer than [`REPEATS_MIN`] documents that came again give no size, and the reason says so.
-//! - The range holds the estimate; it is the interval of 90% by the jackknife over queries, on the scale of logarithms.
-//! - There are at least as many documents as were seen.
+//! - With fewer than [`REPEATS_MIN`] repeated documents there is no size, and the reason says so.
+//! - The range contains the estimate. It is the 90% interval by the jackknife over queries, on a logarithmic
+//!   scale.
+//! - The size is at least the number of documents seen.
 //!
 //! # Departures
-//! - Answers are not drawn evenly: an interface shows the documents it ranks highest, and these come again more often than others. So the
-//!   estimate is rather too low, and whoever is told of it is told that.
-//! - Words are learned from documents, and the document of a word comes again when the word is asked for. That document is left out of the
-//!   answer by whoever takes the sample; with it the estimate would be less than half of the truth.
+//! - Answers are not drawn evenly: an interface shows the documents that it ranks highest, and these repeat
+//!   more often than others. So the estimate tends to be too low, and every report of it says so.
+//! - Words are learned from documents, and a word's document is returned again when the word is queried. The
+//!   caller leaves that document out of the answer; with it the estimate would be less than half of the
+//!   truth.
 
 use std::collections::HashMap;
 
 use crate::version::Size;
 
-/// Pairs of answers with a document in common that an estimate needs: with as many it is known to about a third.
+/// Minimum number of repeats (a document in two answers) for an estimate. With this many the size is known to
+/// about a third.
 pub const REPEATS_MIN: u64 = 25;
 
-/// The normal quantile of an interval of 90%.
+/// Normal quantile of a 90% interval.
 const QUANTILE: f64 = 1.645;
 
-/// The size that answers tell of, each the documents that one query returned; and why it is not known, if it is not.
+/// Estimates the size from answers, each the documents that one query returned. Also returns why the size is
+/// unknown, if it is.
 pub fn estimate(answers: &[Vec<u64>]) -> (Size, Option<String>) {
     let mut times: HashMap<u64, u64> = HashMap::new();
     for document in answers.iter().flatten() {
@@ -40,8 +45,8 @@ pub fn estimate(answers: &[Vec<u64>]) -> (Size, Option<String>) {
     };
     if whole.repeats < REPEATS_MIN {
         let why = format!(
-            "the interface does not say how many documents match, and too few came again to tell ({} times, {REPEATS_MIN} are needed; {} \
-             different documents were seen)",
+            "the interface does not say how many documents match, and too few came again to tell ({} times, \
+             {REPEATS_MIN} are needed; {} different documents were seen)",
             whole.repeats,
             times.len()
         );
@@ -66,14 +71,14 @@ pub fn estimate(answers: &[Vec<u64>]) -> (Size, Option<String>) {
     (Size::Estimated { documents, low: low.min(documents), high }, None)
 }
 
-/// What all pairs of answers come to.
+/// Sums over all pairs of answers.
 #[derive(Clone, Copy, Debug)]
 struct Pairs {
     /// Σ mᵢ.
     returned: f64,
     /// Σ mᵢ².
     squares: f64,
-    /// Σ over pairs of the documents in both.
+    /// Σ over pairs of the number of documents in both.
     repeats: u64,
 }
 
@@ -82,7 +87,7 @@ impl Pairs {
         (self.returned.powi(2) - self.squares) / 2.0 / self.repeats as f64
     }
 
-    /// The same without one answer; none if no document came again then.
+    /// The sums without one answer. `None` if no document is repeated then.
     fn without(&self, answer: &[u64], times: &HashMap<u64, u64>) -> Option<Self> {
         let own: u64 = answer.iter().map(|document| times[document] - 1).sum();
         let length = answer.len() as f64;
@@ -99,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers of ten different documents, each drawn evenly from so many.
+    /// Answers of ten distinct documents each, drawn evenly from `documents`.
     fn drawn(documents: u64, queries: usize, seed: u64) -> Vec<Vec<u64>> {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let answer = |_| {
@@ -142,11 +147,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_answers_give_a_size_or_a_reason(answers in prop::collection::vec(prop::collection::btree_set(0u64..30, 0..8), 0..30)) {
-            let answers: Vec<Vec<u64>> = answers.into_iter().map(|answer| answer.into_iter().collect()).collect();
+        fn any_answers_give_a_size_or_a_reason(
+            answers in prop::collection::vec(prop::collection::btree_set(0u64..30, 0..8), 0..30),
+        ) {
+            let answers: Vec<Vec<u64>> =
+                answers.into_iter().map(|answer| answer.into_iter().collect()).collect();
             match estimate(&answers) {
                 (Size::Estimated { documents, low, high }, None) => {
-                    prop_assert!(low <= documents && documents <= high && high.is_finite(), "{low} {documents} {high}");
+                    prop_assert!(
+                        low <= documents && documents <= high && high.is_finite(),
+                        "{low} {documents} {high}"
+                    );
                     let mut seen: Vec<u64> = answers.concat();
                     seen.sort_unstable();
                     seen.dedup();

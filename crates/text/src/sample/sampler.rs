@@ -1,9 +1,11 @@
-//! A sample taken: from the first word to the summary.
+//! Runs a sample, from the first word to the summary.
 //!
 //! # Promises
-//! - Every fact is noted in the journal before the next question: a sample that is killed goes on where it was.
-//! - Further pages are asked for only as far as results are wanted, and no page twice.
-//! - An interface may answer anything: the sample says what it learned and what it could not, and stops at its budget.
+//! - Every event is written to the journal before the next request: a killed sample continues where it
+//!   stopped.
+//! - Further pages are requested only as far as results are wanted, and no page twice.
+//! - An interface may answer anything: the sample reports what it learned and what it could not, and stops at
+//!   its budget.
 
 use std::collections::BTreeSet;
 
@@ -21,12 +23,13 @@ use crate::version::Version;
 use crate::visitor::{NoArrival, Visitor};
 use crate::words::Wording;
 
-/// Different words of one document that are noted.
+/// Maximum number of distinct words recorded per document.
 const WORDS_MAX: usize = 20_000;
 
-/// Takes a sample of a database, or goes on with one, until it ends or `is_stopped` says so; then it is none.
+/// Runs a sample of a database, or continues an interrupted one, until it ends. Returns `None` if
+/// `is_stopped` stops it.
 ///
-/// `progress` hears of documents read and wanted.
+/// `progress` receives the number of documents read and wanted.
 pub async fn take_sample(
     interface: &Interface,
     rules: &SampleRules,
@@ -60,13 +63,13 @@ pub async fn take_sample(
     }
 }
 
-/// Results that are asked for on the first page, where the interface lets one ask.
+/// Results requested on the first page, where the interface supports it.
 const RESULTS_PER_PAGE: u32 = 10;
 
 /// Which page of results.
 enum Page {
     First,
-    /// Counted from two; each page has so many results as the first.
+    /// Pages from the second on. Each has as many results as the first.
     Further {
         page: u32,
         per_page: u32,
@@ -84,7 +87,7 @@ struct Sampler<'a> {
 }
 
 impl Sampler<'_> {
-    /// Asks for a word and reads the first results, from as many pages as it takes.
+    /// Queries a word and reads the first results, from as many pages as needed.
     async fn ask(&mut self, word: &str, results_per_query: u32) -> Result<(), TextError> {
         let (came, answer) = self.query(word, First).await;
         self.note(&Event::Asked { word: word.to_owned(), came: came.clone() })?;
@@ -103,7 +106,7 @@ impl Sampler<'_> {
             }
             left = left.saturating_sub(results.len());
             seen += results.len();
-            // A page with fewer results than others have is the last, and so is one that completes the count.
+            // A page with fewer results than others is the last, and so is one that completes the count.
             let is_last = results.len() < self.sampling.results_per_page() || count <= seen as u64;
             let is_enough = left == 0 || results.is_empty() || PAGES_MAX < page;
             if is_last || is_enough || !self.interface.has_pages() || !self.sampling.wants_documents() {
@@ -112,14 +115,14 @@ impl Sampler<'_> {
             let (came, answer) = self.query(word, Further { page, per_page }).await;
             let mark = mark_of(&came);
             self.note(&Event::Turned { word: word.to_owned(), page, came })?;
-            // A page that comes again is the last, whatever its number.
+            // A repeated page means the end of the results, whatever its number.
             results = answer.map(|answer| answer.results).filter(|_| mark != last).unwrap_or_default();
             last = mark;
         }
         Ok(())
     }
 
-    /// A page of results, and what came of asking for it.
+    /// Requests a page of results. Returns the outcome and the page.
     async fn query(&self, word: &str, page: Page) -> (Came, Option<Answer>) {
         let (page, per_page) = match page {
             First => (1, RESULTS_PER_PAGE),
@@ -169,7 +172,7 @@ impl Sampler<'_> {
         }
     }
 
-    /// The text of a document, or why there is none.
+    /// The text of a document, or why it could not be read.
     async fn text_of(&self, url: &PageUrl) -> Result<String, String> {
         let page = self.visitor.visit(url).await.map_err(|why| why.to_string())?;
         let reading = read(
@@ -202,7 +205,7 @@ impl Sampler<'_> {
     }
 }
 
-/// By which a page of results is known again.
+/// Hash that recognises a repeated page of results.
 fn mark_of(came: &Came) -> Option<u64> {
     match came {
         Came::Results { mark, .. } => Some(*mark),
@@ -210,7 +213,7 @@ fn mark_of(came: &Came) -> Option<u64> {
     }
 }
 
-/// By which a result is known again.
+/// Identity of a result, to recognise it again.
 fn name_of(found: &Found) -> String {
     match &found.url {
         Some(url) => url.as_str().to_owned(),

@@ -1,13 +1,16 @@
-//! What is asked next in a sample, given what has happened.
+//! Chooses the next query of a sample from past events.
 //!
-//! Callan and Connell's query-based sampling, as **summary** (section 2) uses it: ask for a single word, take the first results, learn
-//! their words, and choose the next word from all that was learned; until about 300 documents are read. Then, where the interface
-//! says how many documents match, some words more to learn the size.
+//! Callan and Connell's query-based sampling, as **summary** (section 2) uses it: query a single word, take
+//! the first results, learn their words, and choose the next word from all learned words, until about 300
+//! documents are read. Then, where the interface reports the number of matches, query some more words to
+//! learn the size.
 //!
 //! # Promises
-//! - The next step depends on nothing but the rules and the facts: a sample that is replayed goes on as it would have.
-//! - It ends: by enough documents, by its budget, or because the interface gives nothing new, fails, or refuses; and says by which.
-//! - No word is asked for twice; no document is counted twice.
+//! - The next step depends only on the rules and past events: a replayed sample continues as the original
+//!   would have.
+//! - The sample ends: by enough documents, by its budget, or because the interface returns nothing new,
+//!   fails, or refuses. It reports which.
+//! - No word is queried twice, and no document is counted twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -23,30 +26,31 @@ use crate::summary::Summary;
 use crate::version::{FAILURES_TOLD, Facts, Kind, SamplingFacts, Size, Version};
 use crate::words::Wording;
 
-/// The share of the sample that words which measure the size should stand in, at least and at most: rarer ones are there by luck.
+/// Minimum and maximum share of the sample's documents that a measuring word may occur in. Rarer words occur
+/// by luck.
 const MEASURING_SHARE: (f64, f64) = (0.02, 0.5);
 
-/// What to do next.
+/// The next step of a sample.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Next {
-    /// Ask for a word and read the first results.
+    /// Query a word and read the first results.
     Ask(String),
-    /// Ask for a word to learn how many documents match.
+    /// Query a word to learn the number of matches.
     Measure(String),
-    /// Nothing more.
+    /// Stop.
     End,
 }
 
-/// What is known of a word.
+/// What the sample knows about a word.
 #[derive(Clone, Copy, Debug)]
 struct Learned {
-    /// In how many documents of the sample it stands.
+    /// Number of sampled documents that contain it.
     documents: u32,
-    /// The hash of the document that it was learned from.
+    /// Hash of the document it was first seen in.
     from: u64,
 }
 
-/// A sample under way.
+/// State of a running sample.
 #[derive(Clone, Debug)]
 pub struct Sampling {
     rules: SampleRules,
@@ -56,16 +60,16 @@ pub struct Sampling {
     documents: HashSet<String>,
     read: u32,
     asked: HashSet<String>,
-    /// Words that were asked for to learn how many documents match, and how many do.
+    /// Words queried to learn the number of matches, with that number.
     measures: Vec<(String, u64)>,
-    /// The same of words that were asked for to find documents.
+    /// The same for words queried to find documents.
     counts_on_the_way: Vec<(String, u64)>,
-    /// The documents that each query returned, read or not; the same answer to one query after the other counts once.
+    /// Documents that each query returned, read or not. Identical answers to consecutive queries count once.
     answers: Vec<Vec<u64>>,
-    /// The document from which the word of the last query was learned.
+    /// The document in which the word of the last query was first seen.
     parent: Option<u64>,
     measured: u32,
-    /// Whether the interface ever said how many documents match.
+    /// Whether the interface ever reported the number of matches.
     counts: bool,
     facts: SamplingFacts,
     captchas: u32,
@@ -79,7 +83,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Nothing asked yet.
+    /// A sample before its first query.
     pub fn new(rules: SampleRules, wording: Wording) -> Self {
         Self {
             rules,
@@ -106,7 +110,7 @@ impl Sampling {
         }
     }
 
-    /// What to do next.
+    /// The next step.
     pub fn next_step(&mut self) -> Next {
         if self.ended.is_none() {
             if let Some(why) = self.why_enough() {
@@ -129,27 +133,27 @@ impl Sampling {
         }
     }
 
-    /// Whether a document was not met before.
+    /// Whether this document was not seen before.
     pub fn is_new(&self, document: &str) -> bool {
         !self.documents.contains(document)
     }
 
-    /// Documents that may still be read.
+    /// Whether more documents are wanted and requests are left.
     pub fn wants_documents(&self) -> bool {
         self.read < self.rules.documents && self.facts.requests < self.rules.requests_max
     }
 
-    /// The most results that a first page had.
+    /// The largest number of results on a first page.
     pub fn results_per_page(&self) -> usize {
         self.results_per_page as usize
     }
 
-    /// Documents read so far, and how many are wanted.
+    /// Number of documents read so far, and the number wanted.
     pub fn progress(&self) -> (u32, u32) {
         (self.read, self.rules.documents)
     }
 
-    /// Takes a fact.
+    /// Applies an event.
     pub fn take(&mut self, event: &Event) {
         match event {
             Event::Asked { word, came } => self.take_answer(word, came),
@@ -190,7 +194,7 @@ impl Sampling {
         }
     }
 
-    /// The summary that the sample makes, at this time.
+    /// The summary of the sample, at this time.
     pub fn version(&self, time_ms: i64) -> Version {
         let (size, about_size) = self.size();
         let words: Vec<(&str, f64)> = self
@@ -226,28 +230,29 @@ impl Sampling {
         }
     }
 
-    /// How many documents there are, and what is to be said of it: by the counts of the interface or, where it has none that can be
-    /// believed, by the documents that came again.
+    /// The size of the database, and a note about it. Uses the counts of the interface; if it has none that
+    /// are credible, uses repeated documents.
     fn size(&self) -> (Size, Option<String>) {
         if self.is_deaf() {
             let why = "the size is not known: the interface answers the same whatever it is asked";
             return (Size::Unknown, Some(why.to_owned()));
         }
-        // Where few words are known, all were asked for on the way.
+        // If few words are known, all of them were queried to find documents: use those counts.
         let has_measured = !self.measures.is_empty();
         let counts = if has_measured { &self.measures } else { &self.counts_on_the_way };
         let (size, no_counts) = self.size_by(counts);
         let Some(no_counts) = no_counts else {
-            let note = "the size is estimated by words whose documents the sample itself was drawn from, for want of others: there are rather \
-                        more than fewer";
+            let note = "the size is estimated by words whose documents the sample itself was drawn from, for \
+                        want of others: there are rather more than fewer";
             return (size, (!has_measured).then(|| note.to_owned()));
         };
         match recapture::estimate(&self.answers) {
             (size, None) => {
                 let queries = self.answers.len();
                 let note = format!(
-                    "the size is estimated from documents that came again in the answers of {queries} queries, because {no_counts}; interfaces \
-                     show some documents more often than others, so there are rather more than fewer"
+                    "the size is estimated from documents that came again in the answers of {queries} \
+                     queries, because {no_counts}; interfaces show some documents more often than others, so \
+                     there are rather more than fewer"
                 );
                 (size, Some(note))
             }
@@ -265,14 +270,15 @@ impl Sampling {
         estimate(&counts.iter().map(measure).collect::<Vec<_>>(), self.read, self.rules.seed)
     }
 
-    /// Documents that a query returned. That from which its word was learned could not but come again: it tells nothing of the size.
+    /// Records the documents that a query returned. The document that its word was learned from is left out:
+    /// it is always returned, and so says nothing about the size.
     fn take_first(&mut self, word: &str, documents: &[u64]) {
         self.parent = self.frequencies.get(word).map(|learned| learned.from);
         self.answers.push(Vec::new());
         self.take_further(documents);
     }
 
-    /// Documents on a further page of the last query's results.
+    /// Records documents on a further page of the last query's results.
     fn take_further(&mut self, documents: &[u64]) {
         if let Some(answer) = self.answers.last_mut() {
             answer.extend(documents.iter().filter(|document| Some(**document) != self.parent));
@@ -287,8 +293,8 @@ impl Sampling {
         }
         let n = f64::from(self.read);
         format!(
-            "frequencies are estimated from {} documents: a word in half of them is known to ±{:.0}% of the documents (95%), a word in fewer \
-             than one of {:.0} documents is probably missing",
+            "frequencies are estimated from {} documents: a word in half of them is known to ±{:.0}% of the \
+             documents (95%), a word in fewer than one of {:.0} documents is probably missing",
             self.read,
             100.0 * 1.96 * (0.25 / n).sqrt(),
             n / 3.0,
@@ -346,12 +352,13 @@ impl Sampling {
             || self.rules.requests_max <= self.facts.requests
     }
 
-    /// Whether it answers the same whatever it is asked.
+    /// Whether the interface gives the same answer to every query.
     fn is_deaf(&self) -> bool {
         SAME_MAX <= self.same
     }
 
-    /// Queries that may be asked to find documents: where the interface says how many match, some are left for the size.
+    /// Maximum number of queries to find documents. Where the interface reports the number of matches, some
+    /// are reserved for the size.
     fn queries_for_documents(&self) -> u32 {
         let SampleRules { queries_max, size_queries, .. } = self.rules;
         queries_max - if self.counts { size_queries.min(queries_max / 4) } else { 0 }
@@ -377,7 +384,7 @@ impl Sampling {
         reasons.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
     }
 
-    /// A word that was learned and not asked for; before any was learned, one to begin with.
+    /// A learned word that was not queried yet. Before any word is learned, a start word.
     fn next_word(&self) -> Option<String> {
         let learned: Vec<&String> = self.frequencies.keys().filter(|word| self.is_askable(word)).collect();
         if learned.is_empty() {
@@ -387,19 +394,20 @@ impl Sampling {
                 .find(|word| !self.asked.contains(*word))
                 .map(str::to_owned);
         }
-        // Chance depends on how many queries were asked, so that a sample can be replayed.
+        // The generator is seeded by the number of queries, so that a sample can be replayed.
         let mut chance = ChaCha8Rng::seed_from_u64(
             self.rules.seed.wrapping_mul(0x9e37_79b9).wrapping_add(self.facts.queries.into()),
         );
         Some(learned[chance.random_range(0..learned.len())].clone())
     }
 
-    /// Whether a word is worth a query: one letter or a number is not.
+    /// Whether a word is worth a query. Single letters and numbers are not.
     fn is_askable(&self, word: &str) -> bool {
         word.chars().nth(2).is_some() && word.chars().any(char::is_alphabetic) && !self.asked.contains(word)
     }
 
-    /// The most frequent word in the sample that was not asked for, among those neither too rare nor everywhere.
+    /// The most frequent word of the sample that was not queried yet, among those neither too rare nor too
+    /// common.
     fn measuring_word(&self) -> Option<String> {
         let n = f64::from(self.read);
         let within = |share: f64| MEASURING_SHARE.0 <= share && share <= MEASURING_SHARE.1;
@@ -429,7 +437,7 @@ impl Sampling {
 mod tests {
     use super::*;
 
-    /// A database that answers each query in the same way, asked until the sample ends.
+    /// Runs a sample against a database that answers every query by `answer`, until the sample ends.
     #[track_caller]
     fn check(answer: impl Fn(u32) -> Vec<Event>, ended: &str) -> Version {
         let mut sampling = Sampling::new(SampleRules::default(), Wording::default());
@@ -487,7 +495,7 @@ mod tests {
 
     #[test]
     fn without_counts_the_size_is_that_of_documents_that_came_again() {
-        // 600 documents, of which each query returns four by chance; those that are new are read.
+        // 600 documents, of which each query returns four at random. New ones are read.
         let read_before = std::cell::RefCell::new(HashSet::new());
         let answer = |n: u32| {
             let mut chance = ChaCha8Rng::seed_from_u64(n.into());
@@ -513,7 +521,7 @@ mod tests {
 
     #[test]
     fn where_few_words_are_known_the_counts_on_the_way_tell_the_size() {
-        // Every word stands in half of 500 documents, and there are but twelve.
+        // Every word occurs in half of 500 documents, and there are only twelve words.
         let answer = |n: u32| {
             let words = (0..12).filter(|k| (n + k).is_multiple_of(2)).map(|k| format!("word{k}")).collect();
             vec![

@@ -1,39 +1,43 @@
-//! How many documents a database has, by sample and resample (Si and Callan, as **summary** section 4.3 uses it).
+//! Estimates the size of a database by sample and resample (Si and Callan, as **summary** section 4.3 uses
+//! it).
 //!
-//! A word that stands in `s` of `n` sampled documents and, as the interface reports, in `f` of all, tells that there are about
-//! `f n/s` documents. Over several words:
+//! If a word occurs in `s` of `n` sampled documents and the interface reports it in `f` of all documents, the
+//! database has about `f n/s` documents. Over several words:
 //!
 //! > |D| = n Σ f / Σ s
 //!
 //! # Promises
-//! - Counts that contradict each other by more than [`CONTRADICTION`] give no size; neither do counts that are all zero.
-//! - The range holds the estimate; it is that of 90 in 100 estimates from words drawn again from the same.
+//! - Counts that contradict each other by more than [`CONTRADICTION`] give no size. Neither do counts that
+//!   are all zero.
+//! - The range contains the estimate. It covers 90 of 100 estimates from words redrawn from the same ones.
 //!
 //! # Departures
-//! The texts average the estimates of single words. The ratio of sums weighs frequent words more, whose share of the sample is known
-//! best: the mean of ratios is off by the inverse of a small number wherever a word was sampled by luck.
+//! The texts average the estimates of single words. We use the ratio of sums, which gives more weight to
+//! frequent words, whose share of the sample is known best. The mean of ratios divides by a small number
+//! wherever a word was sampled by luck.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
 use crate::version::Size;
 
-/// How far apart estimates of single words may lie, as the ratio of their upper to their lower quarter.
+/// Maximum spread of single-word estimates: the ratio of their upper to their lower quartile.
 pub const CONTRADICTION: f64 = 30.0;
 
-/// Times that words are drawn again for the range.
+/// Number of redraws of the words for the range.
 const DRAWS: usize = 400;
 
-/// A word, its documents in the sample, and its documents in all as the interface says.
+/// A word's number of documents in the sample, and in the whole database as the interface reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measure {
-    /// s: documents of the sample that have it.
+    /// s: number of sampled documents that contain it.
     pub sampled: u32,
-    /// f: documents that match it, as the interface says.
+    /// f: number of matches that the interface reports.
     pub reported: u64,
 }
 
-/// The size that measures tell of, given the size of the sample; and why it is not known, if it is not.
+/// Estimates the size from measured words and the size of the sample. Also returns why the size is unknown,
+/// if it is.
 pub fn estimate(measures: &[Measure], sample: u32, seed: u64) -> (Size, Option<String>) {
     let measures: Vec<&Measure> = measures.iter().filter(|measure| measure.sampled > 0).collect();
     if measures.is_empty() || sample == 0 {
@@ -54,7 +58,7 @@ pub fn estimate(measures: &[Measure], sample: u32, seed: u64) -> (Size, Option<S
     let ratio = |chosen: &mut dyn Iterator<Item = &Measure>| {
         let (reported, sampled) =
             chosen.fold((0.0, 0.0), |(f, s), m| (f + m.reported as f64, s + f64::from(m.sampled)));
-        // There are at least as many as were seen.
+        // The size is at least the number of documents seen.
         (f64::from(sample) * reported / sampled).max(f64::from(sample))
     };
     let documents = ratio(&mut measures.iter().copied());

@@ -1,19 +1,24 @@
-//! The summaries of all databases of a summary store, ready to be asked: an inverted index in files that follows the summaries.
+//! Inverted index over all summaries of a summary store, kept in files and brought up to date at every
+//! opening.
 //!
 //! ```text
 //! DIR/db/.index/segment-TIME-HASH.index   the summaries of some databases; see `segment` for the form
 //! ```
 //!
-//! A segment is never altered. Each time the catalogue is opened it asks which version of each database is the newest, and passes over what
-//! segments hold of any other; databases whose newest version no segment holds are read and written as new segments, and segments of which little
-//! is left are made again. So a query costs time in its own words, whatever was changed since the last: nobody must tell the catalogue.
+//! A segment is never altered. Each time the catalogue is opened, it determines the newest version of each
+//! database and ignores what segments hold of other versions. Databases whose newest version is in no segment
+//! are read and written as new segments. Segments that are mostly obsolete are rewritten. So the cost of a
+//! query depends on its own words, whatever changed since the last query, and nobody must notify the
+//! catalogue of changes.
 //!
-//! Which version is the newest is seen in a database's folder. As long as a folder was not altered since a segment was made, it is not read again,
-//! only looked at: that look is what a query pays for every database, whether it has the words or not.
+//! The newest version is found by reading a database's folder. A folder that was not altered since a segment
+//! was made is not read again; only its modification time is checked. Every query pays for that check for
+//! every database, whether the database has the words or not.
 //!
 //! # Promises
-//! - A selection goes by the newest version of every database, whatever was killed, removed or damaged in between.
-//! - A segment that is damaged is removed and made again; if segments cannot be written, the same is done in memory.
+//! - A selection uses the newest version of every database, whatever was killed, removed or damaged in
+//!   between.
+//! - A damaged segment is removed and rebuilt. If segments cannot be written, they are built in memory.
 
 use std::collections::HashMap;
 use std::fs;
@@ -28,19 +33,20 @@ use crate::error::TextError;
 use crate::summary::Summary;
 use crate::summary_store::{SummaryStore, write_whole};
 
-/// Words of all databases of a new segment, each counted in each, at most: some 200 MB while it is made.
+/// Maximum number of postings of a new segment (one per word and database): some 200 MB while it is built.
 const POSTINGS_MAX: usize = 4_000_000;
 
-/// Segments at most; beyond it the smallest are made one.
+/// Maximum number of segments. Beyond it the smaller ones are merged.
 const SEGMENTS_MAX: usize = 128;
 
-/// A folder that was altered so shortly before it was looked at may be altered again without showing it, in nanoseconds.
+/// Nanoseconds after its last alteration within which a folder may be altered again without a new
+/// modification time.
 const UNSURE_NS: u64 = 2_000_000_000;
 
-/// Segments that may turn out to be damaged in one query before it is given up.
+/// Number of damaged segments after which a query fails.
 const DAMAGED_MAX: usize = 3;
 
-/// The summaries of all databases of a summary store.
+/// Index over the summaries of all databases of a summary store.
 #[derive(Debug)]
 pub struct Catalogue {
     store: SummaryStore,
@@ -50,10 +56,11 @@ pub struct Catalogue {
 
 #[derive(Debug)]
 struct Part {
-    /// None for one that is only in memory.
+    /// `None` for a segment that exists only in memory.
     path: Option<PathBuf>,
     segment: Segment,
-    /// For each database of the segment its place among all; none where the segment's version is not the newest.
+    /// For each database of the segment its index among all databases. `None` if the segment's version is not
+    /// the newest.
     places: Vec<Option<u32>>,
 }
 
@@ -66,7 +73,7 @@ struct Standing {
 }
 
 impl Catalogue {
-    /// The catalogue of a summary store, brought up to date.
+    /// Opens the catalogue of a summary store and brings it up to date.
     pub fn of(store: &SummaryStore) -> Result<Self, TextError> {
         let mut parts = open_all(&folder_of(store));
         let standings = standings(store, &parts)?;
@@ -77,7 +84,7 @@ impl Catalogue {
         let mut parts = kept;
         if !wanted.is_empty() {
             parts.extend(made(store, &wanted)?);
-            // What was made has its place too.
+            // Assign the new segments too.
             place(&mut parts, &standings);
         }
         for part in dissolved {
@@ -101,17 +108,17 @@ impl Catalogue {
         Ok(Self { store: store.clone(), databases, parts })
     }
 
-    /// Databases that have a summary.
+    /// Number of databases with a summary.
     pub fn len(&self) -> usize {
         self.databases.len()
     }
 
-    /// Whether no database has one.
+    /// Whether no database has a summary.
     pub fn is_empty(&self) -> bool {
         self.databases.is_empty()
     }
 
-    /// The databases that have words of the query, the best first, `top` at most.
+    /// The databases that contain words of the query, best first, at most `top`.
     pub fn select(
         &mut self,
         query: &str,
@@ -130,7 +137,7 @@ impl Catalogue {
         Err(TextError::damaged(&folder_of(&self.store), "its files are damaged again and again"))
     }
 
-    /// The databases that have a word; or the number of the segment that is damaged.
+    /// The databases that contain a word, or the number of the damaged segment.
     fn who_has(&self, word: &str) -> Result<Vec<Posting>, usize> {
         let mut all = Vec::new();
         for (number, part) in self.parts.iter().enumerate() {
@@ -160,7 +167,7 @@ impl Part {
 
     fn remove(self) {
         if let Some(path) = self.path {
-            // It is of no use any more; if it stays, it is passed over again.
+            // If the removal fails, the file is ignored at the next opening too.
             let _ = fs::remove_file(path);
         }
     }
@@ -170,7 +177,7 @@ fn folder_of(store: &SummaryStore) -> PathBuf {
     store.directory().join(".index")
 }
 
-/// All segments that can be opened, the newest first. Those that cannot are removed.
+/// All segments that can be opened, newest first. Those that cannot are removed.
 fn open_all(folder: &Path) -> Vec<Part> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let is_segment = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "index");
@@ -196,7 +203,7 @@ fn standings(store: &SummaryStore, parts: &[Part]) -> Result<Vec<Standing>, Text
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_nanos() as u64);
     let mut standings = Vec::new();
     for (name, altered) in store.folders_with_times()? {
-        // A folder that was altered a moment ago may be altered again without showing it.
+        // Within the resolution of modification times, a later alteration may not show.
         let folder_ns = if altered.saturating_add(UNSURE_NS) < now { altered } else { 0 };
         let version = match known.get(name.as_str()) {
             Some(held) if held.folder_ns == folder_ns && folder_ns > 0 => Some(held.version.clone()),
@@ -208,7 +215,8 @@ fn standings(store: &SummaryStore, parts: &[Part]) -> Result<Vec<Standing>, Text
     Ok(standings)
 }
 
-/// Gives every database its place in the newest segment that holds its newest version; says which have none.
+/// Assigns every database to the newest segment that holds its newest version. Returns the databases without
+/// a segment.
 fn place<'a>(parts: &mut [Part], standings: &'a [Standing]) -> Vec<&'a Standing> {
     let mut waiting: HashMap<(&str, &str), u32> =
         (0..).zip(standings).map(|(place, it)| ((it.name.as_str(), it.version.as_str()), place)).collect();
@@ -222,7 +230,8 @@ fn place<'a>(parts: &mut [Part], standings: &'a [Standing]) -> Vec<&'a Standing>
     missing.into_iter().map(|place| &standings[place as usize]).collect()
 }
 
-/// Segments that stay, and those that are made again: of which half or more is of no use, and, if one is to be added to too many, the smallest.
+/// Splits segments into those to keep and those to rebuild: the ones that are at least half obsolete and, if
+/// a segment is to be added to too many, the smallest.
 fn sort_out(parts: Vec<Part>, is_one_added: bool) -> (Vec<Part>, Vec<Part>) {
     let (mut kept, mut dissolved): (Vec<Part>, Vec<Part>) =
         parts.into_iter().partition(|part| part.places.len() < 2 * part.live_count());
@@ -233,7 +242,7 @@ fn sort_out(parts: Vec<Part>, is_one_added: bool) -> (Vec<Part>, Vec<Part>) {
     (kept, dissolved)
 }
 
-/// New segments of these databases, written if they can be.
+/// Builds new segments of these databases, written to files if possible.
 fn made(store: &SummaryStore, standings: &[Standing]) -> Result<Vec<Part>, TextError> {
     let mut parts = Vec::new();
     let (mut databases, mut summaries, mut postings) = (Vec::new(), Vec::<Summary>::new(), 0);
@@ -261,10 +270,10 @@ fn made(store: &SummaryStore, standings: &[Standing]) -> Result<Vec<Part>, TextE
     Ok(parts)
 }
 
-/// Writes a segment and opens it; if it cannot be written it stays in memory.
+/// Writes a segment and opens it. If it cannot be written, it stays in memory.
 fn keep(folder: &Path, bytes: Vec<u8>) -> Result<Part, TextError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis());
-    // The number of the process keeps two that do the same from writing one file.
+    // The process id keeps two processes from writing the same file.
     let name = format!("segment-{now:013}-{:016x}-{}.index", xxh3_64(&bytes), std::process::id());
     let path = folder.join(name);
     let is_written = fs::create_dir_all(folder).is_ok() && write_whole(&path, &bytes).is_ok();
@@ -301,7 +310,7 @@ mod tests {
         store.keep(name, &version).expect("it is kept");
     }
 
-    /// What the catalogue chooses is what an index in memory of the newest versions would.
+    /// The catalogue selects what an in-memory index of the newest versions would.
     #[track_caller]
     fn check(store: &SummaryStore, segments: usize) {
         let mut index = Index::default();
@@ -337,14 +346,14 @@ mod tests {
         keep_version(&store, "c", 1, &[("rings", 1.0)]);
         check(&store, 1);
         check(&store, 1);
-        // A new version of one, a new database, and one that goes.
+        // A new version, a new database, and a removed one.
         keep_version(&store, "a", 2, &[("saturn", 5.0), ("new", 2.0)]);
         keep_version(&store, "d", 1, &[("old", 1.0)]);
         check(&store, 2);
         fs::remove_dir_all(store.place("c").expect("a place")).expect("it is removed");
-        // Of the first segment one of three is left: it is made again.
+        // One of three databases of the first segment is still current: the segment is rebuilt.
         check(&store, 2);
-        // What a kill leaves of a segment is no segment.
+        // A partly written segment is ignored.
         let segment = |n: usize| {
             let mut paths: Vec<PathBuf> = fs::read_dir(folder_of(&store))
                 .expect("a folder")
@@ -357,7 +366,7 @@ mod tests {
         let whole = fs::read(&path).expect("it reads");
         fs::write(&path, &whole[..whole.len() / 2]).expect("it is cut");
         check(&store, 2);
-        // Damage in a place that is read only by a query for the word.
+        // Damage in a place that only a query for the word reads.
         let path = segment(0);
         let mut bytes = fs::read(&path).expect("it reads");
         bytes[0] ^= 1;

@@ -1,4 +1,4 @@
-//! The summaries of databases in memory, ready to be asked.
+//! Inverted index over summaries of databases, in memory.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -7,12 +7,12 @@ use super::ranking::{Algorithm, Choice, Posting, Ranked, Ranking};
 use crate::summary::Summary;
 use crate::words::Wording;
 
-/// The summaries of databases, word by word.
+/// Inverted index: for each word, the databases that contain it.
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     databases: Vec<Ranked>,
     numbers: HashMap<Box<str>, u32>,
-    /// The databases that have each word.
+    /// For each word, the databases that contain it.
     postings: Vec<Vec<Posting>>,
 }
 
@@ -34,7 +34,7 @@ impl Index {
         }
     }
 
-    /// The databases that have words of the query, the best first, `top` at most.
+    /// The databases that contain words of the query, best first, at most `top`.
     pub fn select(&self, query: &str, algorithm: Algorithm, top: usize) -> Vec<Choice> {
         let who_has = |word: &str| {
             let place = self.numbers.get(word);
@@ -113,12 +113,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn more_documents_with_the_word_never_rank_lower(few in 1u32..50, more in 0u32..50, other in 1u32..50) {
+        fn more_documents_with_the_word_never_rank_lower(
+            few in 1u32..50,
+            more in 0u32..50,
+            other in 1u32..50,
+        ) {
             let (few, more) = (f64::from(few), f64::from(few + more));
-            let index = index(&[("few", 100.0, &[("x", few), ("rest", 100.0 - few)]), ("more", 100.0, &[("x", more), ("rest", 100.0 - more)]), ("other", 100.0, &[("y", f64::from(other))])]);
+            let index = index(&[
+                ("few", 100.0, &[("x", few), ("rest", 100.0 - few)]),
+                ("more", 100.0, &[("x", more), ("rest", 100.0 - more)]),
+                ("other", 100.0, &[("y", f64::from(other))]),
+            ]);
             for algorithm in [Algorithm::Cori, Algorithm::Kl] {
                 let ranked = index.select("x", algorithm, 5);
-                let place = |name: &str| ranked.iter().find(|choice| choice.name == name).expect("it is ranked").score;
+                let place = |name: &str|
+                    ranked.iter().find(|choice| choice.name == name).expect("it is ranked").score;
                 prop_assert!(place("few") <= place("more") + 1e-12);
             }
         }

@@ -1,10 +1,10 @@
-//! Which databases to ask.
+//! Database selection: which databases to query.
 //!
 //! In reading order:
 //! - [`ranking`]: CORI, bGlOSS and KL;
-//! - [`index`]: summaries in memory, ready to be asked;
-//! - `segment`: the summaries of some databases in a file, of which a query reads its own words;
-//! - [`catalogue`]: the summaries of all databases of a summary store in such files.
+//! - [`index`]: an inverted index in memory;
+//! - `segment`: an inverted index of some databases in a file;
+//! - [`catalogue`]: an inverted index of a whole summary store, made of segments.
 
 pub mod catalogue;
 pub mod index;

@@ -1,18 +1,22 @@
-//! Which databases to ask a query, by their summaries.
+//! Ranks databases for a query by their summaries.
 //!
-//! Three rankings of the literature that **summary** (section 2) stands on:
-//! - **CORI** (Callan, Lu, Croft): the belief 0.4 + 0.6 T I of each word, averaged, with T = f/(f + 50 + 150 cw/mean cw) and
-//!   I = ln((n + 0.5)/cf)/ln(n + 1); `cw` the words of a database, `cf` the databases that have the word.
-//! - **bGlOSS** (Gravano, García-Molina, Tomasic): |D| Π f/|D|, the documents expected to hold all words if words are independent.
+//! Three rankings of the literature that **summary** (section 2) builds on:
+//! - **CORI** (Callan, Lu, Croft): the belief 0.4 + 0.6 T I of each word, averaged, with T = f/(f + 50 + 150
+//!   cw/mean cw) and I = ln((n + 0.5)/cf)/ln(n + 1); `cw` the number of words of a database, `cf` the number
+//!   of databases that contain the word.
+//! - **bGlOSS** (Gravano, García-Molina, Tomasic): |D| Π f/|D|, the expected number of documents that contain
+//!   all words if words are independent.
 //! - **KL** (Si, Jin, Callan, Ogilvie): Σ over query words of ln(λ p(w|D) + (1 − λ) p(w|all)).
 //!
-//! A query costs time in the databases that have its words, not in their words: who has a word is said by an inverted index, in memory
-//! ([`Index`](super::Index)) or in files ([`Catalogue`](super::Catalogue)).
+//! The cost of a query depends on the number of databases that contain its words, not on their vocabularies.
+//! The databases of a word come from an inverted index, in memory ([`Index`](super::Index)) or in files
+//! ([`Catalogue`](super::Catalogue)).
 //!
 //! # Promises
-//! - A database that has no word of the query is not ranked.
-//! - Under CORI and KL a database that differs from another only by more documents with a word is ranked no lower.
-//! - Equal scores are ordered by name; the same summaries give the same ranking.
+//! - A database that contains no word of the query is not ranked.
+//! - Under CORI and KL a database that differs from another only by more documents with a word is ranked no
+//!   lower.
+//! - Equal scores are ordered by name. The same summaries give the same ranking.
 
 use std::collections::HashMap;
 
@@ -22,35 +26,35 @@ use crate::words::Wording;
 /// How databases are ranked.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Algorithm {
-    /// Inference network.
+    /// CORI: an inference network.
     #[default]
     Cori,
-    /// Documents expected to hold all words.
+    /// bGlOSS: expected number of documents that contain all words.
     BGloss,
-    /// Language models.
+    /// KL: language models.
     Kl,
 }
 
-/// A database that was ranked, and why it stands where it stands.
+/// A ranked database, with the reason for its rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Its name.
     pub name: String,
-    /// Its score; only comparable within one ranking.
+    /// Its score, comparable only within one ranking.
     pub score: f64,
-    /// The score as a share of what the ranking could give, from 0 to 1.
+    /// The score as a share of the maximum of the ranking, from 0 to 1.
     pub share: f64,
-    /// Each word of the query, and in how many documents it stands there.
+    /// Each word of the query, and the number of its documents that contain it.
     pub words: Vec<(String, f64)>,
 }
 
-/// λ of the KL ranking: what is usual.
+/// λ of the KL ranking; the usual value.
 const SMOOTHING: f64 = 0.7;
 
-/// The belief that CORI has in a database without the word.
+/// CORI's belief in a database without the word.
 const BELIEF: f64 = 0.4;
 
-/// What a ranking must know of a database beside the words of the query.
+/// Facts about a database that a ranking needs besides the words of the query.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ranked {
     pub(super) name: String,
@@ -71,7 +75,7 @@ impl Ranked {
     }
 }
 
-/// A database by its place among those that are ranked, and the frequency of a word in it.
+/// A database, by its index among the ranked ones, and the frequency of a word in it.
 pub(super) type Posting = (u32, f32);
 
 /// A ranking of databases for a query.
@@ -81,7 +85,8 @@ pub(super) struct Ranking<'a> {
 }
 
 impl<'a> Ranking<'a> {
-    /// Of these databases, given who has a word. A word may have another form in databases that stem.
+    /// A ranking of these databases, given a look-up of the databases that contain a word. A word may have
+    /// another form in databases that stem.
     pub(super) fn new<E>(
         databases: &'a [Ranked],
         query: &str,
@@ -109,7 +114,7 @@ impl<'a> Ranking<'a> {
         Ok(Self { databases, found })
     }
 
-    /// The databases that have words of the query, the best first, `top` at most.
+    /// The databases that contain words of the query, best first, at most `top`.
     pub(super) fn best(&self, algorithm: Algorithm, top: usize) -> Vec<Choice> {
         let scores = match algorithm {
             Algorithm::Cori => self.cori(),
@@ -180,7 +185,7 @@ impl<'a> Ranking<'a> {
             .collect();
         for wanted in &self.found {
             let background = wanted.places.values().sum::<f64>() / all;
-            // A word that no database has tells none from another.
+            // A word that no database contains distinguishes none.
             if background == 0.0 {
                 continue;
             }
@@ -198,7 +203,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-/// A word of the query and the databases that have it.
+/// A word of the query and the databases that contain it.
 struct Wanted {
     word: String,
     places: HashMap<u32, f64>,

@@ -1,17 +1,20 @@
-//! The summaries of some databases in a file, word by word: a query reads what it needs of its own words.
+//! Inverted index of some databases in a file: a query reads only the postings of its own words.
 //!
 //! ```text
 //! postings    for each word, in the order of words: (database u32, frequency f32)…, then their hash
-//! blocks      of 256 words each: (length u16, bytes, place of its postings u64, their number u32)…, then the hash of the block
+//! blocks      of 256 words each: (length u16, bytes, place of its postings u64, their number u32)…,
+//!             then the hash of the block
 //! directory   for each block: (length u16, bytes of its first word, place u64, length u32)…
 //! databases   as JSON: name, version, when its folder was looked at, documents, sum of frequencies, wording
 //! tail        places and lengths of directory and databases, their hashes, the form of the file: 56 bytes
 //! ```
 //!
-//! Numbers are little-endian, hashes xxh3-64, and places are counted from the start of the file. What is not read is not checked; what is read is.
+//! Numbers are little-endian, hashes are xxh3-64, and places count from the start of the file. Only what is
+//! read is checked.
 //!
 //! # Promises
-//! - A word's databases are those that were written, or the segment says that it is damaged; any bytes can be opened or are refused.
+//! - A look-up returns the databases that were written for a word, or reports that the segment is damaged.
+//!   Any bytes can be opened or are refused.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -24,39 +27,39 @@ use super::ranking::Posting;
 use crate::summary::Summary;
 use crate::words::Wording;
 
-/// The last bytes of a segment: which form it has.
+/// The last bytes of a segment: version of the file format.
 const FORM: u64 = u64::from_le_bytes(*b"freshet1");
 
-/// Bytes of the tail.
+/// Size of the tail, in bytes.
 const TAIL_BYTES: usize = 56;
 
-/// Words of a block: a query reads one block for each of its words.
+/// Number of words of a block. A query reads one block per word.
 const BLOCK_WORDS: usize = 256;
 
-/// The most that is read at once of a file that may be damaged, in bytes.
+/// Maximum size of one read from a file that may be damaged, in bytes.
 const READ_BYTES_MAX: u64 = 1 << 30;
 
 /// A database whose summary is in a segment.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub(super) struct Held {
     pub(super) name: String,
-    /// The name of the version's file.
+    /// File name of the version.
     pub(super) version: String,
-    /// When the database's folder was last altered, as it was seen before its version was: nanoseconds since 1970; zero if that cannot be
-    /// relied on.
+    /// When the database's folder was last altered, read before its version was: nanoseconds since 1970. Zero
+    /// if unreliable.
     pub(super) folder_ns: u64,
     pub(super) documents: f64,
     pub(super) total: f64,
     pub(super) wording: Wording,
 }
 
-/// A segment that can be asked.
+/// An open segment.
 #[derive(Debug)]
 pub(super) struct Segment {
     source: Source,
     pub(super) databases: Vec<Held>,
     directory: Vec<u8>,
-    /// Where each block's entry in the directory begins.
+    /// Offset of each block's entry in the directory.
     blocks: Vec<u32>,
 }
 
@@ -67,17 +70,17 @@ enum Source {
     Memory(Vec<u8>),
 }
 
-/// What is wrong with a segment: it is made again.
+/// A segment is damaged and must be rebuilt.
 #[derive(Debug)]
 pub(super) struct Damaged;
 
-/// The bytes of a segment of these databases.
+/// Serialises a segment of these databases.
 pub(super) fn write(databases: &[Held], summaries: &[Summary]) -> Vec<u8> {
     let mut entries: Vec<(&str, Posting)> = Vec::with_capacity(summaries.iter().map(Summary::len).sum());
     for (number, summary) in (0..).zip(summaries) {
         entries.extend(summary.words().map(|(word, frequency)| (word, (number, frequency as f32))));
     }
-    // Each summary is a sorted run: a sort that keeps the order of equals merges them, and keeps databases in their order.
+    // Each summary is a sorted run, so a stable sort merges the runs and keeps the order of databases.
     entries.sort_by(|a, b| a.0.cmp(b.0));
     let mut file = Vec::new();
     let mut words: Vec<(&str, u64, u32)> = Vec::new();
@@ -118,14 +121,14 @@ pub(super) fn write(databases: &[Held], summaries: &[Summary]) -> Vec<u8> {
 }
 
 impl Segment {
-    /// The segment in a file.
+    /// Opens a segment file.
     pub(super) fn open(path: &Path) -> Result<Self, Damaged> {
         let file = File::open(path).map_err(|_| Damaged)?;
         let bytes = file.metadata().map_err(|_| Damaged)?.len();
         Self::of(Source::File(file, bytes), bytes)
     }
 
-    /// The segment that these bytes are.
+    /// Opens a segment in memory.
     pub(super) fn in_memory(bytes: Vec<u8>) -> Result<Self, Damaged> {
         let length = bytes.len() as u64;
         Self::of(Source::Memory(bytes), length)
@@ -154,7 +157,7 @@ impl Segment {
         Ok(Self { source, databases, directory, blocks })
     }
 
-    /// The databases that have a word, by their places in this segment.
+    /// The databases that contain a word, by their index in this segment.
     pub(super) fn who_has(&self, word: &str) -> Result<Vec<Posting>, Damaged> {
         let entry = |block: u32| Entry::at(&self.directory, block as usize);
         let after = self
@@ -188,7 +191,7 @@ impl Segment {
         if is_sound { Ok(postings) } else { Err(Damaged) }
     }
 
-    /// Bytes with their hash behind them, without it.
+    /// Reads bytes that are followed by their hash, checks the hash and strips it.
     fn read_hashed(&self, place: u64, length: u64) -> Result<Vec<u8>, Damaged> {
         let mut bytes = self.source.read(place, length)?;
         let hash = bytes.split_off(bytes.len().checked_sub(8).ok_or(Damaged)?);
@@ -218,12 +221,12 @@ impl Source {
     }
 }
 
-/// A word with a place and a number, as blocks and the directory have them.
+/// A word with a place and a number, as stored in blocks and in the directory.
 struct Entry<'a> {
     word: &'a [u8],
     place: u64,
     number: u32,
-    /// Bytes that it takes.
+    /// Its size in bytes.
     bytes: usize,
 }
 
@@ -243,14 +246,14 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// Writes something and its hash behind it.
+/// Writes something, followed by its hash.
 fn hashed(file: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let start = file.len();
     write(file);
     file.extend(xxh3_64(&file[start..]).to_le_bytes());
 }
 
-/// Writes a word. One that is longer than a segment can say is cut, and then never found: no query has it.
+/// Writes a word. A word longer than 65,535 bytes is cut and then never found; no query contains such a word.
 fn put_word(file: &mut Vec<u8>, word: &str) {
     let bytes = &word.as_bytes()[..word.len().min(usize::from(u16::MAX))];
     file.extend((bytes.len() as u16).to_le_bytes());
@@ -315,11 +318,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_segment_says_what_was_written(summaries in prop::collection::vec(prop::collection::btree_map("[a-c]{1,2}", 1u8..9, 0..6), 0..4)) {
+        fn a_segment_says_what_was_written(
+            summaries in prop::collection::vec(
+                prop::collection::btree_map("[a-c]{1,2}", 1u8..9, 0..6),
+                0..4,
+            ),
+        ) {
             let segment = Segment::in_memory(made(&summaries)).expect("it opens");
             for word in ["a", "b", "aa", "ab", "cc", "zz"] {
                 let expected: Vec<Posting> =
-                    (0..).zip(&summaries).filter_map(|(n, summary)| Some((n, f32::from(*summary.get(word)?)))).collect();
+                    (0..)
+                        .zip(&summaries)
+                        .filter_map(|(n, summary)| Some((n, f32::from(*summary.get(word)?))))
+                        .collect();
                 prop_assert_eq!(segment.who_has(word).expect("it reads"), expected);
             }
         }

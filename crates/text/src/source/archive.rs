@@ -1,8 +1,8 @@
-//! Documents that are responses in WARC files (ISO 28500), packed or not, ours or others'.
+//! Documents from responses in WARC files (ISO 28500), compressed or not, ours or others'.
 //!
 //! # Promises
-//! - Any bytes can be read; where they stop being WARC, the rest is passed over with a note.
-//! - A record that is larger than [`RECORD_BYTES_MAX`] is passed over.
+//! - Any bytes can be read. Where they stop being WARC, the rest is skipped with a note.
+//! - A record larger than [`RECORD_BYTES_MAX`] is skipped.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read as _};
@@ -17,13 +17,13 @@ use super::complete::Documents;
 use crate::error::TextError;
 use crate::interface::plain_urls;
 
-/// The largest record that is read, in bytes.
+/// Maximum size of a record, in bytes.
 pub const RECORD_BYTES_MAX: u64 = 64 << 20;
 
-/// The longest head of a record, in bytes.
+/// Maximum size of a record's head, in bytes.
 const HEAD_BYTES_MAX: u64 = 64 << 10;
 
-/// Reads all responses of a file, or of all WARC files in a directory.
+/// Reads all responses of a WARC file, or of all WARC files in a directory.
 pub(super) fn read_all(path: &Path, documents: &mut Documents) -> Result<(), TextError> {
     for file in files(path)? {
         let reader = BufReader::new(File::open(&file).map_err(TextError::file("open", &file))?);
@@ -55,7 +55,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, TextError> {
     Ok(files)
 }
 
-/// Reads records until the end, or until they are none.
+/// Reads records until the end or until the bytes are no longer WARC.
 fn read_records(mut reader: impl BufRead, documents: &mut Documents) -> io::Result<()> {
     while let Some(record) = next_record(&mut reader)? {
         let Record::Whole(bytes) = record else {
@@ -76,7 +76,7 @@ enum Record {
     TooLarge,
 }
 
-/// The bytes of the next record, head and block and the two empty lines after it; none at the end.
+/// Reads the next record: head, block and the two empty lines after it. `None` at the end.
 fn next_record(reader: &mut impl BufRead) -> io::Result<Option<Record>> {
     let mut bytes = Vec::new();
     let mut length = None;
@@ -85,7 +85,7 @@ fn next_record(reader: &mut impl BufRead) -> io::Result<Option<Record>> {
         reader.by_ref().take(HEAD_BYTES_MAX).read_until(b'\n', &mut bytes)?;
         let line = String::from_utf8_lossy(&bytes[before..]).into_owned();
         match line.trim() {
-            // Empty lines before a record are tolerated; the end of the file is the end.
+            // Empty lines before a record are tolerated. The end of the file ends the records.
             "" if line.is_empty() && before == 0 => return Ok(None),
             "" if line.is_empty() => return Err(io::ErrorKind::UnexpectedEof.into()),
             "" if before == 0 => {
@@ -121,7 +121,7 @@ fn next_record(reader: &mut impl BufRead) -> io::Result<Option<Record>> {
 fn take(record: &WarcRecord, documents: &mut Documents) {
     let (head, body) = record.http();
     let status = head.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
-    // Only what was found is a document.
+    // Only successful responses are documents.
     if !status.starts_with(b"2") {
         return;
     }
@@ -140,7 +140,8 @@ mod tests {
 
     fn record(kind: &str, url: &str, block: &str) -> String {
         format!(
-            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nContent-Length: \
+             {}\r\n\r\n{block}\r\n\r\n",
             block.len()
         )
     }
@@ -188,7 +189,10 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn any_bytes_can_be_read(bytes in prop::collection::vec(any::<u8>(), 0..200), packed in any::<bool>()) {
+        fn any_bytes_can_be_read(
+            bytes in prop::collection::vec(any::<u8>(), 0..200),
+            packed in any::<bool>(),
+        ) {
             summary_of(&bytes, if packed { "a.warc.gz" } else { "a.warc" });
         }
     }

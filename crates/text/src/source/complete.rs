@@ -1,7 +1,7 @@
 //! The complete summary of a database whose documents can all be read (**summary**, Definition 1).
 //!
 //! # Promises
-//! - A document that cannot be read is counted and named in the notes, and is no document of the summary.
+//! - An unreadable document is counted and named in the notes, and is not part of the summary.
 //! - Memory grows with the vocabulary, not with the documents.
 
 use std::path::Path;
@@ -18,10 +18,10 @@ use crate::database::{Database, Place};
 use crate::error::TextError;
 use crate::version::{Facts, Kind, Size, Version};
 
-/// Notes about single documents that are kept; the rest are counted.
+/// Maximum number of notes about single documents. Further ones are only counted.
 const NOTES_MAX: usize = 20;
 
-/// What is read of the documents of a database, one after the other.
+/// The documents read so far, one after the other.
 pub(super) struct Documents {
     counting: Counting,
     notes: Vec<String>,
@@ -29,11 +29,11 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// Takes a document as bytes of some sort.
+    /// Adds a document from bytes of this content type.
     pub(super) fn take(&mut self, url: &PageUrl, content_type: Option<&str>, body: &[u8]) {
         let limits = Limits::default();
         let start = &body[..body.len().min(limits.text_bytes)];
-        // Plain text has nothing but words: what else a reading tells of it takes many times as long.
+        // Plain text needs no further analysis, which would take many times as long.
         if Sort::of(content_type, url.path(), body) == Sort::Text {
             return self.take_text(&Charset::of(content_type, url.host(), start).decode(start));
         }
@@ -47,12 +47,12 @@ impl Documents {
         }
     }
 
-    /// Takes a document as text.
+    /// Adds a document as text.
     pub(super) fn take_text(&mut self, text: &str) {
         self.counting.add(text);
     }
 
-    /// Notes that a document could not be read.
+    /// Records that a document could not be read.
     pub(super) fn pass_over(&mut self, document: &str, why: impl std::fmt::Display) {
         self.unread += 1;
         if self.notes.len() < NOTES_MAX {
@@ -61,9 +61,10 @@ impl Documents {
     }
 }
 
-/// The complete summary of a database as it is now, or as a crawl kept it at a moment. `directory` is that of the crawl.
+/// The complete summary of a database as it is now, or as a crawl held it at a moment. `directory` is the
+/// directory of the crawl.
 ///
-/// `None` for a database that can only be searched.
+/// Returns `None` for a database that can only be searched.
 pub fn complete_summary(
     database: &Database,
     directory: &Path,

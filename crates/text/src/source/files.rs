@@ -1,8 +1,8 @@
-//! Documents that are files under a directory: text, HTML, whatever the crawler can read.
+//! Documents from files under a directory: text, HTML, and whatever else the crawler can read.
 //!
 //! # Promises
-//! - Links are not followed: no file is read twice, and none outside of the directory.
-//! - Files are read in the order of their names: the same directory gives the same notes.
+//! - Symbolic links are not followed: no file is read twice, and none outside of the directory.
+//! - Files are read in the order of their names, so the same directory gives the same notes.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use freshet_fetch::page::PageUrl;
 use super::complete::Documents;
 use crate::error::TextError;
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file, in bytes.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// Reads all files under a directory.
 pub(super) fn read_all(directory: &Path, documents: &mut Documents) -> Result<(), TextError> {
     let mut waiting = vec![directory.to_owned()];
-    // The directory itself must be there; what lies in it may be as it is.
+    // The directory itself must exist. Unreadable entries within it are no error.
     fs::read_dir(directory).map_err(TextError::file("read", directory))?;
     while let Some(directory) = waiting.pop() {
         let entries = match fs::read_dir(&directory) {
@@ -52,7 +52,7 @@ fn read_one(path: &Path, bytes: u64, documents: &mut Documents) {
     }
     match fs::read(path) {
         Ok(body) => {
-            // The ending tells what sort of document it is; the rest of the name does not matter.
+            // Only the file extension determines the type of the document.
             let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
             let ending: String = ending.chars().filter(char::is_ascii_alphanumeric).collect();
             let url = PageUrl::stored(&format!("http://localhost/file.{ending}"))

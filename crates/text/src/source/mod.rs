@@ -1,10 +1,10 @@
-//! Databases whose documents can all be read: complete summaries.
+//! Complete summaries of databases whose documents can all be read.
 //!
 //! In reading order:
 //! - [`complete`]: the complete summary of a database;
-//! - [`files`]: documents that are files under a directory;
-//! - [`archive`]: documents that are responses in WARC files;
-//! - [`site`]: documents that are pages of a crawl.
+//! - [`files`]: documents from files under a directory;
+//! - [`archive`]: documents from responses in WARC files;
+//! - [`site`]: documents from pages of a crawl.
 
 pub mod archive;
 pub mod complete;

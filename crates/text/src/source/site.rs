@@ -1,5 +1,5 @@
-//! Documents that are pages of a site of a crawl: as its Collection holds them now, or held them at a moment.
-//! Whether it runs or not makes no difference.
+//! Documents from pages of a crawled site, as the Collection holds them now or held them at a moment. The
+//! crawl may be running.
 
 use std::path::Path;
 

@@ -1,12 +1,13 @@
-//! The summaries of a database, week by week, over one list of words.
+//! Chronicle: the weekly summaries of a database over one common list of words.
 //!
-//! Frequencies are kept as columns: one list of words, and for each week the frequency of each. Comparing two weeks is then one pass over
-//! two columns.
+//! Frequencies are stored as columns: one list of words, and for each week the frequency of each word. So
+//! comparing two weeks is one pass over two columns.
 //!
 //! # Departures
-//! A sample of documents is drawn as **summary** would draw it only where there are documents. Where there are only frequencies, each word of
-//! a sample of `n` documents is drawn by itself: its number of documents is hypergeometric. Words that come together in documents then come
-//! apart in the sample, which changes no frequency on average.
+//! A sample of documents is drawn as **summary** would draw it only where there are documents. Where there
+//! are only frequencies, each word of a sample of `n` documents is drawn independently: its number of
+//! documents is hypergeometric. So words that occur together in documents do not occur together in the
+//! sample. This changes no frequency on average.
 
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
@@ -16,23 +17,23 @@ use rand_chacha::ChaCha8Rng;
 pub struct Chronicle {
     /// The database.
     pub name: String,
-    /// What sort of database it is.
+    /// Kind of database.
     pub stratum: String,
     /// |D| in each week.
     pub documents: Vec<f64>,
-    /// How many different words it had in each week, as far as is known.
+    /// Number of distinct words in each week, as far as known.
     pub vocabulary: Vec<f64>,
-    /// The frequency of each word, for each week.
+    /// For each week, the frequency of each word.
     pub frequencies: Vec<Vec<f32>>,
 }
 
 impl Chronicle {
-    /// How many weeks it tells of.
+    /// Number of weeks.
     pub fn weeks(&self) -> usize {
         self.frequencies.len()
     }
 
-    /// What samples of so many documents, one each week, would have found.
+    /// Simulates samples of `sample` documents, one per week.
     pub fn sampled(&self, sample: u32, seed: u64) -> Vec<Vec<f32>> {
         let mut chance = ChaCha8Rng::seed_from_u64(seed);
         let draw = |(week, frequencies): (usize, &Vec<f32>)| {
@@ -48,8 +49,9 @@ impl Chronicle {
     }
 }
 
-/// How many of `drawn` documents have a word that `with_word` of all have: drawn one after the other, exactly. Which of the two
-/// is drawn from the other does not matter, so the smaller is.
+/// The number of `drawn` documents that contain a word, if `with_word` of all documents do: drawn exactly,
+/// one document at a time. The distribution is symmetric in the two numbers, so the loop runs over the
+/// smaller.
 fn drawn_with_word(documents: u64, with_word: u64, drawn: u64, chance: &mut ChaCha8Rng) -> u64 {
     let (draws, mut left) = (with_word.min(drawn), with_word.max(drawn));
     let full = left;

@@ -1,11 +1,12 @@
-//! Plans that compete for the same budget: all alike, by each set of features, and in hindsight (**summary**, section 5.2).
+//! Contest of refresh plans with the same budget: uniform, by each set of features, and in hindsight
+//! (**summary**, section 5.2).
 //!
-//! A plan by features is made for each database by a model that has not seen it. In hindsight the law of each database's own lives is known: no
-//! plan of this sort could know more.
+//! A plan by features uses, for each database, a model that was fitted without it. The plan in hindsight
+//! knows the survival law of each database's own summaries, so no plan of this kind can know more.
 //!
 //! # Promises
 //! - Each schedule spends the same, unless its plan leaves something unspent.
-//! - A set of features that the data do not determine does not compete.
+//! - A set of features whose coefficients the data do not determine does not take part.
 
 use freshet_theory::refresh::survival::weibull::WeibullSurvival;
 
@@ -15,10 +16,10 @@ use super::lives::{Features, Life, Observation, lives};
 use super::model::{Known, Model};
 use super::plan::optimal;
 
-/// The law of a database that never changed beyond the threshold: a mean life of a thousand years.
+/// Scale and shape of a database that never changed beyond the threshold: a mean life of a thousand years.
 const NEVER: (f64, f64) = (2e-5, 1.0);
 
-/// Who competes, by what each knows of the databases.
+/// The competing plans: for each, the survival law that it assumes for each database.
 #[derive(Clone, Debug)]
 pub struct Contest {
     databases: usize,
@@ -28,16 +29,16 @@ pub struct Contest {
 /// How often a plan refreshes each database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    /// Whose plan it is.
+    /// Name of the plan.
     pub name: &'static str,
-    /// Weeks between two refreshes of each.
+    /// Weeks between two refreshes of each database.
     pub intervals: Vec<f64>,
-    /// The share of refreshes that it expects to find a change; none if it expects nothing.
+    /// Expected share of refreshes that find a change. `None` if the plan expects nothing.
     pub precision: Option<f64>,
 }
 
 impl Contest {
-    /// Of plans made from what was observed, for a threshold in nats.
+    /// Plans from observed lives, for a threshold in nats.
     pub fn of(
         drifts: &[Drift],
         observation: &Observation,
@@ -74,7 +75,8 @@ impl Contest {
         Self { databases: drifts.len(), laws }
     }
 
-    /// What each would do with a refresh every so many weeks on average. Panics unless that is above zero and finite.
+    /// The schedule of each plan with one refresh per `weeks` weeks on average. Panics unless `weeks` is
+    /// above zero and finite.
     pub fn schedules(&self, weeks: f64) -> Vec<Schedule> {
         let naive = Schedule { name: "naive", intervals: vec![weeks; self.databases], precision: None };
         let planned = self.laws.iter().map(|(name, laws)| {

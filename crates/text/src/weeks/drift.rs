@@ -1,34 +1,35 @@
-//! Every old summary of a database against every current one.
+//! Drift: compares every old summary of a database with every current one.
 //!
-//! **summary**, section 3.2: O(D, t) of `t` weeks ago against C(D) of now, for every choice of now.
+//! **summary**, section 3.2: O(D, t) of `t` weeks ago against C(D) of the current week, for every choice of
+//! the current week.
 
 use freshet_theory::summary::comparison::{Comparison, compare_columns};
 use rayon::prelude::*;
 
 use super::chronicle::Chronicle;
 
-/// How old summaries of a database compare with current ones.
+/// Comparisons of a database's old summaries with its current ones.
 #[derive(Clone, Debug)]
 pub struct Drift {
     /// The database.
     pub name: String,
-    /// What sort it is.
+    /// Kind of database.
     pub stratum: String,
     /// |D| in each week.
     pub documents: Vec<f64>,
-    /// Different words in each week.
+    /// Number of distinct words in each week.
     pub vocabulary: Vec<f64>,
-    /// For each current week, the comparison with the summary of each age from zero.
+    /// For each current week, the comparison with the summary of each age, from zero.
     rows: Vec<Vec<Comparison>>,
 }
 
 impl Drift {
-    /// Of complete summaries: up to this age in weeks.
+    /// Compares complete summaries, up to this age in weeks.
     pub fn complete(chronicle: &Chronicle, age_max: usize) -> Self {
         Self::of(chronicle, &chronicle.frequencies, age_max)
     }
 
-    /// Of samples against the complete summary, the mean over several samples.
+    /// Compares samples with the complete summary; the mean over several samples.
     pub fn sampled(chronicle: &Chronicle, age_max: usize, sample: u32, samples: u32, seed: u64) -> Self {
         let parts: Vec<Self> = (0..samples.max(1))
             .map(|n| {
@@ -71,22 +72,22 @@ impl Drift {
         }
     }
 
-    /// How many weeks it tells of.
+    /// Number of weeks.
     pub fn weeks(&self) -> usize {
         self.rows.len()
     }
 
-    /// How the summary of `age` weeks before `current` compares with that of `current`.
+    /// Compares the summary of `age` weeks before `current` with that of `current`.
     pub fn at(&self, current: usize, age: usize) -> Option<&Comparison> {
         self.rows.get(current)?.get(age)
     }
 
-    /// The divergence; a summary without a common word diverges without end.
+    /// The divergence. Infinite for a summary without a common word.
     pub fn divergence(&self, current: usize, age: usize) -> Option<f64> {
         self.at(current, age).map(|comparison| comparison.divergence.unwrap_or(f64::INFINITY))
     }
 
-    /// The mean of what is measured between summaries `age` weeks apart, both within the first weeks.
+    /// The mean of a measure between summaries `age` weeks apart, both within the first `weeks` weeks.
     pub fn past(&self, weeks: usize, age: usize, measure: fn(&Comparison) -> Option<f64>) -> Option<f64> {
         let values: Vec<f64> =
             (age..weeks.min(self.weeks())).filter_map(|current| measure(self.at(current, age)?)).collect();

@@ -1,9 +1,9 @@
-//! Plans held against what happened: which summaries a metasearcher would have had, week by week (**summary**, section 5.2, Figures 2, 3, 5, 6, 8
-//! and 10).
+//! Evaluates refresh plans against history: which summaries a metasearcher would have held, week by week
+//! (**summary**, section 5.2, Figures 2, 3, 5, 6, 8 and 10).
 //!
-//! Each database is refreshed at its own interval from the end of training on; every week the summary that is held is compared with the
-//! current one. Where a refresh falls between two weeks, it comes with the later one. Several phases are averaged, so that no plan is
-//! lucky in its days.
+//! Each database is refreshed at its own interval from the end of training on. Every week the held summary is
+//! compared with the current one. A refresh that falls between two weeks takes place in the later one. The
+//! result averages several phases, so that no plan profits from lucky days.
 //!
 //! # Promises
 //! - A plan that refreshes every week holds summaries of age zero only.
@@ -11,23 +11,23 @@
 use super::drift::Drift;
 use super::study::MEASURES;
 
-/// Phases that are averaged.
+/// Number of phases averaged.
 const PHASES: usize = 8;
 
-/// What a schedule came to.
+/// Result of a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The mean over databases and weeks of each of [`MEASURES`].
+    /// The mean of each of [`MEASURES`] over databases and weeks.
     pub means: Vec<f64>,
-    /// The share of weeks and databases whose summary was up to date: its divergence within the threshold.
+    /// Share of weeks and databases whose summary was up to date: its divergence was within the threshold.
     pub up_to_date: f64,
-    /// The share of refreshes that found a change beyond the threshold; none without a refresh.
+    /// Share of refreshes that found a change beyond the threshold. `None` without a refresh.
     pub precision: Option<f64>,
-    /// Refreshes made per database and week.
+    /// Refreshes per database and week.
     pub refreshes: f64,
 }
 
-/// What refreshing each database at its interval would have come to, from week `start` on.
+/// Simulates refreshing each database at its interval, from week `start` on.
 ///
 /// Panics unless there is an interval above zero for each drift.
 pub fn evaluate(drifts: &[Drift], intervals: &[f64], start: usize, threshold: f64) -> Outcome {
@@ -58,7 +58,7 @@ struct Tally {
 
 impl Tally {
     fn run(&mut self, drift: &Drift, interval: f64, phase: f64, start: usize, threshold: f64) {
-        // At the start the summary has the age that the phase says, as far as there is a past.
+        // The phase determines the age of the summary at the start, as far back as the history goes.
         let age_first = (interval * phase).min(start as f64).floor() as usize;
         let mut held = start - age_first.min(start);
         let mut due = held as f64 + interval;

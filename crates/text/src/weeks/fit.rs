@@ -1,17 +1,19 @@
-//! Survival of summaries by the features of their databases: coefficients, baselines, validation.
+//! Fits the survival of summaries by the features of their databases: coefficients, baselines, validation.
 //!
-//! **summary**, section 4.3, Tables 3 and 4: Cox's regression, stratified by the sort of database, for the three sets of features (size and τ; κ1 and
-//! τ; all three), and a Weibull baseline per stratum by least squares. Validated by leaving out one database at a time.
+//! **summary**, section 4.3, Tables 3 and 4: Cox's regression, stratified by the kind of database, for three
+//! sets of features (size and τ; κ1 and τ; all three), and a Weibull baseline per stratum by least squares.
+//! Validation leaves out one database at a time.
 //!
 //! # Promises
-//! - A set of features that the data do not determine has no model, and says why.
+//! - A set of features that the data do not determine has no model, and the error says why.
 //! - The same lives give the same model.
 //!
 //! # Departures
-//! - The text takes lives of one database as independent of each other; they are not, as thousands of rows come from few databases. Beside its
-//!   standard errors stand those of the jackknife over databases.
-//! - The text fits the Weibull curve to the baseline of a database of one document, τ = 0 and κ1 = 0, where no database is. Least squares
-//!   see nothing there. Here the curve is fitted at the mean of the features, and its scale carried to the same point.
+//! - The text treats lives of one database as independent of each other. They are not: thousands of rows come
+//!   from few databases. So we report the standard errors of the jackknife over databases as well.
+//! - The text fits the Weibull curve to the baseline of a database of one document, τ = 0 and κ1 = 0, where
+//!   no database is. There least squares have nothing to fit. We fit the curve at the mean of the features,
+//!   and carry its scale to that point.
 
 use freshet_theory::refresh::survival::weibull::WeibullSurvival;
 use freshet_theory::summary::survival_model::Features as Set;
@@ -28,38 +30,38 @@ use serde::{Deserialize, Serialize};
 
 use super::lives::{Features, Life};
 
-/// The sets of features in the order of the text's tables.
+/// The sets of features, in the order of the text's tables.
 pub const SETS: [Set; 3] = [Set::Size, Set::PastDivergence, Set::All];
 
 /// A fitted coefficient.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Coefficient {
-    /// The feature.
+    /// Name of the feature.
     pub name: String,
     /// β.
     pub value: f64,
-    /// Its standard error, lives taken as independent.
+    /// Its standard error if lives are independent.
     pub standard_error: f64,
-    /// Its standard error by the jackknife over databases; none with fewer than three.
+    /// Its standard error by the jackknife over databases. `None` with fewer than three.
     pub jackknife_error: Option<f64>,
-    /// The probability of a trend of the effect in time as large, were hazards proportional.
+    /// The probability of an equal or larger trend of the effect over time, if hazards are proportional.
     pub proportional_p: Option<f64>,
 }
 
 /// A Weibull baseline of one stratum.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Baseline {
-    /// The sort of database.
+    /// Kind of database.
     pub stratum: String,
     /// ln λ where all features are zero.
     pub log_scale: f64,
     /// γ.
     pub shape: f64,
-    /// Lives that were observed.
+    /// Number of observed lives.
     pub lives: usize,
-    /// Of which so many ended.
+    /// Number of those lives that ended.
     pub ended: usize,
-    /// Root of the mean squared difference of the curve from the baseline.
+    /// Root mean square difference between the curve and the baseline.
     pub misfit: f64,
 }
 
@@ -72,7 +74,8 @@ pub struct SetFit {
     pub coefficients: Vec<Coefficient>,
     /// Its baselines.
     pub baselines: Vec<Baseline>,
-    /// How well the model made without a database orders that database's lives and all others', on average; one half is chance.
+    /// Mean concordance of lives with their risks, each by the model fitted without its database. One half is
+    /// chance.
     pub left_out_concordance: Option<f64>,
 }
 
@@ -94,7 +97,7 @@ fn columns_of(set: Set) -> &'static [&'static str] {
     }
 }
 
-/// A life's features in the order of a set.
+/// A life's features, in the order of a set.
 fn row_of(set: Set, features: &Features, threshold: f64) -> Vec<f64> {
     match set {
         Set::Size => vec![features.log_size, threshold],
@@ -125,7 +128,7 @@ pub fn fit_set(set: Set, features: &[Features], lives: &[Life]) -> Result<SetFit
     Ok(SetFit { coefficients, left_out_concordance, ..whole })
 }
 
-/// The models of a set that were made without each database in turn; none where they cannot be made.
+/// The models of a set fitted without each database in turn. `None` where the fit fails.
 pub fn fit_without_each(set: Set, features: &[Features], lives: &[Life]) -> Vec<Option<SetFit>> {
     let without = |database: usize| {
         let others: Vec<Life> = lives.iter().filter(|life| life.database != database).cloned().collect();
@@ -134,8 +137,8 @@ pub fn fit_without_each(set: Set, features: &[Features], lives: &[Life]) -> Vec<
     (0..features.len()).map(without).collect()
 }
 
-/// The Weibull law of one database's own lives, by least squares to their Kaplan-Meier curve: what a plan could know in hindsight. None where
-/// no life ended, or all at one age.
+/// The Weibull law of one database's own lives, by least squares to their Kaplan-Meier curve: what a plan
+/// could know in hindsight. `None` if no life ended, or all ended at one age.
 pub fn law_in_hindsight(database: usize, lives: &[Life]) -> Option<WeibullSurvival> {
     let own: Vec<Lifetime> =
         lives.iter().filter(|life| life.database == database).map(|life| life.lifetime).collect();
@@ -157,7 +160,8 @@ pub fn law_in_hindsight(database: usize, lives: &[Life]) -> Option<WeibullSurviv
     is_usable.then(|| WeibullSurvival::new(fitted.scale(), fitted.shape()))
 }
 
-/// How a dropped feature does beside τ: its coefficient over its standard error, and over that of the jackknife.
+/// Tests a dropped feature together with τ: its coefficient, that divided by its standard error, and by that
+/// of the jackknife.
 pub fn try_feature(name: &str, features: &[Features], lives: &[Life]) -> Option<(f64, f64, Option<f64>)> {
     let value = |features: &Features| {
         features.dropped.iter().find(|(other, _)| other == name).map_or(0.0, |(_, value)| *value)
@@ -244,7 +248,7 @@ fn fit_once(set: Set, features: &[Features], lives: &[Life]) -> Result<SetFit, S
             .filter(|(time, _)| 0.0 < *time)
             .map(|&(time, hazard)| SurvivalPoint { time, survival: (-(hazard.ln() + mean).exp()).exp() })
             .collect();
-        // One point is no curve: the stratum then goes without a baseline of its own.
+        // One point does not determine a curve: the stratum has no baseline of its own.
         if points.len() < 2 {
             continue;
         }
@@ -265,7 +269,7 @@ fn fit_once(set: Set, features: &[Features], lives: &[Life]) -> Result<SetFit, S
     Ok(SetFit { set: name_of(set).to_owned(), coefficients, baselines: fitted, left_out_concordance: None })
 }
 
-/// The names of the strata, and the number of each life's.
+/// The names of the strata, and the stratum of each life.
 fn strata_of(features: &[Features], lives: &[Life]) -> (Vec<String>, Vec<u32>) {
     let mut names: Vec<String> = features.iter().map(|features| features.stratum.clone()).collect();
     names.sort();
@@ -277,8 +281,8 @@ fn strata_of(features: &[Features], lives: &[Life]) -> (Vec<String>, Vec<u32>) {
     (names, numbers)
 }
 
-/// The mean over databases of the concordance of the model that was made without it, over the lives of one threshold at a time: across
-/// thresholds τ alone would order most pairs.
+/// Mean over thresholds of the concordance of lives with their risks. Only lives of one threshold are
+/// compared: across thresholds τ alone would order most pairs.
 fn validate(set: Set, features: &[Features], lives: &[Life], without: &[Option<SetFit>]) -> Option<f64> {
     let mut thresholds: Vec<f64> = lives.iter().map(|life| life.threshold).collect();
     thresholds.sort_by(f64::total_cmp);
@@ -287,7 +291,7 @@ fn validate(set: Set, features: &[Features], lives: &[Life], without: &[Option<S
     for threshold in thresholds {
         let of_threshold: Vec<&Life> = lives.iter().filter(|life| life.threshold == threshold).collect();
         let lifetimes: Vec<Lifetime> = of_threshold.iter().map(|life| life.lifetime).collect();
-        // Each life has the risk that the model made without its database gives it.
+        // The risk of each life, by the model fitted without its database.
         let risk = |life: &&Life| {
             let fit = without[life.database].as_ref()?;
             let row = row_of(set, &features[life.database], life.threshold);
@@ -314,7 +318,7 @@ mod tests {
 
     use super::*;
 
-    /// Lives by Definition 4: S = exp(−λ t^γ), λ = e^log_scale |D|^0.2 exp(5 κ1) exp(−3 τ).
+    /// Simulated lives by Definition 4: S = exp(−λ t^γ), λ = e^log_scale |D|^0.2 exp(5 κ1) exp(−3 τ).
     fn made(databases: usize, lives_each: usize, shape: f64) -> (Vec<Features>, Vec<Life>) {
         let mut chance = ChaCha8Rng::seed_from_u64(1);
         let features: Vec<Features> = (0..databases)

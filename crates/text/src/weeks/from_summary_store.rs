@@ -1,7 +1,7 @@
-//! Chronicles from the versions that a summary store holds: for each week, the newest version not later than it.
+//! Reads chronicles from a summary store: for each week, the newest version not later than it.
 //!
 //! # Promises
-//! - A week without a new version has the summary of the week before: that is what a metasearcher would have used.
+//! - A week without a new version has the summary of the week before, as a metasearcher would have used it.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use super::chronicle::Chronicle;
 use crate::error::TextError;
 use crate::summary_store::SummaryStore;
 
-/// Milliseconds of a week.
+/// Milliseconds per week.
 pub const WEEK_MS: i64 = 7 * 86_400_000;
 
-/// Weeks of history that are looked at, the newest.
+/// Maximum number of weeks read: the newest ones.
 const WEEKS_MAX: i64 = 520;
 
-/// The summary of one week: words by their numbers.
+/// The summary of one week, with words by their numbers.
 #[derive(Clone)]
 struct Week {
     documents: f64,
@@ -25,7 +25,7 @@ struct Week {
     words: Vec<(usize, f32)>,
 }
 
-/// Reads the chronicle of a database; none if its versions span less than a week.
+/// Reads the chronicle of a database. `None` if its versions span less than a week.
 pub fn read_chronicle(store: &SummaryStore, name: &str) -> Result<Option<Chronicle>, TextError> {
     let stratum = store.database(name)?.stratum();
     let times = store.times(name)?;
@@ -72,7 +72,8 @@ pub fn read_chronicle(store: &SummaryStore, name: &str) -> Result<Option<Chronic
     }))
 }
 
-/// κ1 of a database: the mean divergence between its summaries a week apart, in nats; none where it has no history of a week.
+/// κ1 of a database: the mean divergence between its summaries one week apart, in nats. `None` if its history
+/// is shorter than a week.
 pub fn past_divergence(store: &SummaryStore, name: &str) -> Result<Option<f64>, TextError> {
     let Some(chronicle) = read_chronicle(store, name)? else { return Ok(None) };
     let divergences: Vec<f64> = chronicle

@@ -1,12 +1,13 @@
-//! How long summaries last, and the features of their databases.
+//! Lives of summaries: how long each stays valid, and the features of its database.
 //!
-//! **summary**, section 4.3: for each database, each current week and each threshold τ, the smallest age at which an old summary diverges from
-//! the current one by more than τ (Definition 3), censored where the past ends. Features are taken from the first weeks alone, which no
-//! lifetime looks into.
+//! **summary**, section 4.3: for each database, each current week and each threshold τ, a life is the
+//! smallest age at which an old summary diverges from the current one by more than τ (Definition 3). It is
+//! censored where the past ends. Features are taken only from the first weeks, which no lifetime reaches back
+//! to.
 //!
 //! # Departures
-//! The text trains on its first weeks and lets lifetimes end anywhere after. Here every lifetime may look back equally far, so that being
-//! censored depends on nothing.
+//! The text trains on its first weeks and lets lifetimes end anywhere after. Here every lifetime may look
+//! back equally far, so that censoring is independent of everything else.
 
 use freshet_theory::summary::survival_time::survival_time;
 use freshet_theory::survival::lifetime::Lifetime;
@@ -14,45 +15,47 @@ use freshet_theory::survival::lifetime::Lifetime;
 use super::drift::Drift;
 use crate::error::TextError;
 
-/// How lives are observed.
+/// Settings of the observation of lives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Weeks from which the features of a database are taken.
+    /// Number of weeks from which the features of a database are taken.
     pub training: usize,
-    /// Ages that are looked back to at most, in weeks.
+    /// Maximum age that is looked back to, in weeks.
     pub reach: usize,
-    /// The thresholds τ, in nats, rising.
+    /// The thresholds τ, in nats, in rising order.
     pub thresholds: Vec<f64>,
 }
 
-/// The life of one summary.
+/// The life of one summary: how long it stayed within a threshold of the current one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Life {
-    /// Which database, by its place among the drifts.
+    /// Index of the database among the drifts.
     pub database: usize,
     /// τ.
     pub threshold: f64,
-    /// How long it lasted, in weeks.
+    /// Its length, in weeks.
     pub lifetime: Lifetime,
 }
 
-/// What is known of a database.
+/// Features of a database.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Features {
     /// The database.
     pub name: String,
-    /// What sort it is.
+    /// Kind of database.
     pub stratum: String,
     /// ln |D|.
     pub log_size: f64,
     /// κ1: mean divergence between summaries one week apart in training.
     pub past_divergence: f64,
-    /// The features that the text tried and dropped: name and value.
+    /// Features that the text tried and dropped: name and value.
     pub dropped: Vec<(String, f64)>,
 }
 
 impl Observation {
-    /// Observation of chronicles of so many weeks: features from a tenth of them, lives that look back over half.
+    /// Creates settings for these drifts. `reach` defaults to 52 weeks, but is at most two thirds of the
+    /// weeks after training. Thresholds default to quantiles of the observed divergences. Fails if the
+    /// history is too short or shows no change.
     pub fn of(
         drifts: &[Drift],
         training: usize,
@@ -63,7 +66,8 @@ impl Observation {
         let reach = reach.unwrap_or(52).min(weeks.saturating_sub(training + 1) * 2 / 3);
         if reach < 2 || training < 2 {
             return Err(TextError::TooLittle(format!(
-                "there are {weeks} weeks of history: lives can be observed from about {} on, two of them for features",
+                "there are {weeks} weeks of history: lives can be observed from about {} on, two of them for \
+                 features",
                 training.max(2) + 4
             )));
         }
@@ -79,12 +83,13 @@ impl Observation {
         Ok(observation)
     }
 
-    /// The weeks that are current in turn.
+    /// The weeks that serve as the current week.
     fn currents(&self, drift: &Drift) -> std::ops::Range<usize> {
         (self.training + self.reach).min(drift.weeks())..drift.weeks()
     }
 
-    /// Thresholds that some summaries reach and others do not: a fifth to four fifths of the divergences are below.
+    /// Thresholds that some summaries reach and others do not: quantiles of the divergences from a fifth to
+    /// four fifths.
     fn usual_thresholds(&self, drifts: &[Drift]) -> Vec<f64> {
         let of = |drift: &Drift| -> Vec<f64> {
             let ages = |current| (1..=self.reach).filter_map(move |age| drift.divergence(current, age));
@@ -102,7 +107,7 @@ impl Observation {
     }
 }
 
-/// A number with two digits, as people choose thresholds.
+/// Rounds to two significant digits, as people choose thresholds.
 fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
@@ -122,7 +127,7 @@ pub fn lives(drifts: &[Drift], observation: &Observation) -> Vec<Life> {
     lives
 }
 
-/// What is known of each database after training.
+/// Features of each database after training.
 pub fn features(drifts: &[Drift], training: usize) -> Vec<Features> {
     drifts.iter().map(|drift| of_database(drift, training)).collect()
 }

@@ -1,16 +1,17 @@
-//! How summaries change over weeks: studied, fitted, and used to plan.
+//! Changes of summaries over weeks: studied, fitted to a model, and used to plan refreshes.
 //!
 //! In reading order:
-//! - [`chronicle`]: the summaries of a database, week by week;
-//! - [`tables`], [`from_summary_store`]: chronicles from tables of document frequencies, and from the versions on a summary store;
-//! - [`drift`]: every old summary against every current one;
+//! - [`chronicle`]: the weekly summaries of a database;
+//! - [`tables`], [`from_summary_store`]: read chronicles from tables of document frequencies, and from a
+//!   summary store;
+//! - [`drift`]: compares every old summary with every current one;
 //! - [`study`]: recall, precision and divergence by age;
-//! - [`lives`]: how long summaries last, and the features of their databases;
-//! - [`fit`]: survival by features: coefficients, baselines, validation;
+//! - [`lives`]: how long summaries stay valid, and the features of their databases;
+//! - [`fit`]: fits survival by features: coefficients, baselines, validation;
 //! - [`model`]: a fitted model, saved, or the published one;
-//! - [`plan`]: how often each summary is worth a refresh;
+//! - [`plan`]: how often to refresh each summary on a budget;
 //! - [`contest`]: plans that compete for the same budget;
-//! - [`evaluation`]: plans held against what happened.
+//! - [`evaluation`]: evaluates plans against history.
 
 pub mod chronicle;
 pub mod contest;

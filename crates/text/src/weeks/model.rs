@@ -1,11 +1,13 @@
-//! A model of how long summaries last: fitted and saved, or the published one.
+//! Survival model of summaries: fitted and saved, or the published one.
 //!
-//! **summary**, Definition 4. A database is given the best set of features that it has: all, κ1 alone where its size is not known, or
-//! its size alone where it has no history. A database of neither is taken to be of the usual size, and that is said.
+//! **summary**, Definition 4. A prediction uses the best set of features that a database has: all, κ1 alone
+//! where its size is unknown, or its size alone where it has no history. A database with neither is assumed
+//! to have the usual size, and the prediction says so.
 //!
 //! # Promises
-//! - What is saved is read back; any bytes are read as a model or refused.
-//! - A sort of database that the model does not know is given the baseline with the most lives, of the published model `misc`.
+//! - What is saved is read back. Any bytes are read as a model or refused.
+//! - A kind of database that the model does not know gets the baseline with the most lives; in the published
+//!   model this is `misc`.
 
 use std::fs;
 use std::path::Path;
@@ -18,31 +20,31 @@ use super::fit::{Baseline, Coefficient, SETS, SetFit, name_of};
 use crate::error::TextError;
 use crate::summary_store::write_whole;
 
-/// Shapes that a plan can use; a level baseline has none.
+/// Range of shapes that a plan can use. A flat baseline has none.
 const SHAPES: (f64, f64) = (0.05, 20.0);
 
-/// ln λ that a plan can use.
+/// Maximum ln λ that a plan can use.
 const LOG_SCALE_MAX: f64 = 300.0;
 
-/// A model.
+/// A survival model of summaries.
 #[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Model {
-    /// Where it comes from, in words.
+    /// Its origin, as text.
     pub origin: String,
-    /// The thresholds that it was made for, in nats.
+    /// The thresholds that it was fitted for, in nats.
     pub thresholds: Vec<f64>,
-    /// |D| of a database of which nothing is known.
+    /// |D| assumed for a database of unknown size.
     pub usual_size: f64,
-    /// The model of each set of features that has one.
+    /// The models, one for each set of features that has one.
     pub sets: Vec<SetFit>,
-    /// What it was made from, in words.
+    /// Its training data, as text.
     pub training: Vec<String>,
 }
 
-/// What is known of a database whose survival is asked for.
+/// What is known of a database whose survival is predicted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
-    /// What sort it is.
+    /// Kind of database.
     pub stratum: String,
     /// |D|.
     pub size: Option<f64>,
@@ -50,10 +52,10 @@ pub struct Known {
     pub past_divergence: Option<f64>,
 }
 
-/// How long the summary of a database lasts, and by which features that is known.
+/// Predicted survival of a database's summary, and the features it is based on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
-    /// The survival, time in weeks.
+    /// The survival law, with time in weeks.
     pub law: WeibullSurvival,
     /// λ.
     pub scale: f64,
@@ -61,7 +63,7 @@ pub struct Prediction {
     pub shape: f64,
     /// The set of features that was used.
     pub set: Set,
-    /// Whether the usual size was taken for want of a known one.
+    /// Whether the usual size was assumed because the real one is unknown.
     pub is_guess: bool,
 }
 
@@ -122,7 +124,7 @@ impl Model {
         write_whole(path, &text)
     }
 
-    /// Reads a model; none if there is no file.
+    /// Reads a model. `None` if there is no file.
     pub fn read(path: &Path) -> Result<Option<Self>, TextError> {
         let bytes = match fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -135,7 +137,7 @@ impl Model {
         Ok(Some(model))
     }
 
-    /// How long the summary of a database lasts, for a threshold in nats.
+    /// Predicts the survival of a database's summary, for a threshold in nats.
     pub fn predict(&self, known: &Known, threshold: f64) -> Prediction {
         let wanted = match (known.size, known.past_divergence) {
             (Some(_), Some(_)) => Set::All,
@@ -160,7 +162,7 @@ impl Model {
         Prediction { law: WeibullSurvival::new(scale, shape), scale, shape, set, is_guess }
     }
 
-    /// The model of a set of features, or of one that needs less.
+    /// The model of a set of features, or of one that needs fewer.
     fn nearest(&self, wanted: Set) -> (Set, &SetFit) {
         let order: &[Set] = match wanted {
             Set::All => &[Set::All, Set::PastDivergence, Set::Size],
@@ -174,7 +176,7 @@ impl Model {
 }
 
 impl SetFit {
-    /// The baseline of a stratum, or of the one that stands for all others.
+    /// The baseline of a stratum, or the default baseline for unknown ones.
     pub fn baseline(&self, stratum: &str) -> &Baseline {
         let named = |name: &str| self.baselines.iter().find(|baseline| baseline.stratum == name);
         named(stratum)

@@ -1,56 +1,59 @@
-//! How often each summary is worth a refresh, on a budget (**summary**, section 5.1, Problem 1).
+//! Plans how often to refresh each summary on a budget (**summary**, section 5.1, Problem 1).
 //!
-//! Maximise the mean share of summaries that are up to date under Σ f = n/T, each by its own Weibull survival. The share of refreshes that
-//! find a change (update precision, Figure 10) is the mean over refreshes of 1 − S(interval).
+//! Maximises the mean share of up-to-date summaries under Σ f = n/T, each by its own Weibull survival. The
+//! share of refreshes that find a change (update precision, Figure 10) is the mean over refreshes of 1 −
+//! S(interval).
 //!
 //! # Promises
 //! - The frequencies add up to the budget, unless no refresh is worth it.
-//! - No plan has a higher mean survival than the optimal one; naive is never better.
+//! - No plan has a higher mean survival than the optimal one. The naive plan is never better.
 //!
 //! # Departures
-//! The text predicts the update precision "in principle" by one minus the mean survival over time. A refresh comes at the end of its
-//! interval, when the survival is lowest: that is what counts here.
+//! The text predicts the update precision "in principle" as one minus the mean survival over time. But a
+//! refresh comes at the end of its interval, when the survival is lowest. We use the survival at that time.
 
 use freshet_theory::refresh::survival::law::Survival as _;
 use freshet_theory::refresh::survival::weibull::WeibullSurvival;
 use freshet_theory::refresh::{Constraints, LawPages, allocate_by_law};
 use freshet_theory::units::{Days, VisitsPerDay};
 
-/// How often each summary is refreshed, and what that buys.
+/// How often each summary is refreshed, and the expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// Weeks between two refreshes of each; infinite where none is worth it.
+    /// Weeks between two refreshes of each summary. Infinite where none is worth it.
     pub intervals: Vec<f64>,
-    /// The share of summaries that are up to date, on average.
+    /// Mean share of summaries that are up to date.
     pub survival: f64,
-    /// The share of refreshes that are expected to find a change.
+    /// Expected share of refreshes that find a change.
     pub precision: f64,
 }
 
-/// The plan that keeps most summaries up to date, each refreshed every `weeks` weeks on average.
+/// The plan that keeps the most summaries up to date, with one refresh per summary every `weeks` weeks on
+/// average.
 ///
-/// Panics without summaries, and unless the weeks are above zero and finite.
+/// Panics without summaries, and unless `weeks` is above zero and finite.
 pub fn optimal(laws: &[WeibullSurvival], weeks: f64) -> Plan {
     let constraints = Constraints::budget(VisitsPerDay::new(laws.len() as f64 / weeks));
     let allocation = allocate_by_law(&LawPages { laws, importance: None, costs: None }, &constraints);
     judge(laws, allocation.visit_frequencies.iter().map(|frequency| 1.0 / frequency.get()).collect())
 }
 
-/// The plan that refreshes all alike.
+/// The plan that refreshes all summaries equally often.
 ///
 /// Panics as [`optimal`] does.
 pub fn naive(laws: &[WeibullSurvival], weeks: f64) -> Plan {
     judge(laws, vec![weeks; laws.len()])
 }
 
-/// The longest mean interval of the optimal plan's whose refreshes find a change with at least this probability; none if even refreshes that come
-/// [`WEEKS_MAX`] weeks apart find fewer.
+/// The optimal plan with the shortest mean interval whose refreshes find a change with at least this
+/// probability. `None` if even refreshes [`WEEKS_MAX`] weeks apart do not reach it.
 pub fn for_precision(laws: &[WeibullSurvival], precision: f64) -> Option<(f64, Plan)> {
     let reaches = |weeks: f64| optimal(laws, weeks).precision >= precision;
     if !reaches(WEEKS_MAX) {
         return None;
     }
-    // Precision grows with the interval: the shortest that reaches it refreshes most.
+    // Precision grows with the interval, so bisect for the shortest interval that reaches it: it refreshes
+    // most.
     let (mut low, mut high) = (WEEKS_MIN.ln(), WEEKS_MAX.ln());
     for _ in 0..60 {
         let middle = low.midpoint(high);
@@ -59,10 +62,10 @@ pub fn for_precision(laws: &[WeibullSurvival], precision: f64) -> Option<(f64, P
     Some((high.exp(), optimal(laws, high.exp())))
 }
 
-/// The shortest mean interval that is tried for a precision: about an hour.
+/// Shortest mean interval tried for a precision: about an hour.
 const WEEKS_MIN: f64 = 0.006;
 
-/// The longest mean interval that is tried for a precision: about a century.
+/// Longest mean interval tried for a precision: about a century.
 pub const WEEKS_MAX: f64 = 5_000.0;
 
 fn judge(laws: &[WeibullSurvival], intervals: Vec<f64>) -> Plan {
@@ -87,7 +90,8 @@ mod tests {
 
     #[test]
     fn two_databases_of_table_5_turn_around_when_refreshes_are_few() {
-        // λ of Table 5, γ = 0.901: what the optimum is for the two alone (the table's own pair belongs to a plan for 152).
+        // λ of Table 5, γ = 0.901: the optimum for these two alone (the table's own pair belongs to a plan
+        // for 152 databases).
         let laws = [WeibullSurvival::new(0.088, 0.901), WeibullSurvival::new(0.023, 0.901)];
         let often = optimal(&laws, 10.0);
         assert!(
@@ -108,7 +112,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_plan_is_worse_than_naive(scales in prop::collection::vec(1e-4f64..1.0, 1..12), shape in 0.4f64..2.0, weeks in 1f64..60.0) {
+        fn no_plan_is_worse_than_naive(
+            scales in prop::collection::vec(1e-4f64..1.0, 1..12),
+            shape in 0.4f64..2.0,
+            weeks in 1f64..60.0,
+        ) {
             let laws: Vec<_> = scales.iter().map(|scale| WeibullSurvival::new(*scale, shape)).collect();
             let (best, plain) = (optimal(&laws, weeks), naive(&laws, weeks));
             prop_assert!(plain.survival <= best.survival + 1e-9, "{best:?} {plain:?}");

@@ -1,19 +1,19 @@
-//! How good summaries of a certain age are: recall, precision and divergence (**summary**, Figures 1, 4 and 7; for samples the curves
-//! called Naive of Figures 2, 3, 5, 6 and 8).
+//! Quality of summaries by age: recall, precision and divergence (**summary**, Figures 1, 4 and 7; for
+//! samples the curves called Naive of Figures 2, 3, 5, 6 and 8).
 //!
 //! # Departures
-//! The text gives intervals of 95% without saying over what. Weeks of one database depend on each other, so here the mean of each database is
-//! one observation, and the interval is Student's over databases.
+//! The text gives intervals of 95% without saying over what. Weeks of one database depend on each other. So
+//! here the mean of each database is one observation, and the interval is Student's over databases.
 
 use freshet_theory::summary::comparison::Comparison;
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 use super::drift::Drift;
 
-/// A measure of a comparison; not every comparison has each.
+/// Reads one measure of a comparison. `None` where the comparison does not have it.
 pub type Measure = fn(&Comparison) -> Option<f64>;
 
-/// What is measured, in the order of a comparison: name and value.
+/// The measures, with names, in the order of a comparison.
 pub const MEASURES: [(&str, Measure); 5] = [
     ("recall, weighted", |c| c.weighted_recall),
     ("recall", |c| c.recall),
@@ -22,25 +22,25 @@ pub const MEASURES: [(&str, Measure); 5] = [
     ("KL", |c| c.divergence),
 ];
 
-/// A mean and half of its interval of 95%.
+/// A mean with half of its 95% interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
     /// The mean over databases.
     pub mean: f64,
-    /// The interval reaches so far to both sides; NaN for one database.
+    /// Half-width of the interval. NaN for one database.
     pub reach: f64,
 }
 
-/// Summaries of one age.
+/// Quality of summaries of one age.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aged {
-    /// Weeks.
+    /// Age in weeks.
     pub age: usize,
-    /// One for each of [`MEASURES`].
+    /// The mean of each of [`MEASURES`].
     pub means: Vec<Option<Mean>>,
 }
 
-/// How good summaries of these ages are.
+/// The quality of summaries of these ages.
 pub fn study(drifts: &[Drift], ages: &[usize]) -> Vec<Aged> {
     let of_age = |&age: &usize| {
         let means = MEASURES.iter().map(|(_, measure)| {
@@ -52,7 +52,7 @@ pub fn study(drifts: &[Drift], ages: &[usize]) -> Vec<Aged> {
     ages.iter().map(of_age).collect()
 }
 
-/// The mean of some values with its interval of 95%; none without values.
+/// The mean of some values with its 95% interval. `None` without values.
 pub fn mean(values: &[f64]) -> Option<Mean> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -73,13 +73,13 @@ mod tests {
     fn the_interval_is_that_of_student() {
         let Mean { mean, reach } = mean(&[1.0, 2.0, 3.0]).expect("there are values");
         assert_eq!(mean, 2.0);
-        // t(0.975, 2) = 4.302653; deviation 1, over the root of 3.
+        // t(0.975, 2) = 4.302653; standard deviation 1, divided by √3.
         assert!((reach - 4.302_653 / 3f64.sqrt()).abs() < 1e-5, "{reach}");
     }
 
     #[test]
     fn summaries_lose_the_words_that_come_later() {
-        // Each week a word is added: an old summary of age t lacks t words of those there are.
+        // One word is added each week: an old summary of age t lacks the t newest words.
         let words = 40;
         let week = |week: usize| (0..words).map(|word| if word < 10 + week { 1.0 } else { 0.0 }).collect();
         let chronicle = Chronicle {

@@ -1,10 +1,11 @@
-//! Chronicles from tables of document frequencies.
+//! Reads chronicles from tables of document frequencies.
 //!
-//! A directory with `df.parquet` (`site_id`, `word`, `df`: a list with one number a week) and `weeks.parquet` (`site_id`, `week`, `pages`,
-//! `vocabulary`). Names are taken from `sites.parquet` (`site_id`, `name`) in the same directory or the one above, if it is there.
+//! A directory contains `df.parquet` (`site_id`, `word`, `df`: a list with one number per week) and
+//! `weeks.parquet` (`site_id`, `week`, `pages`, `vocabulary`). Names are taken from `sites.parquet`
+//! (`site_id`, `name`) in the same directory or its parent, if it exists.
 //!
 //! # Promises
-//! - A file that is not of this form, or damaged, is an error that names it, and the column if there is one.
+//! - A file with another form or damage is an error that names the file, and the column if there is one.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,10 +20,10 @@ use freshet_store::foreign_parquet::table::ForeignTable;
 use super::chronicle::Chronicle;
 use crate::error::TextError;
 
-/// Weeks that a table may have at most.
+/// Maximum number of weeks of a table.
 const WEEKS_MAX: usize = 5_000;
 
-/// Reads all chronicles of a directory, in the order of their numbers.
+/// Reads all chronicles of a directory, ordered by site id.
 pub fn read_tables(directory: &Path) -> Result<Vec<Chronicle>, TextError> {
     let names = names(directory);
     let mut chronicles: BTreeMap<i64, Chronicle> = BTreeMap::new();
@@ -80,7 +81,7 @@ fn new(site: i64, names: &BTreeMap<i64, String>, weeks: usize) -> Chronicle {
     }
 }
 
-/// The names of sites; what cannot be read is only not known.
+/// The names of sites. Unreadable names are treated as unknown.
 fn names(directory: &Path) -> BTreeMap<i64, String> {
     let mut names = BTreeMap::new();
     for place in [Some(directory), directory.parent()].into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Interfaces that are broken, endless or hostile: the sample ends, and says what it could and could not learn.
+//! Broken, endless and hostile interfaces: the sample ends, and reports what it could and could not learn.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use freshet_text::version::{SamplingFacts, Size, Version};
 
 use crate::server::{Reply, Server, parameter, sample};
 
-/// The sample of an interface that answers so; it must end for this reason.
+/// Samples an interface that answers by `answer`. The sample must end for this reason.
 async fn check(
     answer: impl Fn(&str) -> Reply + Send + Sync + 'static,
     documents: Documents,
@@ -82,7 +82,7 @@ async fn a_search_that_robots_forbid_is_not_asked() {
     assert!(version.facts.sampling.expect("it is a sample").ended.contains("robots.txt forbids"));
 }
 
-/// Results that are new for ever, each with words of its own.
+/// Endless new results, each with words of its own.
 fn endless(counter: &AtomicU64, count: &str) -> Vec<u8> {
     let results: String = (0..400)
         .map(|_| {
@@ -113,7 +113,8 @@ async fn counts_that_contradict_each_other_give_no_size() {
         html(endless(&counter, count))
     };
     let (version, _) = check(answer, Documents::Shown, "60 documents").await;
-    // Seven words are all that can measure; whether they contradict depends on their lengths, but none can be believed.
+    // Only seven words can measure the size. Whether they contradict each other depends on their lengths, but
+    // none is credible.
     assert!(!matches!(version.facts.size, Size::Counted(_)));
 }
 
@@ -122,7 +123,7 @@ async fn binary_and_broken_text_is_a_failure_and_no_more() {
     check(|_| (200, "text/html", vec![0, 1, 2, 0, 255, 254, 7]), Documents::Linked, "in a row failed").await;
     check(|_| (200, "application/octet-stream", vec![0; 100_000]), Documents::Linked, "in a row failed")
         .await;
-    // A charset that is not the one declared: whatever the words are, they are words.
+    // A charset other than the declared one: whatever the words are, they are words.
     let (version, _) = check(
         |_| (200, "text/html; charset=utf-8", b"<li><a href=/a>gr\xf6\xdfe \xff\xfe stadt</a>".to_vec()),
         Documents::Shown,

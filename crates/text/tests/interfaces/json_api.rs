@@ -1,4 +1,4 @@
-//! A small search API that answers with JSON, sampled and compared with what it really holds.
+//! Samples a small JSON search API and compares the summary with its real content.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::server::{Reply, Server, parameter, sample, visitor};
 
-/// Documents of 40 words; word `k` of a vocabulary of 3,000 stands with a chance that falls as 1/k.
+/// Documents of 40 words. The probability of word `k` of a vocabulary of 3,000 falls as 1/k.
 fn corpus(documents: usize) -> Arc<Vec<String>> {
     let mut lot = 12_345u64;
     let mut chance = move || {
@@ -26,7 +26,7 @@ fn corpus(documents: usize) -> Arc<Vec<String>> {
     Arc::new((0..documents).map(document).collect())
 }
 
-/// An API over documents: those that hold the word, so many on a page, and how many do.
+/// An API over documents: returns the documents that contain the word, `per_page` per page, and their number.
 fn api(documents: Arc<Vec<String>>, per_page: usize) -> impl Fn(&str) -> Reply + Send + Sync + 'static {
     let mut postings: HashMap<String, Vec<usize>> = HashMap::new();
     for (n, document) in documents.iter().enumerate() {
@@ -40,7 +40,7 @@ fn api(documents: Arc<Vec<String>>, per_page: usize) -> impl Fn(&str) -> Reply +
         }
         let word = parameter(path, "q");
         let hits = postings.get(word).cloned().unwrap_or_default();
-        // An engine ranks: here by a hash of word and document.
+        // Search engines rank: here by a hash of word and document.
         let mut ranked = hits.clone();
         ranked.sort_by_key(|n| xxhash(word, *n));
         let shown: Vec<_> = ranked
@@ -141,7 +141,7 @@ async fn a_sample_that_is_interrupted_goes_on_and_asks_nothing_again() {
     let queries = asked.swap(0, Ordering::SeqCst);
     let folder = tempfile::tempdir().expect("a folder");
     let journal = Journal::at(folder.path().join("sampling.jsonl"));
-    // Stopped after every tenth query, and what a kill may leave of a line is left.
+    // Stop after every tenth query, and append an incomplete line as a kill may leave.
     for _ in 0..100 {
         let before = asked.load(Ordering::SeqCst);
         let stopped = || asked.load(Ordering::SeqCst) >= before + 10;

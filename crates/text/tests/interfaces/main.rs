@@ -1,4 +1,4 @@
-//! Search interfaces on loopback, good and bad, and what a sample learns of them.
+//! Samples of good and bad search interfaces on loopback.
 
 mod hostile;
 mod json_api;

@@ -16,7 +16,7 @@ use freshet_text::words::Wording;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 
-/// A server that was started; it ends with the test.
+/// A running server. It stops with the test.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     task: tokio::task::JoinHandle<()>,
@@ -28,11 +28,11 @@ impl Drop for Server {
     }
 }
 
-/// What is answered to a path: status, media type, body.
+/// An answer to a path: status, media type, body.
 pub(crate) type Reply = (u16, &'static str, Vec<u8>);
 
 impl Server {
-    /// A server that answers each path, robots.txt apart, by a function.
+    /// Starts a server that answers each path except robots.txt by a function.
     pub(crate) async fn start(answer: impl Fn(&str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.expect("a port");
         let address = listener.local_addr().expect("an address");
@@ -66,7 +66,7 @@ impl Server {
         Self { address, task }
     }
 
-    /// An interface of it.
+    /// A search interface of this server.
     pub(crate) fn interface(&self, results: &str, count: Option<&str>, documents: Documents) -> Interface {
         Interface {
             search: format!("http://{}/search?q={{query}}&page={{n}}", self.address),
@@ -79,7 +79,7 @@ impl Server {
     }
 }
 
-/// A visitor that waits for nothing and may go to loopback.
+/// A visitor that does not wait and may reach loopback.
 pub(crate) fn visitor() -> Visitor {
     let web = WebSettings { private: PrivateAddresses::Allowed, ..WebSettings::default() };
     let politeness = PolitenessSettings {
@@ -92,7 +92,7 @@ pub(crate) fn visitor() -> Visitor {
     Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL))).expect("a visitor")
 }
 
-/// A sample of an interface, with its journal in a folder.
+/// Samples an interface, with its journal in a folder.
 pub(crate) async fn sample(interface: &Interface, rules: &SampleRules, folder: &Path) -> Version {
     let journal = Journal::at(folder.join("sampling.jsonl"));
     let version =
@@ -100,7 +100,7 @@ pub(crate) async fn sample(interface: &Interface, rules: &SampleRules, folder: &
     version.expect("nothing of ours fails").expect("it was not stopped")
 }
 
-/// The value of a parameter of a path.
+/// The value of a query parameter in a path.
 pub(crate) fn parameter<'a>(path: &'a str, name: &str) -> &'a str {
     path.split(['?', '&']).find_map(|pair| pair.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default()
 }

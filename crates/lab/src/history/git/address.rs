@@ -1,22 +1,23 @@
-//! Which files are pages, and under which path the site shows them. The best that can be told without the site's generator.
+//! Determines which files are pages, and their paths on the site. This is the best guess without the site's
+//! generator.
 //!
-//! - A page is a file with one of the extensions below, outside of hidden folders and folders of templates.
-//! - The content root is found by descending while one folder holds at least four fifths of the pages: `content/en` of a site
-//!   in Hugo, `docs` of one in Sphinx. It is no part of the path.
-//! - The extension goes, and so does a last part that only says *index*.
+//! - A page is a file with one of the extensions below, outside of hidden folders and template folders.
+//! - The content root is found by descending while one folder contains at least four fifths of the pages:
+//!   `content/en` of a site in Hugo, `docs` of one in Sphinx. It is not part of the path.
+//! - The extension is removed, and so is a last part that only says *index*.
 //!
 //! # Promises
-//! - No two pages have the same path: where they would, the later one keeps its extension.
+//! - No two pages have the same path. On a collision the later one keeps its extension.
 
 use std::collections::HashSet;
 
 use super::lives::FilePage;
 
-/// Extensions of sources of pages.
+/// Extensions of page sources.
 pub(super) const EXTENSIONS: [&str; 9] =
     ["md", "mdx", "markdown", "mdown", "rst", "adoc", "asciidoc", "html", "htm"];
 
-/// Folders that hold parts of pages, or pages of others.
+/// Folders that contain parts of pages, or pages of others.
 const NO_PAGES_IN: [&str; 9] = [
     "_includes",
     "_layouts",
@@ -32,10 +33,10 @@ const NO_PAGES_IN: [&str; 9] = [
 /// Last parts of a path that stand for their folder.
 const INDEX_NAMES: [&str; 3] = ["index", "_index", "readme"];
 
-/// Part of the pages that a folder must hold to be the content root: at least this.
+/// Minimum fraction of the pages that the content root must contain.
 const ROOT_SHARE: f64 = 0.8;
 
-/// Whether a file is the source of a page.
+/// Whether a file is a page source.
 pub(super) fn is_page(file: &str) -> bool {
     let (folders, name) = file.rsplit_once('/').unwrap_or(("", file));
     let of_pages = |folder: &str| !folder.starts_with('.') && !NO_PAGES_IN.contains(&folder);
@@ -59,7 +60,7 @@ pub(super) fn paths(pages: &[FilePage]) -> Vec<String> {
     pages.iter().map(path_of).collect()
 }
 
-/// The folder that nearly all pages are in, with a slash at its end; empty when there is none.
+/// The folder that contains nearly all pages, with a trailing slash. Empty if there is none.
 pub(super) fn content_root(pages: &[FilePage]) -> String {
     let there: Vec<&FilePage> = pages.iter().filter(|page| page.alive).collect();
     let files: Vec<&str> = if there.is_empty() {
@@ -84,7 +85,7 @@ pub(super) fn content_root(pages: &[FilePage]) -> String {
     }
 }
 
-/// A file's name without the extension of a page.
+/// A file name without its page extension.
 pub(super) fn without_extension(file: &str) -> &str {
     match file.rsplit_once('.') {
         Some((stem, extension)) if EXTENSIONS.iter().any(|known| known.eq_ignore_ascii_case(extension)) => {
@@ -94,7 +95,7 @@ pub(super) fn without_extension(file: &str) -> &str {
     }
 }
 
-/// A path without a last part that only says *index*, and without a slash at its end.
+/// A path without a last part that only says *index*, and without a trailing slash.
 pub(super) fn without_index(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));

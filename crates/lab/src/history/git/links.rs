@@ -1,11 +1,11 @@
-//! Which page a link means.
+//! Resolves links in page sources to pages.
 //!
-//! A target that begins with a slash counts from the root of the site, any other from the page: from its file first, as authors write
-//! them for their tools, then from its path as a browser would read it. Extensions, a last *index*, fragments and
-//! queries do not matter.
+//! A target that begins with a slash is relative to the root of the site. Any other is relative to the page:
+//! first to its file, as authors write links for their tools, then to its path, as a browser would read it.
+//! Extensions, a last *index*, fragments and queries are ignored.
 //!
 //! # Promises
-//! - A link leads to a page that is there, and never to the page it is on.
+//! - A link resolves to an existing page, and never to the page it is on.
 
 use std::collections::HashMap;
 
@@ -22,7 +22,7 @@ pub(super) struct SiteMap<'a> {
 }
 
 impl<'a> SiteMap<'a> {
-    /// The map of the pages that are there.
+    /// The map of all living pages.
     pub(super) fn new(pages: &'a [FilePage], paths: &'a [String]) -> Self {
         let mut by_name = HashMap::new();
         let there = || (0..pages.len()).filter(|page| pages[*page].alive);
@@ -66,7 +66,7 @@ fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Whether it begins like `https:` or `mailto:`.
+/// Whether it starts with a scheme such as `https:` or `mailto:`.
 fn has_scheme(target: &str) -> bool {
     let scheme = |before: &str| {
         !before.is_empty()
@@ -75,7 +75,7 @@ fn has_scheme(target: &str) -> bool {
     target.split_once(':').is_some_and(|(before, _)| scheme(before))
 }
 
-/// A path from `base`, with `.` and `..` carried out; none when it leaves the site.
+/// Resolves a path relative to `base`, including `.` and `..`. `None` if it leaves the site.
 fn joined(base: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = Vec::new();
     for part in base.split('/').chain(target.split('/')) {
@@ -88,7 +88,7 @@ fn joined(base: &str, target: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// `%20` and its like carried out, where they make text.
+/// Decodes `%20` and the like, if the result is valid text.
 fn decoded(target: &str) -> String {
     let mut bytes = Vec::with_capacity(target.len());
     let mut rest = target.as_bytes();

@@ -1,13 +1,14 @@
-//! From what happened to files to what happened to pages.
+//! Lives of pages: converts changes of files into events of pages.
 //!
-//! - A commit that alters more than 50 pages and more than a fifth of the pages there is a sweep: its changes are marked.
-//! - A page that is deleted while its content appears elsewhere in the same commit has moved away; the page there knows
-//!   from where.
-//! - An absence of at most 28 days is a revert or a switch of branches, not a death: nothing happened if the content came back
-//!   the same, else the page changed when it came back.
+//! - A commit that alters more than 50 pages and more than a fifth of the existing pages is a sweep. Its
+//!   changes are marked.
+//! - A page that is deleted while its content appears elsewhere in the same commit has moved away. The new
+//!   page records where it came from.
+//! - An absence of at most 28 days is a revert or a switch of branches, not a death. If the content came back
+//!   unchanged, nothing happened. Otherwise the page changed when it came back.
 //!
 //! # Promises
-//! - The times of events never go back, even where the clocks of authors did.
+//! - The times of events never decrease, even if the authors' clocks did.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,53 +16,53 @@ use super::super::recording::{Event, EventKind};
 use super::address::is_page;
 use super::log::{Commit, FileChange};
 
-/// Pages that a commit must alter to be a sweep: more than this.
+/// A sweep alters more pages than this.
 const SWEEP_PAGES: usize = 50;
-/// Part of the pages there that a commit must alter to be a sweep: more than this.
+/// A sweep alters more than this fraction of the existing pages.
 const SWEEP_SHARE: f64 = 0.2;
 /// Longest absence that does not count as a deletion, in seconds: 28 days.
 const ABSENCE_MAX: i64 = 28 * 86_400;
 
-/// A page by its file.
+/// A page and its source file.
 #[derive(Clone, Debug)]
 pub(super) struct FilePage {
-    /// Its file.
+    /// Path of its source file.
     pub(super) file: String,
-    /// When it was first there.
+    /// When it first existed.
     pub(super) first_seen: i64,
-    /// Whether it was there from the first commit on.
+    /// Whether it existed in the first commit.
     pub(super) initial: bool,
     /// The page it moved from.
     pub(super) moved_from: Option<usize>,
-    /// Whether it is there.
+    /// Whether it exists.
     pub(super) alive: bool,
-    /// Its content, or the last one it had.
+    /// Its content, or its last content.
     pub(super) blob: String,
-    /// What happened to it.
+    /// Its events.
     pub(super) events: Vec<Event>,
 }
 
-/// All pages of a repository, commit by commit.
+/// All pages of a repository, updated commit by commit.
 #[derive(Debug, Default)]
 pub(super) struct Lives {
-    /// Pages in the order of appearance.
+    /// Pages in order of appearance.
     pub(super) pages: Vec<FilePage>,
     /// Time of the first commit.
     pub(super) start: i64,
     /// Time of the last commit.
     pub(super) end: i64,
-    /// Commits that touched pages.
+    /// Number of commits that touched pages.
     pub(super) commits: u32,
     /// The last commit.
     pub(super) head: String,
-    /// Pages by file.
+    /// Indices of pages, by file.
     by_file: HashMap<String, usize>,
-    /// Pages that are there.
+    /// Number of existing pages.
     alive: usize,
 }
 
 impl Lives {
-    /// Lets a commit happen; commits come in the order of the first-parent line.
+    /// Applies a commit. Commits must come in first-parent order.
     pub(super) fn observe(&mut self, commit: &Commit) {
         let first = self.head.is_empty();
         self.start = if first { commit.time } else { self.start };
@@ -129,7 +130,7 @@ impl Lives {
         }
     }
 
-    /// A known page has this content now: it changed, or came back.
+    /// Sets the content of a known page: it changed, or came back.
     fn put(&mut self, page: usize, blob: &str, changed: Event) {
         let page = &mut self.pages[page];
         let absent_since = if page.alive { None } else { page.events.last().map(|event| event.time) };
@@ -160,10 +161,10 @@ mod tests {
 
     const DAY: i64 = 86_400;
 
-    /// A file with its content before and after, `-` for none.
+    /// A file with its content before and after; `-` for none.
     type Change<'a> = (&'a str, &'a str, &'a str);
 
-    /// Commits on these days.
+    /// Applies commits made on these days.
     fn lives(commits: &[(i64, &[Change<'_>])]) -> Lives {
         let mut lives = Lives::default();
         let blob = |name: &str| (name != "-").then(|| name.to_owned());

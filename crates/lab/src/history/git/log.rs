@@ -1,17 +1,18 @@
-//! What the commits did to files: the output of `git log --raw -z`, read as it comes.
+//! Parses the output of `git log --raw -z` as a stream: what each commit did to files.
 //!
-//! Every piece ends in a zero byte. A commit begins with a piece `␂<hash> <time>`; each file that it altered is a piece
-//! `:<old mode> <new mode> <old blob> <new blob> <status>` and a piece with the path, whatever characters that holds.
+//! Every piece ends in a zero byte. A commit begins with a piece `␂<hash> <time>`. Each file that it altered
+//! follows as a piece `:<old mode> <new mode> <old blob> <new blob> <status>` and a piece with the path,
+//! which may contain any characters.
 //!
 //! # Promises
-//! - A path is only ever read as a path, so that no name of a file can pass for something else.
-//! - Links, submodules and other things that are no regular file do not occur.
+//! - A path is only ever read as a path, so a file name cannot pass for something else.
+//! - Symbolic links, submodules and other entries that are not regular files are left out.
 
 use std::io::BufRead;
 
 use anyhow::{Context as _, Result, bail};
 
-/// What `git log` prints of a commit.
+/// Format of a commit in the output of `git log`.
 pub(super) const FORMAT: &str = "--format=%x02%H%x20%ct";
 
 /// What a commit did to one file.
@@ -32,11 +33,11 @@ pub(super) struct Commit {
     pub(super) hash: String,
     /// When it was committed, in seconds since 1970.
     pub(super) time: i64,
-    /// What it did.
+    /// The files that it altered.
     pub(super) files: Vec<FileChange>,
 }
 
-/// Hands over the commits of a log, in its order.
+/// Calls `take` for each commit of a log, in order.
 pub(super) fn parse(mut log: impl BufRead, mut take: impl FnMut(Commit)) -> Result<()> {
     let mut commit: Option<Commit> = None;
     let mut piece = Vec::new();

@@ -1,13 +1,13 @@
 //! Histories from clones of content repositories: a repository is a site, a content file a page.
 //!
-//! Each commit on the first-parent line of the checked-out branch that altered a file is a change of its page, at the commit's
-//! time: a merge counts when it is merged, as the site would publish it. In reading order:
-//! - `repository`: a clone, asked through the `git` program;
-//! - `log`: what the commits did to files;
-//! - `lives`: from what happened to files to what happened to pages;
-//! - `address`: which files are pages, and under which path;
-//! - `targets`: what a source text links to;
-//! - `links`: which page a link means.
+//! A commit on the first-parent line of the checked-out branch that altered a file is a change of its page,
+//! at the commit's time. So a merge counts when it is merged, as the site would publish it. In reading order:
+//! - `repository`: reads a clone through the `git` program;
+//! - `log`: parses what commits did to files;
+//! - `lives`: converts changes of files into events of pages;
+//! - `address`: determines which files are pages, and their paths;
+//! - `targets`: finds links in source texts;
+//! - `links`: resolves links to pages.
 
 mod address;
 mod links;
@@ -24,7 +24,7 @@ use self::lives::{FilePage, Lives};
 use self::repository::Repository;
 use super::recording::{RecordedPage, RecordedSite};
 
-/// The history of one clone.
+/// Reads the history of one clone.
 pub fn record(clone: &Path) -> Result<RecordedSite> {
     let repository = Repository::open(clone)?;
     let context = || format!("cannot read the history of {}", clone.display());
@@ -60,15 +60,15 @@ pub fn record(clone: &Path) -> Result<RecordedSite> {
     })
 }
 
-/// What the sources at the end tell.
+/// Facts from the final sources.
 struct Heads {
-    /// Bytes of the source of each page; none if it is gone.
+    /// Size of each page's source in bytes. `None` if it is deleted.
     sizes: Vec<Option<u64>>,
     /// Links between pages.
     links: Vec<(usize, usize)>,
 }
 
-/// Reads the sources of the pages that are there at the end.
+/// Reads the sources of the pages that exist at the end.
 fn read_heads(repository: &Repository, pages: &[FilePage], paths: &[String]) -> Result<Heads> {
     let alive: Vec<usize> = (0..pages.len()).filter(|page| pages[*page].alive).collect();
     let blobs: Vec<&str> = alive.iter().map(|page| pages[*page].blob.as_str()).collect();

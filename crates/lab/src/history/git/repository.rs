@@ -1,8 +1,8 @@
-//! A clone, asked through the `git` program.
+//! A git clone, read through the `git` program.
 //!
 //! # Promises
 //! - The program is started without a shell, and nothing of the clone's content becomes an argument.
-//! - Settings of the user or of the clone do not change what is read; the clone is not altered.
+//! - Settings of the user or of the clone do not change what is read. The clone is not altered.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub(super) struct Repository {
 }
 
 impl Repository {
-    /// Finds the clone, or says what is missing.
+    /// Opens a clone, or reports what is missing.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let name = path.display();
         ensure!(path.exists(), "the clone {name} does not exist");
@@ -42,7 +42,7 @@ impl Repository {
         Ok(repository)
     }
 
-    /// What the site is called: owner and name from where it was cloned, else the name of the directory.
+    /// Name of the site: owner and name from the URL it was cloned from, else the name of the directory.
     pub(super) fn name(&self) -> String {
         let origin = self.ask(&["config", "--get", "remote.origin.url"]).unwrap_or_default();
         name_of_origin(&origin).unwrap_or_else(|| {
@@ -51,7 +51,7 @@ impl Repository {
         })
     }
 
-    /// Hands over the commits of the first-parent line, the oldest first.
+    /// Calls `take` for each commit of the first-parent line, oldest first.
     pub(super) fn first_parent_log(&self, take: impl FnMut(Commit)) -> Result<()> {
         let mut child = self.start(
             &[
@@ -82,22 +82,22 @@ impl Repository {
         finish(child, parsed)
     }
 
-    /// Hands over number, size and text of these blobs. The text of a very large one is empty.
+    /// Calls `take` with number, size and text of each of these blobs. The text of a very large one is empty.
     pub(super) fn blobs(&self, blobs: &[&str], take: impl FnMut(usize, u64, &str)) -> Result<()> {
         let mut child = self.start(&["cat-file", "--batch"], Stdio::piped())?;
         let mut input = child.stdin.take().expect("the input is piped");
         let output = child.stdout.take().expect("the output is piped");
         let wanted: String = blobs.iter().flat_map(|blob| [*blob, "\n"]).collect();
         let parsed = std::thread::scope(|scope| {
-            // Questions and answers flow at the same time, or both sides would wait for the other.
-            // A program that ends early breaks the pipe; the missing answers tell.
+            // Write in a thread of its own: otherwise both sides would wait for each other. If the program
+            // ends early, the pipe breaks, and the missing answers are reported.
             scope.spawn(move || drop(input.write_all(wanted.as_bytes())));
             read_blobs(BufReader::with_capacity(1 << 16, output), blobs, take)
         });
         finish(child, parsed)
     }
 
-    /// The first line of what `git` answers.
+    /// Returns the first line of the output of `git`.
     fn ask(&self, arguments: &[&str]) -> Result<String> {
         let child = self.start(arguments, Stdio::null())?;
         let output = child.wait_with_output().context("cannot wait for `git`")?;
@@ -110,7 +110,7 @@ impl Repository {
     fn start(&self, arguments: &[&str], input: Stdio) -> Result<Child> {
         let mut command = Command::new("git");
         command.arg("--no-pager").arg("-C").arg(&self.path).args(arguments);
-        // When we run inside a hook these would point to another repository.
+        // Inside a git hook these variables would point to another repository.
         for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_NAMESPACE"] {
             command.env_remove(variable);
         }
@@ -120,7 +120,7 @@ impl Repository {
     }
 }
 
-/// Waits for the program; what it complains about explains an output that ended early.
+/// Waits for the program. If its output ended early, its error output explains why.
 fn finish(child: Child, parsed: Result<()>) -> Result<()> {
     let output = child.wait_with_output().context("cannot wait for `git`")?;
     if !output.status.success() {

@@ -1,12 +1,14 @@
-//! What a source text links to: Markdown, reStructuredText, AsciiDoc and HTML, as far as a link can be read without building the
-//! site. Too many targets do no harm: what is no page of the site is left out later.
+//! Finds link targets in source texts: Markdown, reStructuredText, AsciiDoc and HTML, as far as possible
+//! without building the site. Too many targets do no harm: those that are not pages of the site are dropped
+//! later.
 //!
 //! - Markdown: `[text](target)`, `[name]: target` outside of fenced code; and HTML within.
-//! - reStructuredText: `` `text <target>`_ ``, `` :doc:`target` ``, `.. _name: target`, the entries of a `toctree`.
+//! - reStructuredText: `` `text <target>`_ ``, `` :doc:`target` ``, `.. _name: target`, the entries of a
+//!   `toctree`.
 //! - AsciiDoc: `link:target[text]`, `xref:target[text]`.
 //! - HTML: `href="target"`.
 
-/// The targets in a source, in the order of their kinds.
+/// The targets in a source, ordered by kind.
 pub(super) fn targets<'a>(file: &str, text: &'a str) -> Vec<&'a str> {
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
     let mut found = Vec::new();

@@ -1,12 +1,13 @@
-//! Sites by the part of their pages that changes in a cycle: the ρ of **sample**.
+//! Synthetic sites by the fraction of their pages that changes in a cycle: the ρ of **sample**.
 //!
-//! In every period of [`PERIOD`] days a page changes with its probability, at any moment of the period. In **sample**, section 4.8, ρ is
-//! N(0.5, 0.3), and all pages of a site are alike; for the V shape of section 4.1, Figure 5, ρ is drawn from Beta(0.35, 0.6), and the
-//! pages of a site from Beta(3ρ, 3(1 − ρ)), so that a page's own history says something too.
+//! In every period of [`PERIOD`] days a page changes with its probability, at a random moment of the period.
+//! In **sample**, section 4.8, ρ is N(0.5, 0.3), and all pages of a site are alike. For the V shape of
+//! section 4.1, Figure 5, ρ is drawn from Beta(0.35, 0.6), and the pages of a site from Beta(3ρ, 3(1 − ρ)),
+//! so that a page's own history is informative too.
 //!
 //! # Departures
-//! The texts count changes per cycle of a month; the period here is the default cycle of a replay. A normal ρ outside of 0
-//! to 1 is moved to the nearer end.
+//! The texts count changes per cycle of a month. The period here is the default cycle of a replay. A normal ρ
+//! outside of 0 to 1 is moved to the nearer end.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -15,14 +16,14 @@ use rand_distr::{Beta, Distribution as _, Normal};
 use super::super::recording::{Event, EventKind, RecordedPage};
 use super::{START, Synthetic, time};
 
-/// Days in which a page changes with its probability.
+/// Length of a period, in days.
 const PERIOD: f64 = 14.0;
 
 /// Shapes of the V: many sites near zero, fewer near one, few between.
 const V_SHAPE: (f64, f64) = (0.35, 0.6);
-/// Ends of the V: no site is quite still, and none changes everywhere.
+/// Ends of the V: no site is completely still, and none changes everywhere.
 const V_ENDS: (f64, f64) = (0.003, 0.985);
-/// How alike the pages of a site of the V are: the larger, the more.
+/// Similarity of the pages of a site of the V: the larger, the more alike.
 const V_LIKENESS: f64 = 3.0;
 /// Mean and standard deviation of the normal distribution.
 const NORMAL: (f64, f64) = (0.5, 0.3);
@@ -50,7 +51,7 @@ fn record(synthetic: &Synthetic, probabilities: &[f64], chance: &mut ChaCha8Rng)
     for (page, probability) in probabilities.iter().enumerate() {
         let mut events = Vec::new();
         for period in 0..periods {
-            // Both are drawn every time, so that a change does not move all later chance.
+            // Always draw both, so that a change does not shift all later random draws.
             let (draw, moment) = (chance.random::<f64>(), chance.random::<f64>());
             if draw < *probability {
                 let day = (period as f64 + moment) * PERIOD;
@@ -74,7 +75,7 @@ mod tests {
     use super::super::Model;
     use super::*;
 
-    /// The part of each site's pages that changes in a period, on average.
+    /// The mean fraction of each site's pages that changes in a period.
     fn fractions(model: Model) -> Vec<f64> {
         let synthetic = Synthetic { model, sites: 400, pages_per_site: 20, days: 20.0 * PERIOD, seed: 1 };
         let fraction = |pages: &[RecordedPage]| {
@@ -89,7 +90,7 @@ mod tests {
         let fractions = fractions(Model::Normal);
         let mean = fractions.iter().sum::<f64>() / 400.0;
         let variance = fractions.iter().map(|fraction| (fraction - mean).powi(2)).sum::<f64>() / 400.0;
-        // Moving the tails to the ends takes the deviation from 0.3 to 0.27.
+        // Moving the tails to the ends reduces the standard deviation from 0.3 to 0.27.
         assert!((mean - 0.5).abs() < 0.04, "{mean}");
         assert!((variance.sqrt() - 0.27).abs() < 0.03, "{variance}");
     }

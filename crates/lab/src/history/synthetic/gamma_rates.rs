@@ -1,9 +1,10 @@
-//! Sites, directories and pages with rates of their own, bursts, sweeps, births and deaths.
+//! Synthetic sites, directories and pages with individual rates, bursts, sweeps, births and deaths.
 //!
-//! What the recorded histories show, in the simplest form: the rate of a site is log-normal around [`MEAN_RATE`], that of a
-//! directory log-normal around its site's, that of a page gamma-distributed around its directory's. A page is edited in
-//! sessions that come as a Poisson process, each of one or more changes within days; a directory is edited as a whole now
-//! and then; a sweep over the site comes rarely. Some pages come later, and some go.
+//! Models what the recorded histories show, in the simplest form. The rate of a site is log-normal around
+//! [`MEAN_RATE`], that of a directory log-normal around its site's, that of a page gamma-distributed around
+//! its directory's. A page is edited in sessions, which are a Poisson process; each consists of one or more
+//! changes within days. A directory is edited as a whole now and then. A sweep over the site is rare. Some
+//! pages are born later, and some die.
 
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
@@ -12,23 +13,23 @@ use rand_distr::{Distribution as _, Exp1, Gamma, Geometric, LogNormal};
 use super::super::recording::{Event, EventKind, RecordedPage};
 use super::{START, Synthetic, time};
 
-/// Sessions per day of a page in the middle of all: one in half a year.
+/// Sessions per day of a typical page: one in half a year.
 const MEAN_RATE: f64 = 1.0 / 180.0;
-/// Spread of the rates of sites, as a deviation of the logarithm.
+/// Spread of the rates of sites, as a standard deviation of the logarithm.
 const SITE_SPREAD: f64 = 0.8;
 /// Spread of the rates of directories around their site's.
 const DIRECTORY_SPREAD: f64 = 0.8;
 /// Shape of the gamma distribution of pages: below one, most are slow and a few are fast.
 const PAGE_SHAPE: f64 = 0.6;
-/// Chance that a session ends after each of its changes.
+/// Probability that a session ends after each of its changes.
 const SESSION_END: f64 = 0.6;
 /// Mean days between two changes of a session.
 const SESSION_GAP: f64 = 1.0;
-/// Edits of a whole directory per day, and the chance that a page takes part.
+/// Edits of a whole directory per day, and the probability that a page takes part.
 const DIRECTORY_EDIT: (f64, f64) = (1.0 / 400.0, 0.6);
-/// Sweeps over a site per day, and the chance that a page takes part.
+/// Sweeps over a site per day, and the probability that a page takes part.
 const SWEEP: (f64, f64) = (1.0 / 700.0, 0.7);
-/// Part of the pages that come after the observation began.
+/// Fraction of the pages that are born after the observation began.
 const BORN_LATER: f64 = 0.25;
 /// Deaths per day of a page: one in twenty years.
 const DEATH_RATE: f64 = 1.0 / 7300.0;
@@ -84,7 +85,7 @@ fn live(
     }
 }
 
-/// The changes of the sessions of a page, none a part of a sweep.
+/// The changes of a page's sessions. None is part of a sweep.
 fn sessions(rate: f64, days: f64, chance: &mut ChaCha8Rng) -> Vec<(f64, bool)> {
     let more = Geometric::new(SESSION_END).expect("a probability");
     let mut changes = Vec::new();
@@ -109,7 +110,7 @@ fn moments(rate: f64, days: f64, chance: &mut ChaCha8Rng) -> Vec<f64> {
     loop {
         let wait: f64 = Exp1.sample(chance);
         day += wait / rate;
-        // At a rate of zero the wait is endless, or not defined.
+        // At a rate of zero the wait is infinite or undefined.
         if day.is_nan() || days <= day {
             return moments;
         }

@@ -1,8 +1,8 @@
-//! Histories from a model: for tests, and for what the texts simulate.
+//! Synthetic histories from a model: for tests, and for the simulations of the texts.
 //!
 //! In reading order:
-//! - `change_fraction`: sites by the part of their pages that changes in a cycle, as in **sample**;
-//! - `gamma_rates`: sites, directories and pages with rates of their own, bursts, sweeps, births and deaths.
+//! - `change_fraction`: sites by the fraction of their pages that changes in a cycle, as in **sample**;
+//! - `gamma_rates`: sites, directories and pages with individual rates, bursts, sweeps, births and deaths.
 //!
 //! # Promises
 //! - The same settings and seed give the same history.
@@ -15,24 +15,25 @@ use rand_chacha::rand_core::SeedableRng as _;
 
 use super::recording::{RecordedPage, RecordedSite, Recording};
 
-/// Seconds of a day.
+/// Seconds per day.
 const DAY: f64 = 86_400.0;
 
-/// When a model's observation begins, in seconds since 1970: the first day of 2020.
+/// Start of a model's observation, in seconds since 1970: the first day of 2020.
 const START: i64 = 1_577_836_800;
 
 /// How a model's pages change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Model {
-    /// Most sites change hardly at all or nearly everywhere: the V-shaped distribution of **sample**, section 4.1.
+    /// Most sites change hardly at all or nearly everywhere: the V-shaped distribution of **sample**, section
+    /// 4.1.
     VShape,
-    /// The parts of sites that change are spread as N(0.5, 0.3): **sample**, section 4.8.
+    /// The fractions of sites that change are distributed as N(0.5, 0.3): **sample**, section 4.8.
     Normal,
-    /// Every page has a rate of its own from a gamma distribution around its directory's, and changes in bursts.
+    /// Every page has its own rate from a gamma distribution around its directory's, and changes in bursts.
     Gamma,
 }
 
-/// Which history is wanted.
+/// Settings of a synthetic history.
 #[derive(Clone, Copy, Debug)]
 pub struct Synthetic {
     /// How pages change.
@@ -43,12 +44,12 @@ pub struct Synthetic {
     pub pages_per_site: usize,
     /// Days of observation.
     pub days: f64,
-    /// Seed of all chance.
+    /// Seed of all random choices.
     pub seed: u64,
 }
 
 impl Synthetic {
-    /// Draws the history. Panics unless there are sites and pages, and the days are finite and more than zero.
+    /// Generates the history. Panics unless there are sites and pages, and `days` is finite and above zero.
     pub fn record(&self) -> Recording {
         assert!(self.sites > 0);
         assert!(self.pages_per_site > 0);
@@ -58,7 +59,7 @@ impl Synthetic {
     }
 
     fn record_site(&self, site: usize) -> RecordedSite {
-        // Every site has a stream of chance of its own: more sites leave the first ones as they are.
+        // Every site has its own random stream: adding sites leaves the first ones unchanged.
         let mut chance = ChaCha8Rng::seed_from_u64(self.seed);
         chance.set_stream(site as u64);
         let pages = match self.model {
@@ -84,12 +85,12 @@ impl Synthetic {
     }
 }
 
-/// A day of the observation, in seconds since 1970.
+/// Converts a day of the observation to seconds since 1970.
 fn time(day: f64) -> i64 {
     START + (day * DAY) as i64
 }
 
-/// Every page links to a neighbour and to one of the first pages, the earlier the likelier.
+/// Links every page to a neighbour and to one of the first pages, with earlier ones more likely.
 fn links(pages: &[RecordedPage], chance: &mut ChaCha8Rng) -> Vec<(usize, usize)> {
     use rand::RngExt as _;
     let mut links = Vec::new();

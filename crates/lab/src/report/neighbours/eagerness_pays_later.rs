@@ -1,7 +1,9 @@
-//! Which samples have their neighbours downloaded: by PageRank for important pages, by history in the long run.
+//! Which samples should have their neighbours downloaded: by PageRank for important pages, by history in the
+//! long run.
 //!
-//! **neighbours**, section 6.2, Figures 8 and 9: cycles of two weeks with 25,000 downloads for 284,692 pages, over 24 cycles. Figure 8 weighs found
-//! changes by PageRank, per download; Figure 9 compares the history-adaptive strategies with the status of the sample alone.
+//! **neighbours**, section 6.2, Figures 8 and 9: cycles of two weeks with 25,000 downloads for 284,692 pages,
+//! over 24 cycles. Figure 8 weights found changes by PageRank, per download. Figure 9 compares the
+//! history-adaptive strategies with the status of the sample alone.
 
 use anyhow::Result;
 
@@ -32,12 +34,12 @@ pub(super) const HISTORY: Maker = Maker {
     make: history,
 };
 
-/// Weeks of a cycle, and cycles.
+/// Weeks per cycle, and number of cycles.
 const CYCLE_WEEKS: f64 = 2.0;
 const CYCLES: f64 = 24.0;
-/// Pages of a site at most.
+/// Maximum number of pages per site.
 const PAGES_MAX: usize = 1_000;
-/// Cycles over which curves are averaged to compare them.
+/// Number of cycles over which curves are averaged for comparison.
 const SMOOTH: usize = 4;
 
 fn run(
@@ -70,8 +72,9 @@ fn weighted(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         rows: names.iter().zip(&runs).map(row).collect(),
     };
     Ok(Exhibit::new(
-        "Found changes weighed by the PageRank of their pages (1 on average), per download. The authors took the PageRank of the whole \
-         Web from 0 to 10; here it is that of the link table of the histories, in which pages of other sites hardly occur.",
+        "Found changes weighed by the PageRank of their pages (1 on average), per download. The authors took \
+         the PageRank of the whole Web from 0 to 10; here it is that of the link table of the histories, in \
+         which pages of other sites hardly occur.",
     )
     .text(material.about)
     .picture(bars.draw())
@@ -83,8 +86,8 @@ fn weighted(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             Verdict::NotReproducible,
         )
         .noting(format!(
-            "a seed's own PageRank says little of its neighbours here, and neighbours are downloaded whether or not the seed \
-             changed; {DATA}"
+            "a seed's own PageRank says little of its neighbours here, and neighbours are downloaded whether \
+             or not the seed changed; {DATA}"
         )),
     ))
 }
@@ -118,9 +121,9 @@ fn history(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let all: Vec<String> = (0..names.len()).map(ends).collect();
     let early = |policy: usize| mean(&ratios[policy][1..5.min(ratios[policy].len())]);
     Ok(Exhibit::new(
-        "HA and WHA download the neighbours of a sample with a probability that grows with its past changes, whether it has changed \
-         now or not. The weights of WHA add up to one and are not divided by the number of cycles again, as equation 8 prints it: it \
-         would not reduce to equation 6.",
+        "HA and WHA download the neighbours of a sample with a probability that grows with its past changes, \
+         whether it has changed now or not. The weights of WHA add up to one and are not divided by the \
+         number of cycles again, as equation 8 prints it: it would not reduce to equation 6.",
     )
     .text(material.about)
     .picture(chart.draw())
@@ -129,7 +132,11 @@ fn history(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             "HA and WHA in cycles 2 to 5",
             "worse than DB",
             format!("DB {:.3}, HA {:.3}, WHA {:.3}", early(0), early(1), early(2)),
-            if early(1) < early(0) && early(2) < early(0) { Verdict::Agrees } else { Verdict::NotReproducible },
+            if early(1) < early(0) && early(2) < early(0) {
+                Verdict::Agrees
+            } else {
+                Verdict::NotReproducible
+            },
         )
         .noting(DATA),
     )

@@ -1,7 +1,7 @@
-//! The longer the cycle and the fewer the downloads, the more of them find a change.
+//! Longer cycles and fewer downloads: a larger fraction of the downloads finds a change.
 //!
-//! **neighbours**, section 6.2, Figure 7: mean ChangeRatio of directories by granularity, for cycles of 2, 4 and 8 weeks and 25,000, 50,000 and
-//! 100,000 downloads for 284,692 pages.
+//! **neighbours**, section 6.2, Figure 7: mean ChangeRatio of directories by granularity, for cycles of 2, 4
+//! and 8 weeks and 25,000, 50,000 and 100,000 downloads for 284,692 pages.
 
 use anyhow::Result;
 
@@ -21,13 +21,13 @@ pub(super) const CYCLES_AND_DOWNLOADS: Maker = Maker {
     make,
 };
 
-/// Weeks of a cycle.
+/// Weeks per cycle.
 const CYCLES: [f64; 3] = [2.0, 4.0, 8.0];
 /// Downloads, in thousands, for the 284,692 pages of the text.
 const DOWNLOADS: [f64; 3] = [25.0, 50.0, 100.0];
-/// Weeks in all.
+/// Total number of weeks.
 const WEEKS: f64 = 48.0;
-/// Pages of a site at most: fewer than elsewhere, as there are 135 runs.
+/// Maximum number of pages per site: fewer than elsewhere, because there are 135 runs.
 const PAGES_MAX: usize = 300;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -72,12 +72,15 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let written = |row: &Vec<f64>| row.iter().map(|mean| format!("{mean:.3}")).collect::<Vec<_>>().join(", ");
     let all = means.iter().map(written).collect::<Vec<_>>().join("; ");
-    Ok(Exhibit::new("In a longer cycle more pages have changed; with fewer downloads a larger part of them goes to neighbours that did.")
-        .text(material.about)
-        .picture(plate.draw())
-        .compare(
-            Comparison::claim("longer cycles", "find more", all.clone(), longer)
-                .noting("means over d, for 25,000, 50,000 and 100,000 downloads; 2, 4 and 8 weeks"),
-        )
-        .compare(Comparison::claim("fewer downloads", "find more in proportion", all, fewer)))
+    Ok(Exhibit::new(
+        "In a longer cycle more pages have changed; with fewer downloads a larger part of them goes to \
+         neighbours that did.",
+    )
+    .text(material.about)
+    .picture(plate.draw())
+    .compare(
+        Comparison::claim("longer cycles", "find more", all.clone(), longer)
+            .noting("means over d, for 25,000, 50,000 and 100,000 downloads; 2, 4 and 8 weeks"),
+    )
+    .compare(Comparison::claim("fewer downloads", "find more in proportion", all, fewer)))
 }

@@ -1,7 +1,8 @@
-//! Pages near a changed one have often changed too.
+//! Pages near a changed page have often changed too.
 //!
-//! **neighbours**, section 6.2, Figures 5 and 6: mean ChangeRatio by granularity and kind of neighbourhood, and at the best granularity beside
-//! policies without neighbourhoods. Cycles of eight weeks over a year; 25,000 downloads for 284,692 pages.
+//! **neighbours**, section 6.2, Figures 5 and 6: mean ChangeRatio by granularity and kind of neighbourhood,
+//! and at the best granularity compared with policies without neighbourhoods. Cycles of eight weeks over a
+//! year, with 25,000 downloads for 284,692 pages.
 
 use anyhow::Result;
 
@@ -30,10 +31,10 @@ pub(super) const POLICIES: Maker = Maker {
     make: policies,
 };
 
-/// Weeks of a cycle, and of the whole: a year, as in the text.
+/// Weeks per cycle. The whole takes a year, as in the text.
 const CYCLE_WEEKS: f64 = 8.0;
 const WEEKS: f64 = 48.0;
-/// Pages of a site at most.
+/// Maximum number of pages per site.
 const PAGES_MAX: usize = 1_000;
 
 /// Kinds of neighbourhood: the text's name, ours, and the granularity that the text found best.
@@ -63,9 +64,10 @@ fn granularities(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> 
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "Each changed sample has its neighbours within d downloaded. Pages of the same directory change together more than pages \
-         that link to each other: an author edits a part of a site, not a path through it. Links of templates, menus and \
-         breadcrumbs are not in the link table, so that paths are longer here than on the authors' pages.",
+        "Each changed sample has its neighbours within d downloaded. Pages of the same directory change \
+         together more than pages that link to each other: an author edits a part of a site, not a path \
+         through it. Links of templates, menus and breadcrumbs are not in the link table, so that paths are \
+         longer here than on the authors' pages.",
     )
     .text(material.about)
     .picture(chart.draw())
@@ -73,7 +75,7 @@ fn granularities(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> 
     .compare(sides))
 }
 
-/// The granularity at which a kind of neighbourhood finds the most, beside that of the text.
+/// The granularity at which a kind of neighbourhood finds the most, compared with that of the text.
 fn best_of(kind: &str, printed: i64, series: &Series) -> Comparison {
     let best = series.points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).copied().unwrap_or((0.0, 0.0));
     let near = series.points.iter().find(|point| point.0 == printed as f64).map_or(0.0, |point| point.1);
@@ -136,8 +138,9 @@ fn policies(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let best = ratios[3..6].iter().copied().fold(0.0, f64::max);
     Ok(Exhibit::new(
-        "Random (RNS) and round robin (RR) beside greedy sampling of sites (GSB) and the three neighbourhoods (DB, LB, CB) at the \
-         granularity that the text found best. Our own policy stands below them.",
+        "Random (RNS) and round robin (RR) beside greedy sampling of sites (GSB) and the three \
+         neighbourhoods (DB, LB, CB) at the granularity that the text found best. Our own policy stands \
+         below them.",
     )
     .text(material.about)
     .picture(bars.draw())

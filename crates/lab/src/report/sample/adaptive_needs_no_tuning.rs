@@ -1,9 +1,10 @@
 //! The adaptive policy hardly depends on its settings.
 //!
-//! **sample**, section 4.6, Figures 11 and 12: ChangeRatio by the pages sampled in a round (k) and by the confidence (α). Sites are simulated
-//! with the changed fractions of the histories and of both models, by [`simulation`](freshet_theory::sample::simulation). The text does
-//! not name its interval. Its remark that k = 1 decides after two samples fits the one of its Lemma 1, of half width z/(2√s), which
-//! is drawn; the plain one has no width after one sample.
+//! **sample**, section 4.6, Figures 11 and 12: ChangeRatio by the number of pages sampled in a round (k) and
+//! by the confidence (α). [`simulation`](freshet_theory::sample::simulation) simulates sites with the changed
+//! fractions of the histories and of both models. The text does not name its interval. Its remark that k = 1
+//! decides after two samples fits the interval of its Lemma 1, of half-width z/(2√s), which is drawn here.
+//! The plain interval has no width after one sample.
 
 use anyhow::Result;
 use freshet_theory::sample::interval::{Confidence, Method};
@@ -35,16 +36,16 @@ pub(super) const CONFIDENCES: Maker = Maker {
     make: confidences,
 };
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
-/// Pages sampled in a round.
+/// Numbers of pages sampled in a round.
 const SIZES: [u64; 9] = [1, 2, 5, 10, 15, 20, 30, 40, 50];
 /// Confidences.
 const LEVELS: [f64; 7] = [0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.99];
-/// Cycles of each run.
+/// Number of cycles of each run.
 const CYCLES: u64 = 20;
 
-/// Changed fractions by the name of their set, and what they are.
+/// Changed fractions by the name of their set, and a description.
 type Sets = (Vec<(&'static str, Vec<f64>)>, String);
 
 fn sets(sources: &Sources) -> Result<Sets> {
@@ -91,21 +92,24 @@ fn round_sizes(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         series,
         notes: Vec::new(),
     };
-    Ok(Exhibit::new("Confidence 0.9. Small rounds decide sites as soon as they can be decided, large ones sample more than needed.")
-        .text(about)
-        .picture(chart.draw())
-        .compare(Comparison::claim(
-            "ChangeRatio as k grows",
-            "decreases",
-            if falls { "no set has more at 50 than at 5" } else { "a set has more at 50 than at 5" },
-            falls,
-        ))
-        .compare(Comparison::claim(
-            "decrease until k = 10",
-            "relatively small",
-            if small { "less than 5% below k = 5 on every set" } else { "more than 5% below k = 5" },
-            small,
-        )))
+    Ok(Exhibit::new(
+        "Confidence 0.9. Small rounds decide sites as soon as they can be decided, large ones sample more \
+         than needed.",
+    )
+    .text(about)
+    .picture(chart.draw())
+    .compare(Comparison::claim(
+        "ChangeRatio as k grows",
+        "decreases",
+        if falls { "no set has more at 50 than at 5" } else { "a set has more at 50 than at 5" },
+        falls,
+    ))
+    .compare(Comparison::claim(
+        "decrease until k = 10",
+        "relatively small",
+        if small { "less than 5% below k = 5 on every set" } else { "more than 5% below k = 5" },
+        small,
+    )))
 }
 
 fn confidences(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -139,21 +143,24 @@ fn confidences(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         })
         .fold(0.0, f64::max);
     let plate = Plate { heading: "Mean ChangeRatio by confidence".to_owned(), columns: 3, charts };
-    Ok(Exhibit::new("With k = 5 or 10 the confidence hardly matters; with k = 1 and little confidence sites are decided too early.")
-        .text(about)
-        .picture(plate.draw())
-        .compare(Comparison::claim(
-            "k = 10 over all α",
-            "no meaningful difference",
-            format!("at most {spread:.3} between any two"),
-            spread < 0.05,
-        ))
-        .compare(Comparison::claim(
-            "k = 1 with small α",
-            "worse than k = 5 and 10",
-            if hurried { "so it is on every set" } else { "not on every set" },
-            hurried,
-        )))
+    Ok(Exhibit::new(
+        "With k = 5 or 10 the confidence hardly matters; with k = 1 and little confidence sites are decided \
+         too early.",
+    )
+    .text(about)
+    .picture(plate.draw())
+    .compare(Comparison::claim(
+        "k = 10 over all α",
+        "no meaningful difference",
+        format!("at most {spread:.3} between any two"),
+        spread < 0.05,
+    ))
+    .compare(Comparison::claim(
+        "k = 1 with small α",
+        "worse than k = 5 and 10",
+        if hurried { "so it is on every set" } else { "not on every set" },
+        hurried,
+    )))
 }
 
 #[cfg(test)]

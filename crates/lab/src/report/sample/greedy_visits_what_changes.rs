@@ -1,7 +1,7 @@
-//! The greedy policy gets to nearly all pages that change, and more often to those that change more often.
+//! The greedy policy visits nearly all pages that change, and visits pages that change more often more often.
 //!
-//! **sample**, section 4.7, Figures 13 and 14: after each cycle the part of the pages changed so far that were visited so far, and the mean number
-//! of visits to pages by the number of cycles in which they changed.
+//! **sample**, section 4.7, Figures 13 and 14: after each cycle the fraction of the pages changed so far that
+//! were visited so far, and the mean number of visits to pages by the number of cycles in which they changed.
 
 use anyhow::Result;
 
@@ -30,12 +30,12 @@ pub(super) const VISITS: Maker = Maker {
     make: visits,
 };
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
-/// Cycles of the text.
+/// Number of cycles of the text.
 const CYCLES: usize = 5;
 
-/// Both sets with the days of their cycles.
+/// Both sets with the days per cycle of each.
 fn sets(sources: &Sources) -> Result<[(Material, f64); 2]> {
     let histories = recorded(sources, CYCLES as f64 * MONTH, 2_000)?;
     Ok([(v_shape(sources, PAGES_PER_SITE, CYCLES)?, MODEL_CYCLE), (histories, MONTH)])
@@ -113,7 +113,8 @@ fn visits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         .compare(comparison))
 }
 
-/// Mean visits to pages by the cycles in which they changed; classes without pages are left out.
+/// Mean number of visits to pages by the number of cycles in which they changed. Classes without pages are
+/// left out.
 fn visits_by_changes(pages: &[Visited]) -> Vec<(f64, f64)> {
     let mean = |changes: usize| {
         let of_class = || pages.iter().filter(move |page| page.is_whole && page.changed_cycles == changes);

@@ -1,7 +1,7 @@
-//! In the long run the history of every page tells more than samples.
+//! In the long run the history of every page is more informative than samples.
 //!
-//! **sample**, section 4.5, Figure 10: frequency and greedy over many cycles. The text lets its five cycles repeat for ever; the V-shaped
-//! model does the same, and recorded histories go on by themselves.
+//! **sample**, section 4.5, Figure 10: frequency and greedy over many cycles. The text repeats its five
+//! cycles for ever. The V-shaped model does the same; recorded histories are long enough.
 
 use anyhow::Result;
 
@@ -22,17 +22,17 @@ pub(super) const LONG_RUN: Maker = Maker {
     make,
 };
 
-/// Cycles of the text's data, and of its figure.
+/// Number of cycles of the text's data, and of its figure.
 const PERIOD: usize = 5;
 const CYCLES: usize = 120;
-/// Pages of a site of the model: a seventh of the text's, for the time it takes.
+/// Pages per site of the model: a seventh of the text's, to save time.
 const PAGES: usize = 200;
-/// Days of a cycle and of the window on histories: a month, and six years.
+/// Days per cycle on histories (a month), and number of cycles (six years).
 const MONTH: f64 = 365.25 / 12.0;
 const HISTORY_CYCLES: f64 = 72.0;
-/// By history for freshness, as the text; by samples; by history for the number of changes found.
+/// By history for freshness, as in the text; by samples; by history for the number of changes found.
 const NAMES: [&str; 3] = ["frequency:improved:optimal", "greedy", "frequency:improved:rank"];
-/// Cycles over which curves are averaged to compare them.
+/// Number of cycles over which curves are averaged for comparison.
 const SMOOTH: usize = 5;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -54,10 +54,11 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         charts: vec![model_chart, history_chart],
     };
     Ok(Exhibit::new(
-        "The frequency policy begins as round robin and learns which pages change. The greedy policy starts well and learns \
-         nothing. A page that was not visited stays changed until it is, here as in a crawl, so that both find more than the \
-         share of pages that change in one cycle. The optimal allocation is made for freshness and gives fast pages up; ranking pages by the \
-         chance that they changed is made for finding changes.",
+        "The frequency policy begins as round robin and learns which pages change. The greedy policy starts \
+         well and learns nothing. A page that was not visited stays changed until it is, here as in a crawl, \
+         so that both find more than the share of pages that change in one cycle. The optimal allocation is \
+         made for freshness and gives fast pages up; ranking pages by the chance that they changed is made \
+         for finding changes.",
     )
     .text(format!("{} {}", model.about, histories.about))
     .picture(plate.draw())
@@ -69,8 +70,9 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             Verdict::NotReproducible,
         )
         .noting(format!(
-            "greater for the rest of the run, averaged over {SMOOTH} cycles. Our frequency policy has the improved estimator and the \
-             optimal allocation of the thesis; which estimator the text used it does not say. {DATA}"
+            "greater for the rest of the run, averaged over {SMOOTH} cycles. Our frequency policy has the \
+             improved estimator and the optimal allocation of the thesis; which estimator the text used it \
+             does not say. {DATA}"
         )),
     )
     .compare(
@@ -80,17 +82,22 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             if later { "the same for a policy by history" } else { "greedy throughout" },
             if later { Verdict::Agrees } else { Verdict::NotReproducible },
         )
-        .noting(if later { "" } else { "the text does not say what became of changes that were missed; here they wait" }),
+        .noting(if later {
+            ""
+        } else {
+            "the text does not say what became of changes that were missed; here they wait"
+        }),
     ))
 }
 
-/// As long a window as the histories have, up to [`HISTORY_CYCLES`]: a model has fewer.
+/// As long a window as the histories have, up to [`HISTORY_CYCLES`]; a model has fewer.
 fn history_days(sources: &Sources) -> Result<f64> {
     let wanted = HISTORY_CYCLES * MONTH;
     Ok(if sources.meet(Need::Histories) { wanted } else { wanted.min(48.0 * MONTH) })
 }
 
-/// The curves of the policies, and the cycles from which each of the two by history stays above greedy.
+/// The curves of the policies, and the cycles from which each of the two policies by history stays above
+/// greedy.
 fn chart(
     sources: &Sources,
     material: &Material,
@@ -122,7 +129,7 @@ fn chart(
     Ok((chart, crossings))
 }
 
-/// The cycle from which the first stays above the second on average; none if it does not end above.
+/// The cycle from which the first curve stays above the second on average. `None` if it does not end above.
 fn crossing(first: &[f64], second: &[f64]) -> Option<usize> {
     let smooth =
         |ratios: &[f64]| -> Vec<f64> { ratios.windows(SMOOTH).map(|window| window.iter().sum()).collect() };

@@ -1,7 +1,8 @@
 //! The text **sample**: Cho and Ntoulas, "Effective change detection using sampling".
 //!
 //! In reading order:
-//! - `two_sites_have_a_best_sample_size`: Figure 1, also with sampling that is cheaper than downloading (section 3.1);
+//! - `two_sites_have_a_best_sample_size`: Figure 1, also with sampling cheaper than
+//!   downloading (section 3.1);
 //! - `sites_change_little_or_everywhere`: Figure 5;
 //! - `sampling_beats_round_robin`: Figures 6 and 15;
 //! - `some_samples_suffice`: Figure 7, also with cheaper sampling;
@@ -25,9 +26,10 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "sample",
     title: "Change detection by sampling (Cho and Ntoulas)",
-    about: "In each cycle a few pages of every site are sampled, and the rest of the downloads goes where samples had changed. \
-            The authors' pages are not public; their experiments are repeated on recorded histories and on sites from two models: with \
-            a V-shaped distribution of changed fractions, as they found it, and with their N(0.5, 0.3).",
+    about: "In each cycle a few pages of every site are sampled, and the rest of the downloads goes where \
+            samples had changed. The authors' pages are not public; their experiments are repeated on \
+            recorded histories and on sites from two models: with a V-shaped distribution of changed \
+            fractions, as they found it, and with their N(0.5, 0.3).",
     exhibits: &[
         two_sites_have_a_best_sample_size::TWO_SITES,
         sites_change_little_or_everywhere::FRACTIONS,
@@ -44,11 +46,11 @@ pub(super) const CHAPTER: Chapter = Chapter {
     ],
 };
 
-/// Why a printed value cannot be found again.
+/// Why a printed value cannot be reproduced.
 const DATA: &str = "the authors' pages are not public";
 
 /// Downloads per page and cycle of the text: 100,000 of 353,000 pages.
 const BUDGET: f64 = 100.0 / 353.0;
 
-/// Pages of a site of the text, on average.
+/// Mean number of pages per site of the text.
 const PAGES_PER_SITE: usize = 1400;

@@ -1,12 +1,12 @@
 //! Sampling finds more changes than round robin from the first cycle on.
 //!
-//! **sample**, section 4.2, Figure 6, and section 4.8, Figure 15: the policies over five cycles, with 100,000 downloads in each. On
-//! histories a cycle is a month. The policies are the crawler's own; greedy and proportional sample √(N r) pages of each site, which
-//! here is about the 10 of the text.
+//! **sample**, section 4.2, Figure 6, and section 4.8, Figure 15: the policies over five cycles, with 100,000
+//! downloads in each. On histories a cycle is a month. The policies are the crawler's own. Greedy and
+//! proportional sample √(N r) pages of each site, which here is about the 10 of the text.
 //!
-//! A page that changed and was not visited waits, here as in a crawl, so that a later cycle still finds the change. The text compares
-//! each cycle with the one before only, as if every page had been seen then; its values are set beside those of
-//! [`simulation`](freshet_theory::sample::simulation), which counts in the same way.
+//! If a page changed and was not visited, a later cycle still finds the change, here as in a crawl. The text
+//! compares each cycle only with the one before, as if every page had been seen then. Its values are compared
+//! with those of [`simulation`](freshet_theory::sample::simulation), which counts in the same way.
 
 use anyhow::Result;
 use freshet_theory::sample::interval::{Confidence, Method};
@@ -42,14 +42,14 @@ pub(super) const NORMAL: Maker = Maker {
 const POLICIES_SHOWN: [&str; 6] =
     ["round-robin", "frequency:improved:optimal", "proportional", "greedy", "adaptive", "oracle"];
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
 
-/// Pages sampled of each site in the text.
+/// Number of pages sampled per site in the text.
 const SAMPLE_SIZE: u64 = 10;
-/// Cycles of a simulation: more than the five of the text, to be rid of chance.
+/// Number of cycles of a simulation: more than the five of the text, to reduce random variation.
 const CYCLES_SIMULATED: u64 = 40;
-/// Cycles in which frequency has to catch up with greedy.
+/// Maximum number of cycles for frequency to catch up with greedy.
 const LONG: usize = 25;
 
 fn on_histories_and_v(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -63,9 +63,9 @@ fn on_histories_and_v(sources: &Sources, progress: &Progress<'_>) -> Result<Exhi
     let beats =
         |ratios: &[f64]| ratios[3] > ratios[1] && ratios[4] > ratios[1] && ratios[1] >= 0.95 * ratios[0];
     Ok(Exhibit::new(
-        "Five cycles, in which the frequency policy has hardly learned anything: it must see every page once first. Greedy and \
-         adaptive sampling need no history. On the V they come near what the text found; on document sites, where few pages \
-         change, everything is lower, and the order is the same.",
+        "Five cycles, in which the frequency policy has hardly learned anything: it must see every page once \
+         first. Greedy and adaptive sampling need no history. On the V they come near what the text found; \
+         on document sites, where few pages change, everything is lower, and the order is the same.",
     )
     .text(histories.about.clone())
     .text(shape.about.clone())
@@ -74,16 +74,18 @@ fn on_histories_and_v(sources: &Sources, progress: &Progress<'_>) -> Result<Exhi
         ("V-shaped", some(&model)),
         ("V-shaped, cycle by cycle", text),
     ]))
-    .compare(
-        Comparison::number("greedy", "0.75", greedy).because(
-            Verdict::NotReproducible,
-            format!("ours is that of the V-shaped model, cycle by cycle as the text counts; {DATA}"),
-        ),
-    )
+    .compare(Comparison::number("greedy", "0.75", greedy).because(
+        Verdict::NotReproducible,
+        format!("ours is that of the V-shaped model, cycle by cycle as the text counts; {DATA}"),
+    ))
     .compare(Comparison::claim(
         "greedy against frequency",
         "almost twice as high",
-        format!("{:.2} times on the V-shaped model, {:.2} times on histories", model[3] / model[1], ours[3] / ours[1]),
+        format!(
+            "{:.2} times on the V-shaped model, {:.2} times on histories",
+            model[3] / model[1],
+            ours[3] / ours[1]
+        ),
         model[3] > 1.5 * model[1],
     ))
     .compare(Comparison::claim(
@@ -111,8 +113,9 @@ fn proportional(model: &[f64]) -> Comparison {
     }
     comparison.because(
         Verdict::NotReproducible,
-        "on sites with such different changed fractions samples must tell where to go: the shares follow the changed samples, \
-         and proportional lies between round robin and greedy, as the text's own Figure 1 and Example 2 have it",
+        "on sites with such different changed fractions samples must tell where to go: the shares follow the \
+         changed samples, and proportional lies between round robin and greedy, as the text's own Figure 1 \
+         and Example 2 have it",
     )
 }
 
@@ -132,11 +135,11 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let (frequency, greedy) = (tail(&by_cycle[0]), tail(&by_cycle[1]));
     let text = counted_by_cycle(sources, &changed_fractions(&material.world, MODEL_CYCLE), 1000, budget);
     let [round_robin, proportional, sampled] = [text[0], text[2], text[3]].map(|ratio| ratio.unwrap_or(0.0));
-    let wrong = "with 100,000 downloads from the best sites of N(0.5, 0.3) even one who knows every changed fraction finds 0.81; \
-                 samples of ten pages cost a part of that";
+    let wrong = "with 100,000 downloads from the best sites of N(0.5, 0.3) even one who knows every changed \
+                 fraction finds 0.81; samples of ten pages cost a part of that";
     Ok(Exhibit::new(
-        "300 sites of 1,000 pages, whose changed fractions are N(0.5, 0.3), cut to 0 to 1. The order of the text holds for greedy, \
-         adaptive and round robin; the values do not follow from its description.",
+        "300 sites of 1,000 pages, whose changed fractions are N(0.5, 0.3), cut to 0 to 1. The order of the \
+         text holds for greedy, adaptive and round robin; the values do not follow from its description.",
     )
     .text(material.about.clone())
     .picture(bars(&[("cycle by cycle", text), ("changes wait", some(&ratios))]))
@@ -144,11 +147,11 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .picture(long_chart(&by_cycle))
     .compare(Comparison::number("greedy", "0.82", sampled).because(Verdict::TextIsWrong, wrong))
     .compare(Comparison::claim(
-            "round robin",
-            "about 0.5: the mean of the distribution",
-            format!("{round_robin:.3}"),
-            (round_robin - 0.5).abs() < 0.03,
-        ))
+        "round robin",
+        "about 0.5: the mean of the distribution",
+        format!("{round_robin:.3}"),
+        (round_robin - 0.5).abs() < 0.03,
+    ))
     .compare(
         Comparison::statement(
             "proportional",
@@ -156,7 +159,10 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             format!("{proportional:.3} against {round_robin:.3}"),
             Verdict::TextIsWrong,
         )
-        .noting("shares that follow the changed samples find E[ρ²]/E[ρ], about 0.65, as the definition in its section 3.2 gives it"),
+        .noting(
+            "shares that follow the changed samples find E[ρ²]/E[ρ], about 0.65, as the definition in its \
+             section 3.2 gives it",
+        ),
     )
     .compare(Comparison::claim(
         "frequency over five cycles",
@@ -172,8 +178,9 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             if (frequency - greedy).abs() < 0.05 { Verdict::Agrees } else { Verdict::NotReproducible },
         )
         .noting(
-            "a page that was not visited may have changed in any cycle since: the longer it waits the surer it has, so that \
-             more is found in later cycles. The text repeats five cycles and does not say what became of changes that were missed",
+            "a page that was not visited may have changed in any cycle since: the longer it waits the surer \
+             it has, so that more is found in later cycles. The text repeats five cycles and does not say \
+             what became of changes that were missed",
         ),
     ))
 }
@@ -190,7 +197,8 @@ fn ratios(
     Ok(runs.iter().map(|cycles| change_ratio(cycles)).collect())
 }
 
-/// The same policies in the order of [`POLICIES_SHOWN`], counting the changes of each cycle only; nothing by history.
+/// The policies of [`POLICIES_SHOWN`], in order, with only the changes of each cycle counted. `None` for
+/// policies by history.
 fn counted_by_cycle(sources: &Sources, fractions: &[f64], pages: usize, budget: f64) -> Vec<Option<f64>> {
     let mut chance = sources.chance("counted by cycle");
     let adaptive = Policy::Adaptive(Confidence::new(0.9), Method::Wald);
@@ -246,11 +254,12 @@ fn long_chart(by_cycle: &[Vec<f64>]) -> String {
     chart.draw()
 }
 
-/// The replay that shows the same on histories.
+/// The command of a replay that shows the same on histories.
 pub(super) fn command(family: &str, cycle: &str, budget: f64) -> String {
     let policies = POLICIES_SHOWN.join(",");
     format!(
-        "freshet lab replay --data DIR --family {family} --cycle {cycle} --budget {budget:.2} --policy {policies}"
+        "freshet lab replay --data DIR --family {family} --cycle {cycle} --budget {budget:.2} --policy \
+         {policies}"
     )
 }
 

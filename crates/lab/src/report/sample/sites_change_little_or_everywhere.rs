@@ -1,6 +1,7 @@
 //! Most sites change hardly at all or nearly everywhere.
 //!
-//! **sample**, section 4.1, Figure 5: sites by the part of their pages that changes in a cycle of a month, averaged over the cycles.
+//! **sample**, section 4.1, Figure 5: distribution of sites by the fraction of their pages that changes in a
+//! cycle of a month, averaged over the cycles.
 
 use anyhow::Result;
 
@@ -19,7 +20,7 @@ pub(super) const FRACTIONS: Maker = Maker {
     make,
 };
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -52,8 +53,9 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let (ours, model) = (&sets[0].1, &sets[1].1);
     Ok(Exhibit::new(
-        "The authors found a V: many sites that hardly change, some that change everywhere, few between. Recorded document \
-         sites have only the left arm of it: no site is edited everywhere in every month. The model with a V has both.",
+        "The authors found a V: many sites that hardly change, some that change everywhere, few between. \
+         Recorded document sites have only the left arm of it: no site is edited everywhere in every month. \
+         The model with a V has both.",
     )
     .text(histories.about)
     .picture(bars.draw())

@@ -1,9 +1,10 @@
-//! Some samples of each site suffice, and more waste downloads.
+//! Some samples of each site suffice; more of them waste downloads.
 //!
-//! **sample**, section 4.3, Figure 7: greedy and proportional with samples of 1 to 400 pages. Sites are simulated with the changed fractions
-//! of the histories and of both models, all with as many pages as the text's have on average, by
-//! [`simulation`](freshet_theory::sample::simulation). Section 3.1: where a sample costs a part `c` of a download, samples of `s` pages
-//! of `M` sites leave B − cMs downloads, as in Figure 1.
+//! **sample**, section 4.3, Figure 7: greedy and proportional with samples of 1 to 400 pages.
+//! [`simulation`](freshet_theory::sample::simulation) simulates sites with the changed fractions of the
+//! histories and of both models, all with as many pages as the text's sites have on average. Section 3.1: if
+//! a sample costs a fraction `c` of a download, samples of `s` pages of `M` sites leave B − cMs downloads, as
+//! in Figure 1.
 
 use anyhow::Result;
 use freshet_theory::sample::many_sites::normal_fractions;
@@ -27,15 +28,15 @@ pub(super) const SAMPLE_SIZES: Maker = Maker {
     make,
 };
 
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
-/// Sample sizes, as far as the downloads go.
+/// Sample sizes, as far as the downloads suffice.
 const SIZES: [u64; 14] = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 80, 130, 200, 300];
-/// Cycles of each run.
+/// Number of cycles of each run.
 const CYCLES: u64 = 40;
-/// Deviations above the mean beyond which a third of a normal distribution lies.
+/// Standard deviations above the mean beyond which a third of a normal distribution lies.
 const UPPER_THIRD: f64 = 0.430_727_3;
-/// Price of a cheap sample, as a part of a download: that of the text.
+/// Cost of a cheap sample, as a fraction of a download: that of the text.
 const CHEAP: f64 = 0.1;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -63,16 +64,29 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     });
     let plate = Plate { heading: "Mean ChangeRatio by sample size".to_owned(), columns: 3, charts };
     Ok(Exhibit::new(
-        "With few samples the greedy policy often picks the wrong sites; with many it has no downloads left for the right ones. \
-         In between the curve is flat. When a sample costs a tenth of a download, larger samples pay, and more is found.",
+        "With few samples the greedy policy often picks the wrong sites; with many it has no downloads left \
+         for the right ones. In between the curve is flat. When a sample costs a tenth of a download, larger \
+         samples pay, and more is found.",
     )
     .text(histories.about)
-    .text(format!("Simulated sites of {PAGES_PER_SITE} pages with these changed fractions; 28% of all pages are downloaded in a cycle."))
+    .text(format!(
+        "Simulated sites of {PAGES_PER_SITE} pages with these changed fractions; 28% of all pages are \
+         downloaded in a cycle."
+    ))
     .picture(plate.draw())
-    .compare(Comparison::number("rule of thumb √(N r) for the text's sites", "20", rule_of_thumb(1400.0, 0.28)))
+    .compare(Comparison::number(
+        "rule of thumb √(N r) for the text's sites",
+        "20",
+        rule_of_thumb(1400.0, 0.28),
+    ))
     .compare(
-        Comparison::statement("best sample size of the greedy policy", "10 to 50", bests.join("; "), Verdict::NotReproducible)
-            .noting(format!("the maximum is flat; {DATA}")),
+        Comparison::statement(
+            "best sample size of the greedy policy",
+            "10 to 50",
+            bests.join("; "),
+            Verdict::NotReproducible,
+        )
+        .noting(format!("the maximum is flat; {DATA}")),
     )
     .compare(Comparison::claim(
         "greedy against proportional",
@@ -83,7 +97,7 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .compare(theorem_2()))
 }
 
-/// The formula of Theorem 2 on the synthetic set of section 4.8.
+/// Compares the formula of Theorem 2 on the synthetic set of section 4.8.
 fn theorem_2() -> Comparison {
     let (pages, budget_ratio) = (1000.0, 1.0 / 3.0);
     let density = (-0.5 * UPPER_THIRD * UPPER_THIRD).exp() / (2.0 * std::f64::consts::PI).sqrt();
@@ -97,8 +111,9 @@ fn theorem_2() -> Comparison {
         Verdict::TextIsWrong,
     )
     .noting(
-        "the proof's integral has a wrong sign and lacks a factor r, so that what it prints has no maximum; put right, the best \
-         size is √(N f/(6(ρ_r − ρ))), without r. A simulation of this set is best at 22 to 30",
+        "the proof's integral has a wrong sign and lacks a factor r, so that what it prints has no maximum; \
+         put right, the best size is √(N f/(6(ρ_r − ρ))), without r. A simulation of this set is best at 22 \
+         to 30",
     )
 }
 

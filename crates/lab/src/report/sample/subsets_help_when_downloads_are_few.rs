@@ -1,7 +1,7 @@
-//! When downloads are few, sampling some sites finds more than sampling all.
+//! With few downloads, sampling some sites finds more than sampling all.
 //!
-//! **sample**, section 4.4, Figures 8 and 9: ChangeRatio by the number of downloads in a cycle, from 3,000 to 300,000 of 353,000 pages, and with
-//! subsets of the sites when they are few.
+//! **sample**, section 4.4, Figures 8 and 9: ChangeRatio by the number of downloads per cycle, from 3,000 to
+//! 300,000 of 353,000 pages, and with subsets of the sites when downloads are few.
 
 use anyhow::Result;
 
@@ -30,15 +30,15 @@ pub(super) const SUBSETS: Maker = Maker {
     make: subsets,
 };
 
-/// Pages of the text.
+/// Number of pages of the text.
 const PAGES: f64 = 353_000.0;
-/// Downloads of a cycle in Figure 8.
+/// Downloads per cycle in Figure 8.
 const MANY: [f64; 8] = [3_000.0, 10_000.0, 20_000.0, 50_000.0, 100_000.0, 150_000.0, 200_000.0, 300_000.0];
-/// Downloads of a cycle in Figure 9.
+/// Downloads per cycle in Figure 9.
 const FEW: [f64; 5] = [3_000.0, 5_000.0, 10_000.0, 15_000.0, 20_000.0];
-/// Days of a cycle on histories.
+/// Days per cycle on histories.
 const MONTH: f64 = 365.25 / 12.0;
-/// Cycles: as in the text, so that no more becomes of what was missed.
+/// Number of cycles, as in the text: more would find more of the missed changes.
 const CYCLES: usize = 5;
 
 fn downloads(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -72,8 +72,8 @@ fn downloads(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate =
         Plate { heading: "Mean ChangeRatio of five cycles by downloads".to_owned(), columns: 2, charts };
     Ok(Exhibit::new(
-        "With all pages downloaded every policy is the same, and with very few greedy has nothing left after sampling. The oracle \
-         falls below 1 when there are more downloads than changed pages.",
+        "With all pages downloaded every policy is the same, and with very few greedy has nothing left after \
+         sampling. The oracle falls below 1 when there are more downloads than changed pages.",
     )
     .text(about)
     .picture(plate.draw())
@@ -98,15 +98,15 @@ fn subsets(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate =
         Plate { heading: "Mean ChangeRatio of five cycles by downloads".to_owned(), columns: 2, charts };
     Ok(Exhibit::new(
-        "When downloads do not suffice to sample all sites, each cycle samples some of them, in turns, and downloads the best of \
-         these whole.",
+        "When downloads do not suffice to sample all sites, each cycle samples some of them, in turns, and \
+         downloads the best of these whole.",
     )
     .text(about)
     .picture(plate.draw())
     .compare(comparison))
 }
 
-/// A chart for histories and one for the V-shaped model, with the downloads as percent of the pages.
+/// A chart for histories and one for the V-shaped model, with the downloads as a percentage of the pages.
 fn charts(
     sources: &Sources,
     progress: &Progress<'_>,

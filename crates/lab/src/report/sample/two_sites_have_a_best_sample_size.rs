@@ -1,9 +1,10 @@
 //! Two sites: too few samples mislead, too many waste downloads.
 //!
-//! **sample**, sections 3.2 and 3.3, Figure 1: two sites of 100 pages, of which 70 and 20 changed, and 100 downloads. The expectation is exact,
-//! by [`two_sites`](freshet_theory::sample::two_sites). Section 3.1: when a sample costs a part `c` of a download, `s` samples of each
-//! site leave B − 2cs downloads. That is a budget of B' = B + 2s(1 − c) with samples at full price, of which the ChangeRatio is B'/B
-//! times as large when it counts changes found per unit of budget.
+//! **sample**, sections 3.2 and 3.3, Figure 1: two sites of 100 pages, of which 70 and 20 changed, and 100
+//! downloads. [`two_sites`](freshet_theory::sample::two_sites) computes the exact expectation. Section 3.1:
+//! if a sample costs a fraction `c` of a download, `s` samples of each site leave B − 2cs downloads. That is
+//! a budget of B' = B + 2s(1 − c) with samples at full price. Its ChangeRatio is B'/B times as large if it
+//! counts changes found per unit of budget.
 
 use anyhow::Result;
 use freshet_theory::sample::two_sites::{KnownSite, Policy, expected_change_ratio};
@@ -22,11 +23,11 @@ pub(super) const TWO_SITES: Maker = Maker {
     make,
 };
 
-/// Downloads.
+/// Number of downloads.
 const BUDGET: u64 = 100;
 /// Largest sample of each site.
 const SAMPLE_MAX: u64 = 50;
-/// Price of a sample that is cheaper than a download, as a part of it: that of the text.
+/// Cost of a cheap sample, as a fraction of a download: that of the text.
 const CHEAP: f64 = 0.1;
 
 fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -41,29 +42,39 @@ fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         ],
     };
     Ok(Exhibit::new(
-        "Without samples, or with nothing but samples, every policy finds what round robin finds. In between the greedy policy \
-         finds the most, and with few samples it is no better than the proportional one. When samples are cheap more of them pay.",
+        "Without samples, or with nothing but samples, every policy finds what round robin finds. In between \
+         the greedy policy finds the most, and with few samples it is no better than the proportional one. \
+         When samples are cheap more of them pay.",
     )
     .picture(plate.draw())
     .compare(Comparison::number("round robin", "0.45", ratio(10, Policy::RoundRobin)))
     .compare(Comparison::number("greedy without samples", "0.45", greedy[0]))
     .compare(Comparison::number("greedy with 50 samples of each site", "0.45", greedy[50]))
+    .compare(Comparison::number(
+        "Example 2: greedy after 7 and 2 of 10 samples changed",
+        "0.65",
+        example([80.0, 0.0]),
+    ))
+    .compare(Comparison::number(
+        "Example 2: proportional, 62 and 18 further downloads",
+        "0.56",
+        example([62.0, 18.0]),
+    ))
     .compare(
-        Comparison::number("Example 2: greedy after 7 and 2 of 10 samples changed", "0.65", example([80.0, 0.0])),
-    )
-    .compare(
-        Comparison::number("Example 2: proportional, 62 and 18 further downloads", "0.56", example([62.0, 18.0])),
-    )
-    .compare(
-        Comparison::statement("sample size with the highest ChangeRatio", "about 5", best.to_string(), Verdict::TextIsWrong)
-            .noting(format!(
-                "exactly computed, {best} samples give {:.4} and 5 samples {:.4}; the curve is flat there",
-                greedy[best], greedy[5]
-            )),
+        Comparison::statement(
+            "sample size with the highest ChangeRatio",
+            "about 5",
+            best.to_string(),
+            Verdict::TextIsWrong,
+        )
+        .noting(format!(
+            "exactly computed, {best} samples give {:.4} and 5 samples {:.4}; the curve is flat there",
+            greedy[best], greedy[5]
+        )),
     ))
 }
 
-/// ChangeRatio of Example 2, by the changed parts of the samples themselves.
+/// ChangeRatio of Example 2, from the changed fractions of the samples themselves.
 fn example(downloads: [f64; 2]) -> f64 {
     (0.7 * downloads[0] + 0.2 * downloads[1] + 9.0) / 100.0
 }
@@ -76,12 +87,12 @@ fn ratio(sample_size: u64, policy: Policy) -> f64 {
     expected_change_ratio(sites(), BUDGET, sample_size, policy).expect("there are downloads")
 }
 
-/// Changes found per unit of budget, when a sample costs this part of a download.
+/// Changes found per unit of budget if a sample costs this fraction of a download.
 fn ratio_at_price(sample_size: u64, policy: Policy, price: f64) -> f64 {
     let budget = (BUDGET as f64 + 2.0 * sample_size as f64 * (1.0 - price)).floor();
     let ratio =
         expected_change_ratio(sites(), budget as u64, sample_size, policy).expect("there are downloads");
-    // Sites have 200 pages in all, so that a large budget is not spent.
+    // The sites have 200 pages in total, so a larger budget is not spent.
     ratio * budget.min(200.0) / BUDGET as f64
 }
 

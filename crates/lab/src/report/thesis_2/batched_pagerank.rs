@@ -1,21 +1,22 @@
-//! Crawling by PageRank when the web is too large to reorder the queue after every page.
+//! Crawls in PageRank order if the web is too large to reorder the queue after every page.
 //!
-//! The **thesis**, Figure 2.2, sorts the queue by the PageRank of all URLs seen after each page: the number of pages times that
-//! of links, and again times the steps of each solution. Here the queue is sorted a given number of times, at equal numbers
-//! of visits; between two reorders the pages are visited in the order of the last one, and URLs found since wait for the next. A
-//! reorder takes all links read so far, for as many steps as the ranks need.
+//! The **thesis**, Figure 2.2, sorts the queue by the PageRank of all known URLs after each page. That costs
+//! the number of pages times the number of links, times the steps of each solution. Here the queue is sorted
+//! a given number of times, at equal numbers of visits. Between two reorders the pages are visited in the
+//! order of the last one, and URLs found since wait for the next. A reorder uses all links read so far, for
+//! as many steps as the ranks need.
 //!
 //! # Promises
-//! - With a reorder after every page it is the order of [`crawl_order`](freshet_theory::rank::crawl_order::crawl_order), up to the
-//!   digits of the ranks.
-//! - Every page that can be reached is visited once.
+//! - With a reorder after every page it equals
+//!   [`crawl_order`](freshet_theory::rank::crawl_order::crawl_order), up to the digits of the ranks.
+//! - Every reachable page is visited once.
 
 use std::time::{Duration, Instant};
 
 use freshet_theory::rank::Graph;
 use freshet_theory::rank::pagerank::{Damping, Dangling, approximate};
 
-/// A crawl and what its reorders took.
+/// A crawl and the cost of its reorders.
 #[derive(Clone, Debug)]
 pub(super) struct BatchedCrawl {
     pub(super) order: Vec<u32>,
@@ -23,10 +24,10 @@ pub(super) struct BatchedCrawl {
     pub(super) reorder_time: Duration,
 }
 
-/// Error of the ranks, summed over all pages: enough to order a queue.
+/// Maximum error of the ranks, summed over all pages: sufficient to order a queue.
 const RELATIVE_ERROR: f64 = 1e-4;
 
-/// Visits all pages that can be reached from `start`, reordering at most every `batch` visits.
+/// Visits all pages reachable from `start`, with a reorder at most every `batch` visits.
 pub(super) fn crawl(graph: &Graph, start: u32, batch: usize, progress: impl Fn(f64)) -> BatchedCrawl {
     let mut known = Known::new(graph);
     known.see(start);
@@ -47,12 +48,12 @@ pub(super) fn crawl(graph: &Graph, start: u32, batch: usize, progress: impl Fn(f
     }
 }
 
-/// What a crawler knows.
+/// State of the crawler.
 struct Known<'a> {
     graph: &'a Graph,
     /// URLs in the order in which they were seen.
     seen: Vec<u32>,
-    /// Where each page stands among them.
+    /// Index of each page in `seen`.
     number: Vec<u32>,
     is_visited: Vec<bool>,
 }
@@ -79,7 +80,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// The URLs that wait, the one with the highest rank first, among equals the one seen first.
+    /// The waiting URLs, highest rank first. Ties are in the order in which they were seen.
     fn queue(&self) -> Vec<u32> {
         let mut waiting: Vec<u32> =
             self.seen.iter().copied().filter(|page| !self.is_visited[*page as usize]).collect();
@@ -91,7 +92,7 @@ impl<'a> Known<'a> {
         waiting
     }
 
-    /// All URLs seen, with the links of those that were visited.
+    /// All seen URLs, with the links of the visited ones.
     fn links_read(&self) -> Graph {
         let mut starts = vec![0];
         let mut targets = Vec::new();
@@ -126,7 +127,7 @@ mod tests {
         let exact = crawl_order(&graph, 0, Ordering::PageRank(Damping::THESIS), usize::MAX);
         let ours = crawl(&graph, 0, 1, |_| {}).order;
         let same = exact.iter().zip(&ours).filter(|(a, b)| a == b).count();
-        // Ranks that differ in their last digits only may change places.
+        // Only ranks that differ in their last digits may swap.
         assert!(same as f64 > 0.9 * exact.len() as f64, "{same} of {}", exact.len());
     }
 

@@ -1,5 +1,5 @@
-//! A crawler that follows backlinks finds pages with many backlinks early, the sooner the more they have; the last ones are
-//! as hard to find as by chance.
+//! A crawler ordered by backlinks finds pages with many backlinks early, and earlier the more they have. The
+//! last ones are as hard to find as at random.
 //!
 //! The **thesis**, section 2.5.2, Figure 2.3: I(p) = IB(p), O(u) = IB'(p), crawl and stop with threshold.
 
@@ -24,7 +24,7 @@ pub(super) const MAKER: Maker = Maker {
     make,
 };
 
-/// Backlinks from which on a page is hot, and the part of hot pages in the text.
+/// Minimum backlinks of a hot page, and the fraction of hot pages in the text.
 const TARGETS: [(f64, &str); 3] = [(3.0, "47%"), (10.0, "10%"), (100.0, "0.8%")];
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -60,7 +60,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let last: Vec<f64> = curves.iter().map(|(_, _, curve)| (1.0 - at(curve, 0.8)) / 0.2).collect();
     let like_random = last.iter().all(|rate| (0.5..1.5).contains(rate));
     Ok(Exhibit::new(format!(
-        "A page is hot if it has G or more backlinks. The steeper the curve begins, the better the crawler guesses. Web: {}.",
+        "A page is hot if it has G or more backlinks. The steeper the curve begins, the better the crawler \
+         guesses. Web: {}.",
         web.name
     ))
     .picture(plate.draw())

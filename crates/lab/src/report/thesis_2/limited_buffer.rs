@@ -1,15 +1,15 @@
-//! A crawler that has room for some of the pages only.
+//! A crawler whose buffer holds only some of the pages.
 //!
-//! The **thesis**, section 2.3: "after the buffer fills up, the crawler must decide what pages to flush", and can only guess which
-//! will turn out to be important. Here it flushes the page with the fewest backlinks among the links read so far, of equals the
-//! one visited last; a page that was flushed does not come back.
+//! The **thesis**, section 2.3: "after the buffer fills up, the crawler must decide what pages to flush", and
+//! can only guess which will turn out to be important. Here it flushes the page with the fewest backlinks
+//! among the links read so far; of equals, the one visited last. A flushed page does not come back.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use freshet_theory::rank::Graph;
 
-/// The pages that are left in a buffer of `room` pages when all pages were visited in this order.
+/// The pages left in a buffer of `room` pages after all pages were visited in this order.
 pub(super) fn kept(graph: &Graph, order: &[u32], room: usize) -> Vec<u32> {
     let mut backlinks = vec![0_u32; graph.pages()];
     // When each page in the buffer was visited.

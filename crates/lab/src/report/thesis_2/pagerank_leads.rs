@@ -1,8 +1,9 @@
-//! Ordered by PageRank, a crawler finds important pages earlier than by backlinks or breadth first, also when importance is
-//! the number of backlinks.
+//! A crawler ordered by PageRank finds important pages earlier than one ordered by backlinks or breadth
+//! first, even if importance is the number of backlinks.
 //!
-//! The **thesis**, section 2.5.2: Figure 2.4 (P_ST, IB, G = 100), Figure 2.6 (P_CS, IB), Figure 2.7 (P_ST, IR, G = 13), and the
-//! limited buffer of section 2.3, for which the text has no figure. PageRank reorders in batches: [`super::batched_pagerank`].
+//! The **thesis**, section 2.5.2: Figure 2.4 (P_ST, IB, G = 100), Figure 2.6 (P_CS, IB), Figure 2.7 (P_ST,
+//! IR, G = 13), and the limited buffer of section 2.3, for which the text has no figure. PageRank reorders in
+//! batches: [`super::batched_pagerank`].
 
 use anyhow::Result;
 use freshet_theory::rank::Graph;
@@ -28,7 +29,7 @@ pub(super) const MAKER: Maker = Maker {
     make,
 };
 
-/// Reorders of the crawl by PageRank.
+/// Number of reorders of the crawl by PageRank.
 const REORDERS: usize = 100;
 
 /// A crawl by one of the orders.
@@ -47,7 +48,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         progress(0.05 + 0.6 * share);
     });
     let cost = format!(
-        "PageRank reorders its queue {} times, which takes {:.0} s in all here; a reorder after each of {} pages would take {:.0} hours.",
+        "PageRank reorders its queue {} times, which takes {:.0} s in all here; a reorder after each of {} \
+         pages would take {:.0} hours.",
         batched.reorders,
         batched.reorder_time.as_secs_f64(),
         graph.pages(),
@@ -101,7 +103,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let buffer = buffers(graph, &by_backlinks, &crawls);
     let mut exhibit = Exhibit::new(format!(
-        "The three orders of the text, and one that takes any URL of the queue, by the three measures of the text. Web: {}.",
+        "The three orders of the text, and one that takes any URL of the queue, by the three measures of the \
+         text. Web: {}.",
         web.name
     ))
     .text(cost)
@@ -123,10 +126,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     Ok(exhibit)
 }
 
-/// Rooms of the buffer, as parts of the web.
+/// Sizes of the buffer, as fractions of the web.
 const ROOMS: [f64; 6] = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 
-/// P_BC of each crawl for each room; the hot pages are as many as there is room for.
+/// P_BC of each crawl for each buffer size. There are as many hot pages as fit into the buffer.
 fn buffers(graph: &Graph, importance: &[f64], crawls: &[Crawl]) -> Vec<Curve> {
     let performance = |crawl: &Crawl, room: f64| {
         let pages = ((room * graph.pages() as f64) as usize).max(1);

@@ -1,19 +1,21 @@
-//! How many of the hot pages a crawl has brought home, over its course: the curves of the **thesis**, chapter 2.
+//! Crawl performance: the fraction of the hot pages found, over the course of a crawl. These are the curves
+//! of the **thesis**, chapter 2.
 //!
-//! The models are those of [`freshet_theory::rank::quality`], followed along a whole crawl instead of asked at each place. The area under a curve is its mean over the course of the
-//! crawl: what a crawler has found when it is stopped at any time.
+//! The models are those of [`freshet_theory::rank::quality`], computed along a whole crawl instead of at
+//! single points. The area under a curve is its mean over the course of the crawl: what a crawler has found
+//! when it is stopped at a random time.
 
 use crate::figure::chart::{Axis, Chart, Series};
 use crate::figure::scale::Scale;
 use crate::report::exhibit::{Comparison, Verdict};
 
-/// Places on a curve.
+/// Number of points of a curve.
 const PLACES: usize = 100;
 
-/// A curve: performance over the part of the web that was crawled.
+/// A curve: performance by the fraction of the web that was crawled.
 pub(super) type Curve = Vec<(f64, f64)>;
 
-/// P_ST of a crawl: the part of the pages of importance `target` or more that were visited.
+/// P_ST of a crawl: the fraction of the pages of importance `target` or more that were visited.
 pub(super) fn with_threshold(importance: &[f64], order: &[u32], target: f64) -> Curve {
     let hot = importance.iter().filter(|importance| **importance >= target).count().max(1);
     let mut found = vec![0.0];
@@ -24,7 +26,7 @@ pub(super) fn with_threshold(importance: &[f64], order: &[u32], target: f64) -> 
     over_course(order.len(), |visits| found[visits] / hot as f64)
 }
 
-/// P_CS of a crawl: the part of its first pages that are among as many of the most important ones.
+/// P_CS of a crawl: the fraction of its first pages that are among as many of the most important ones.
 pub(super) fn and_stop(importance: &[f64], order: &[u32]) -> Curve {
     let mut falling = importance.to_vec();
     falling.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -33,7 +35,7 @@ pub(super) fn and_stop(importance: &[f64], order: &[u32]) -> Curve {
         let is_hot = |page: &&u32| importance[**page as usize] >= threshold;
         order[..visits].iter().filter(is_hot).count() as f64 / visits as f64
     });
-    // Without a visit there is no performance.
+    // Performance is undefined without a visit.
     curve.remove(0);
     curve
 }
@@ -42,7 +44,7 @@ fn over_course(pages: usize, performance: impl Fn(usize) -> f64) -> Curve {
     (0..=PLACES).map(|place| (place as f64 / PLACES as f64, performance(place * pages / PLACES))).collect()
 }
 
-/// P_ST of an ideal crawler, when this part of the pages is hot.
+/// P_ST of an ideal crawler, if this fraction of the pages is hot.
 pub(super) fn ideal(hot_share: f64) -> Curve {
     vec![(0.0, 0.0), (hot_share.clamp(1e-6, 1.0), 1.0), (1.0, 1.0)]
 }
@@ -59,7 +61,7 @@ pub(super) fn at(curve: &Curve, share: f64) -> f64 {
     curve[behind.min(curve.len() - 1)].1
 }
 
-/// The part of pages whose importance is `target` or more.
+/// The fraction of pages whose importance is `target` or more.
 pub(super) fn hot_share(importance: &[f64], target: f64) -> f64 {
     importance.iter().filter(|importance| **importance >= target).count() as f64 / importance.len() as f64
 }
@@ -75,7 +77,8 @@ pub(super) fn chart(title: impl Into<String>, measure: &str, series: Vec<Series>
     }
 }
 
-/// What the text saw on its web and we on another: it agrees, or it cannot be told without the authors' data.
+/// Compares an observation of the text on its web with ours on another: it agrees, or cannot be reproduced
+/// without the authors' data.
 pub(crate) fn on_another_web(
     quantity: impl Into<String>,
     printed: impl Into<String>,
@@ -91,7 +94,7 @@ pub(crate) fn on_another_web(
     }
 }
 
-/// A number that the text read off its own web, beside ours.
+/// Compares a number that the text measured on its own web with ours.
 pub(crate) fn number_of_another_web(
     quantity: impl Into<String>,
     printed: impl Into<String>,

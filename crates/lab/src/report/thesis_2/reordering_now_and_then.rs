@@ -1,7 +1,8 @@
 //! A queue by PageRank need not be sorted after every page: some ten reorders in a whole crawl lose little.
 //!
-//! Beside the **thesis**, section 2.5.2, which does not say how its crawler of 179,000 pages reordered. A small web compares a reorder
-//! after each page with batches; on the whole web the batches stand beside each other, with what they take.
+//! Supplements the **thesis**, section 2.5.2, which does not say how its crawler of 179,000 pages reordered.
+//! On a small web, batches are compared with a reorder after each page. On the whole web, batches are
+//! compared with each other, together with their cost.
 
 use anyhow::Result;
 use freshet_theory::rank::crawl_order::{Ordering, crawl_order};
@@ -22,7 +23,7 @@ pub(super) const MAKER: Maker = Maker {
     make,
 };
 
-/// Pages of the web on which every page reorders.
+/// Number of pages of the web on which every page causes a reorder.
 const SMALL: usize = 1_500;
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -58,8 +59,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         progress(0.2 + 0.25 * (number + 1) as f64);
     }
     Ok(Exhibit::new(
-        "The text sorts the queue by new ranks after every page, which takes the pages times the links. Sorted now and then, pages \
-         found since the last time wait for the next.",
+        "The text sorts the queue by new ranks after every page, which takes the pages times the links. \
+         Sorted now and then, pages found since the last time wait for the next.",
     )
     .table(table)
     .compare(Comparison::claim(

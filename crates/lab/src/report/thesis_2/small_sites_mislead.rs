@@ -1,9 +1,11 @@
-//! On a single site backlinks tell little: most pages have few, and a dense cluster looks important from within.
+//! On a single site backlinks are a weak signal: most pages have few, and a dense cluster looks important
+//! from within.
 //!
-//! The **thesis**, section 2.5.3: Figure 2.8 (P_ST, IB, G = 5), Figure 2.9 (histogram of backlinks) and Figure 2.10 (P_ST, IR, G = 3),
-//! on 1,100 pages of one server. Here a site is a range of as many consecutive pages of the web graph, whose pages are in the
-//! order of their URLs, of which a good part can be reached from its most linked page and the smaller part is hot; the picture shows
-//! the one whose crawler by PageRank is the median of those tried. These webs are small enough to reorder after every page.
+//! The **thesis**, section 2.5.3: Figure 2.8 (P_ST, IB, G = 5), Figure 2.9 (histogram of backlinks) and
+//! Figure 2.10 (P_ST, IR, G = 3), on 1,100 pages of one server. Here a site is a range of as many consecutive
+//! pages of the web graph, whose pages are in the order of their URLs. A good part of it must be reachable
+//! from its most linked page, and the smaller part must be hot. The figure shows the site whose crawler by
+//! PageRank is the median of those tried. These webs are small enough to reorder after every page.
 
 use anyhow::{Context as _, Result};
 use freshet_theory::rank::Graph;
@@ -27,12 +29,13 @@ pub(super) const MAKER: Maker = Maker {
     make,
 };
 
-/// Pages of a site.
+/// Number of pages of a site.
 const SITE_PAGES: usize = 1_100;
-/// Sites that are tried, and the least part of a site that must be reachable from its most linked page.
+/// Number of sites tried, and the minimum fraction of a site that must be reachable from its most linked
+/// page.
 const SITES: usize = 9;
 const REACHABLE_MIN: f64 = 0.5;
-/// Parts of the pages between which the hot ones must lie: otherwise nothing can be found early.
+/// Minimum and maximum fraction of hot pages. Otherwise nothing can be found early.
 const HOT_SHARE: (f64, f64) = (0.01, 0.5);
 
 const ORDERS: [(&str, Ordering); 3] = [
@@ -41,7 +44,7 @@ const ORDERS: [(&str, Ordering); 3] = [
     ("breadth first", Ordering::BreadthFirst),
 ];
 
-/// Importance from which on a page is hot.
+/// Minimum importance of a hot page.
 const BACKLINKS_HOT: f64 = 5.0;
 const RANK_HOT: f64 = 3.0;
 
@@ -59,7 +62,7 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let starts = (0..graph.pages().saturating_sub(SITE_PAGES)).step_by(SITE_PAGES);
     let candidates: Vec<Candidate> = starts.filter_map(|first| candidate(&graph, first)).collect();
     let mut sites = Vec::new();
-    // As far apart as there are candidates.
+    // Choose evenly spaced candidates.
     for candidate in candidates.iter().step_by((candidates.len() / SITES).max(1)).take(SITES) {
         sites.push(crawl(candidate));
         progress(sites.len() as f64 / SITES as f64);
@@ -83,7 +86,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let few = median.backlinks.iter().filter(|backlinks| **backlinks < BACKLINKS_HOT).count() as f64
         / median.backlinks.len() as f64;
     Ok(Exhibit::new(format!(
-        "Single sites of about {SITE_PAGES} pages, each crawled from its most linked page. Web: {name}; the site shown begins at page {}.",
+        "Single sites of about {SITE_PAGES} pages, each crawled from its most linked page. Web: {name}; the \
+         site shown begins at page {}.",
         median.first
     ))
     .picture(picture(median))
@@ -123,7 +127,7 @@ struct Candidate {
     ranks: Vec<f64>,
 }
 
-/// The site that begins at a page; nothing when too little of it hangs together, or too little or too much is hot.
+/// The site that begins at a page. `None` if too little of it is reachable, or too little or too much is hot.
 fn candidate(graph: &Graph, first: usize) -> Option<Candidate> {
     let pages: Vec<u32> = (first..first + SITE_PAGES).map(|page| page as u32).collect();
     let site = webs::part(graph, &pages);

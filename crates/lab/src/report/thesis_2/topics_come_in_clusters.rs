@@ -1,10 +1,12 @@
-//! Pages about a topic link to one another: a crawler that also follows the links of hot pages finds them sooner.
+//! Pages about a topic link to one another: a crawler that also follows the links of hot pages finds them
+//! sooner.
 //!
-//! The **thesis**, section 2.5.4: the basic crawler with a hot queue (Figure 2.12) and the modified one, which counts URLs near a hot
-//! page as hot (Figures 2.14 and 2.15), each ordered breadth first, by backlinks and by PageRank. The text looks for the words
-//! *computer* and *admission* in pages that nobody else has, so the web is made up: sites of one topic each, pages that are
-//! hot more often on sites of the topic, links that stay on the site or seek sites of their topic, and anchors that
-//! name the topic now and then. The rarer topic stands for *admission*.
+//! The **thesis**, section 2.5.4: the basic crawler with a hot queue (Figure 2.12) and the modified one,
+//! which counts URLs near a hot page as hot (Figures 2.14 and 2.15), each ordered breadth first, by backlinks
+//! and by PageRank. The text looks for the words *computer* and *admission* in pages that are not public, so
+//! this web is synthetic. Each site has one topic. Pages on sites of the topic are hot more often. Links stay
+//! on the site or seek sites of their topic, and some anchors name the topic. The rarer topic stands for
+//! *admission*.
 
 use anyhow::Result;
 use freshet_theory::rank::Graph;
@@ -34,10 +36,10 @@ const ORDERS: [(&str, Ordering); 3] = [
     ("breadth first", Ordering::BreadthFirst),
 ];
 
-/// Links from a hot page within which a URL counts as hot: "< 3" in the figure.
+/// Number of links from a hot page within which a URL counts as hot: "< 3" in the figure.
 const DISTANCE: u32 = 2;
 
-/// The crawlers: name, part of the sites that are of the topic, distance of the hot queue.
+/// The crawlers: name, fraction of the sites that have the topic, distance of the hot queue.
 const FIGURES: [(&str, f64, u32); 3] = [
     ("2.12: basic, common topic", 0.1, 0),
     ("2.14: modified, common topic", 0.1, DISTANCE),
@@ -79,8 +81,9 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate =
         Plate { heading: "Pages about a topic, found by three crawlers".to_owned(), columns: 3, charts };
     Ok(Exhibit::new(format!(
-        "A made-up web of {PAGES} pages. A link goes to the hot queue when its anchor names the topic; the modified crawler puts there \
-         also what is within {DISTANCE} links of a hot page. Printed: the text's crawl of other pages.",
+        "A made-up web of {PAGES} pages. A link goes to the hot queue when its anchor names the topic; the \
+         modified crawler puts there also what is within {DISTANCE} links of a hot page. Printed: the text's \
+         crawl of other pages.",
     ))
     .picture(plate.draw())
     .table(table)
@@ -110,24 +113,25 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     )))
 }
 
-/// Pages and pages per site: a crawl by PageRank takes the third power of the pages.
+/// Number of pages, and pages per site. The time of a crawl by PageRank grows with the third power of the
+/// pages.
 const PAGES: usize = 1_800;
 const SITE_PAGES: usize = 30;
 
-/// Chance that a page is hot on a site of the topic, and elsewhere.
+/// Probability that a page is hot on a site of the topic, and elsewhere.
 const HOT: (f64, f64) = (0.7, 0.01);
-/// Chance that the anchor of a link to a hot page names the topic, and to another page.
+/// Probability that the anchor of a link to a hot page names the topic, and to another page.
 const NAMED: (f64, f64) = (0.15, 0.005);
-/// Links of a page, and the part of them that stay on the site, and that seek a site of their own topic.
+/// Links per page, and the fractions of them that stay on the site, and that seek a site of their own topic.
 const LINKS: usize = 8;
 const STAYS: f64 = 0.92;
 const SEEKS: f64 = 0.5;
 
-/// A made-up web with a topic.
+/// A synthetic web with a topic.
 struct TopicalWeb {
     graph: Graph,
     is_hot: Vec<bool>,
-    /// Whether each link, by its place in the rows, names the topic.
+    /// Whether each link, by its position in the rows, names the topic.
     is_named: Vec<Vec<bool>>,
 }
 
@@ -149,7 +153,7 @@ impl TopicalWeb {
                 } else {
                     chance.random_range(0..sites)
                 };
-                // The first page of a site is its home, which half of the links from outside lead to.
+                // The first page of a site is its home page, the target of half of the links from outside.
                 let is_home = to != site && chance.random_bool(0.5);
                 let place = if is_home { 0 } else { chance.random_range(0..SITE_PAGES) };
                 links.push((page as u32, (to * SITE_PAGES + place) as u32));

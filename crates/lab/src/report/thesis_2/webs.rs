@@ -1,11 +1,12 @@
-//! The webs that virtual crawlers run on: the recorded web graph, a generated one where there is none, and parts of them.
+//! The webs that virtual crawlers run on: the recorded web graph, a generated one where there is none, and
+//! parts of them.
 //!
-//! A generated web has sites of consecutive pages. Most links stay on the site, and lead to its first pages more often than to
-//! others; those that leave it choose a site, and again its first pages, by Zipf's law.
+//! A generated web has sites of consecutive pages. Most links stay on the site, and lead to its first pages
+//! more often than to others. Those that leave it choose a site, and again its first pages, by Zipf's law.
 //!
 //! # Promises
-//! - Every page of a [`Web`] can be reached from its start, as in the text, which leaves out the pages that cannot.
-//! - A generated web depends on its chance only.
+//! - Every page of a [`Web`] is reachable from its start, as in the text, which leaves out unreachable pages.
+//! - A generated web depends only on its random generator.
 
 use std::collections::VecDeque;
 
@@ -17,25 +18,25 @@ use rand::{Rng, RngExt as _};
 use crate::history::web_graph;
 use crate::report::sources::{Need, Sources};
 
-/// A web and where its crawls begin.
+/// A web and the start page of its crawls.
 #[derive(Clone, Debug)]
 pub(crate) struct Web {
-    /// What it is, for the reader.
+    /// Description for readers.
     pub(crate) name: String,
     pub(crate) graph: Graph,
     pub(crate) start: u32,
 }
 
-/// Pages of a generated web: a tenth of the recorded one.
+/// Number of pages of a generated web: a tenth of the recorded one.
 const GENERATED_PAGES: usize = 30_000;
 
-/// The recorded web graph, or a generated one; from its best start, without the pages that cannot be reached from there.
+/// The recorded web graph, or a generated one, reduced to the pages reachable from its best start.
 pub(crate) fn large(sources: &Sources) -> Result<Web> {
     let (name, graph) = whole(sources)?;
     Ok(from_best_start(name, &graph))
 }
 
-/// What can be reached of a web from its best start.
+/// The part of a web that is reachable from its best start.
 pub(crate) fn from_best_start(name: &str, graph: &Graph) -> Web {
     let start = best_start(graph);
     let order = reachable(graph, start);
@@ -46,7 +47,7 @@ pub(crate) fn from_best_start(name: &str, graph: &Graph) -> Web {
     Web { name, graph, start }
 }
 
-/// The recorded web graph with all its pages, or a generated one, and what it is.
+/// The recorded web graph with all its pages, or a generated one, with a description.
 pub(crate) fn whole(sources: &Sources) -> Result<(&'static str, Graph)> {
     if sources.meet(Need::WebGraph) {
         return Ok(("web graph cnr-2000 of the data directory", web_graph::read(sources.data()?)?));
@@ -55,7 +56,7 @@ pub(crate) fn whole(sources: &Sources) -> Result<(&'static str, Graph)> {
     Ok(("generated web (no web graph was given by --data)", graph))
 }
 
-/// Of the pages with most backlinks, the one from which most pages can be reached: a home page, most likely.
+/// Of the pages with most backlinks, the one from which most pages are reachable: probably a home page.
 fn best_start(graph: &Graph) -> u32 {
     const CANDIDATES: usize = 16;
     let counts = backlinks(graph);
@@ -65,7 +66,7 @@ fn best_start(graph: &Graph) -> u32 {
     pages.into_iter().rev().max_by_key(|page| reachable(graph, *page).len()).unwrap_or(0)
 }
 
-/// The pages that can be reached from `start`, in rising order.
+/// The pages reachable from `start`, in rising order.
 pub(crate) fn reachable(graph: &Graph, start: u32) -> Vec<u32> {
     let mut is_seen = vec![false; graph.pages()];
     is_seen[start as usize] = true;
@@ -80,7 +81,8 @@ pub(crate) fn reachable(graph: &Graph, start: u32) -> Vec<u32> {
     (0..graph.pages() as u32).filter(|page| is_seen[*page as usize]).collect()
 }
 
-/// Some pages, in rising order, and the links among them; they are numbered in this order.
+/// The web of these pages, which must be in rising order, and the links among them. Pages are renumbered in
+/// this order.
 pub(crate) fn part(graph: &Graph, pages: &[u32]) -> Graph {
     let number = |page: u32| pages.binary_search(&page).ok().map(|number| number as u32);
     let mut starts = vec![0];
@@ -94,9 +96,9 @@ pub(crate) fn part(graph: &Graph, pages: &[u32]) -> Graph {
 
 /// Pages per site of a generated web.
 const SITE_PAGES: usize = 60;
-/// Links of a page of a generated web, on average.
+/// Mean links per page of a generated web.
 const LINKS_PER_PAGE: f64 = 9.0;
-/// Part of the links that stay on their site ("about 90%", section 3.3).
+/// Fraction of the links that stay on their site ("about 90%", section 3.3).
 const SAME_SITE: f64 = 0.9;
 
 /// A web with sites of consecutive pages.
@@ -115,7 +117,7 @@ pub(crate) fn generated(pages: usize, chance: &mut impl Rng) -> Graph {
     Graph::from_links(pages, &links)
 }
 
-/// A number below `count`, the k-th with a chance of about 1/k.
+/// A random number below `count`, the k-th with a probability of about 1/k.
 fn zipf(count: usize, chance: &mut impl Rng) -> usize {
     let power = chance.random::<f64>() * (count as f64 + 1.0).ln();
     (power.exp() as usize - 1).min(count - 1)

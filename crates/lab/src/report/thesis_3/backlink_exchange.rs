@@ -1,12 +1,14 @@
-//! Processes that visit the URL with most backlinks first, and exchange counts of backlinks now and then.
+//! Parallel crawl by backlinks: processes visit the URL with most backlinks first, and periodically exchange
+//! backlink counts.
 //!
-//! The **thesis**, section 3.9: each process counts the links it has read; at each exchange it sends, for every URL of another process
-//! that it has seen since the last, one pair of URL and count. Without an exchange it is the firewall mode. Exchanges come at
-//! equal numbers of downloads, and when no process has a URL left.
+//! The **thesis**, section 3.9: each process counts the links it has read. At each exchange it sends, for
+//! every URL of another process that it has seen since the last one, one pair of URL and count. Without
+//! exchanges it is the firewall mode. Exchanges take place at equal numbers of downloads, and when no process
+//! has a URL left.
 //!
 //! # Promises
 //! - A page is downloaded once, by its owner.
-//! - One process alone is the crawler by backlinks of chapter 2.
+//! - A single process equals the crawler by backlinks of chapter 2.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -18,17 +20,17 @@ pub(super) struct Exchange<'a> {
     pub(super) graph: &'a Graph,
     pub(super) owners: &'a [u32],
     pub(super) seeds: &'a [Vec<u32>],
-    /// Exchanges during the crawl.
+    /// Number of exchanges during the crawl.
     pub(super) exchanges: usize,
 }
 
-/// What such a crawl did.
+/// Result of such a crawl.
 pub(super) struct ExchangeCrawl {
     pub(super) visited: Vec<u32>,
     pub(super) pairs_sent: usize,
 }
 
-/// Crawls until `downloads` pages are there, or nothing is left to download or send.
+/// Crawls until `downloads` pages are downloaded, or nothing is left to download or send.
 pub(super) fn crawl(plan: &Exchange<'_>, downloads: usize) -> ExchangeCrawl {
     let mut state = State::new(plan);
     let every = downloads as f64 / (plan.exchanges + 1) as f64;
@@ -55,7 +57,7 @@ pub(super) fn crawl(plan: &Exchange<'_>, downloads: usize) -> ExchangeCrawl {
 
 struct State<'a> {
     plan: &'a Exchange<'a>,
-    /// Backlinks of each page that its owner knows of, and when it was first heard of.
+    /// Number of backlinks of each page that its owner knows, and when the page was first reported.
     backlinks: Vec<u32>,
     seen_at: Vec<u32>,
     is_visited: Vec<bool>,
@@ -85,7 +87,7 @@ impl<'a> State<'a> {
         state
     }
 
-    /// Tells the owner of a page of more backlinks.
+    /// Reports further backlinks of a page to its owner.
     fn hear(&mut self, page: u32, backlinks: u32) {
         let place = page as usize;
         if self.seen_at[place] == UNSEEN {
@@ -99,7 +101,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Downloads one page; says whether there was one.
+    /// Downloads one page. Returns whether there was one.
     fn take_turn(&mut self, process: usize) -> bool {
         while let Some((backlinks, _, page)) = self.queues[process].pop() {
             let place = page as usize;

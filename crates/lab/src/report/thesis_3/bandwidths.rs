@@ -1,10 +1,10 @@
-//! How many machines and how much of their bandwidth a parallel crawler takes: the reckonings of the text.
+//! Number of machines and bandwidth of a parallel crawler: the calculations of the text.
 //!
-//! The **thesis**, Examples 3.1 to 3.3, sections 3.4 and 3.8, and the small web of Figure 3.2. They follow from numbers in the text
-//! alone, and two of them do not.
+//! The **thesis**, Examples 3.1 to 3.3, sections 3.4 and 3.8, and the small web of Figure 3.2. They should
+//! follow from numbers in the text alone; two of them do not.
 //!
 //! # Promises
-//! - Printed values agree, but for two bandwidths that are too high.
+//! - Printed values agree, except for two bandwidths that are too high.
 
 use anyhow::Result;
 
@@ -25,7 +25,7 @@ const PAGE_BYTES: f64 = 1e4;
 const URL_BYTES: f64 = 40.0;
 const DAY_SECONDS: f64 = 86_400.0;
 
-/// Megabits a second that take this many pages in this many days.
+/// Megabits per second needed for this many pages in this many days.
 fn megabits(pages: f64, days: f64) -> f64 {
     pages * PAGE_BYTES * 8.0 / (days * DAY_SECONDS) / 1e6
 }
@@ -66,7 +66,8 @@ fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         exhibit = exhibit.compare(if comparison.verdict == Verdict::Differs {
             comparison.because(
                 Verdict::TextIsWrong,
-                "Pages times bytes times eight over the seconds is less; the number of machines stays the same.",
+                "Pages times bytes times eight over the seconds is less; the number of machines stays the \
+                 same.",
             )
         } else {
             comparison

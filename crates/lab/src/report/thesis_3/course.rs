@@ -1,9 +1,9 @@
-//! What the processes have downloaded together, over the course of a crawl: coverage and overlap (**thesis**, section 3.4).
+//! Coverage and overlap of all processes together, over the course of a crawl (**thesis**, section 3.4).
 
-/// Points of a course.
+/// Number of points of a course.
 const POINTS: usize = 120;
 
-/// Coverage of `wanted` pages, and overlap, as the crawl goes on. All processes download equally fast.
+/// Coverage of `wanted` pages, and overlap, over the course of a crawl. All processes download equally fast.
 pub(super) fn coverage_and_overlap(downloads: &[Vec<u32>], wanted: usize) -> Vec<(f64, f64)> {
     let turns = downloads.iter().map(Vec::len).max().unwrap_or(0);
     let pages = downloads.iter().flatten().max().map_or(0, |page| *page as usize + 1);

@@ -1,7 +1,8 @@
-//! Processes that follow links into other parts when their own is done download many pages again.
+//! Processes that follow links into other parts when their own is done download many pages repeatedly.
 //!
-//! The **thesis**, section 3.7, Figure 3.6: overlap against coverage of the cross-over mode, and beside it processes that do not
-//! coordinate at all (*independent*, section 3.2), of which the text says only that they must be worse.
+//! The **thesis**, section 3.7, Figure 3.6: overlap against coverage of the cross-over mode, compared with
+//! processes that do not coordinate at all (*independent*, section 3.2), of which the text says only that
+//! they must be worse.
 
 use anyhow::Result;
 use freshet_theory::parallel::{Mode, Plan, parallel_crawl};
@@ -84,8 +85,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         .zip(&alone)
         .all(|(crossed, alone)| until_overlap(&crossed.1) >= until_overlap(&alone.1) - 1e-9);
     Ok(Exhibit::new(format!(
-        "Overlap is how often pages were downloaded again, per page. Until a process has run out of its own part there is none; then \
-         each goes through the parts of all others. Web: {}.",
+        "Overlap is how often pages were downloaded again, per page. Until a process has run out of its own \
+         part there is none; then each goes through the parts of all others. Web: {}.",
         web.name
     ))
     .picture(picture(&crossed, &alone))

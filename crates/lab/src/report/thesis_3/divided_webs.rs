@@ -1,11 +1,11 @@
-//! Webs with sites, and which process owns which page.
+//! Webs with sites, and their division among processes.
 //!
-//! The **thesis**, section 3.3: by the hash of the URL, by the hash of the site, and by hierarchy. Where pages have no URLs they get
-//! some that name their site and number. A hierarchy keeps neighbours together: pages in the order of their URLs are cut
-//! into parts of whole sites that are as equal as sites allow.
+//! The **thesis**, section 3.3: by the hash of the URL, by the hash of the site, and by hierarchy. Pages
+//! without URLs get some that name their site and number. A hierarchy keeps neighbours together: pages in the
+//! order of their URLs are cut into parts of whole sites that are as equal as sites allow.
 //!
 //! # Promises
-//! - Site hash and hierarchy never part a site.
+//! - Site hash and hierarchy never split a site.
 
 use anyhow::Result;
 use freshet_theory::partition::Partition;
@@ -15,16 +15,16 @@ use rand::{Rng, RngExt as _};
 use super::super::thesis_2::webs;
 use crate::report::sources::{Need, Sources};
 
-/// A web whose pages belong to sites; the pages of a site are consecutive.
+/// A web whose pages belong to sites. The pages of a site are consecutive.
 pub(super) struct DividedWeb {
-    /// What it is, for the reader.
+    /// Description for readers.
     pub(super) name: String,
     pub(super) graph: Graph,
     pub(super) site_of: Vec<u32>,
     urls: Vec<String>,
 }
 
-/// How pages are given to processes.
+/// How pages are assigned to processes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Division {
     SiteHash,
@@ -44,11 +44,11 @@ impl Division {
     }
 }
 
-/// Pages of a site of the web graph, about: half as many to twice as many.
+/// Approximate number of pages per site of the web graph: half as many to twice as many.
 const RANGE: usize = 2_000;
-/// Links longer than this say nothing about where a site ends.
+/// Longer links say nothing about where a site ends.
 const SHORT_LINK: usize = 10 * RANGE;
-/// Pages of the generated web, where there is no web graph.
+/// Pages per site of the generated web, used if there is no web graph.
 const GENERATED_SITE: u32 = 60;
 
 /// The web graph of the data directory, or a generated one.
@@ -64,10 +64,11 @@ pub(super) fn web_graph(sources: &Sources) -> Result<DividedWeb> {
     Ok(DividedWeb::new(&format!("{name}, sites of about {about} pages"), graph, site_of, urls))
 }
 
-/// The site of each page, when sites are ranges of pages: each ends where the fewest links cross its border.
+/// The site of each page if sites are ranges of pages: each ends where the fewest links cross its border.
 fn sites_between_borders(graph: &Graph) -> Vec<u32> {
     let pages = graph.pages();
-    // How many short links begin to cross, less those that cease to, at each page; then how many cross before it.
+    // First the number of short links that begin to cross, minus those that cease to, at each page; then the
+    // number that cross before it.
     let mut crossing = vec![0_i64; pages + 1];
     for page in 0..pages {
         for target in graph.links_from(page as u32) {
@@ -94,7 +95,7 @@ fn sites_between_borders(graph: &Graph) -> Vec<u32> {
     site_of
 }
 
-/// The links of the histories, if there are any: the pages that have a link.
+/// The links of the histories, if there are any, between the pages that have a link.
 pub(super) fn histories(sources: &Sources) -> Result<Option<DividedWeb>> {
     if !sources.meet(Need::Histories) {
         return Ok(None);
@@ -168,7 +169,7 @@ impl DividedWeb {
         owners
     }
 
-    /// The web of every other site, chosen by chance.
+    /// The web of a random half of the sites.
     pub(super) fn half_of_sites(&self, chance: &mut impl Rng) -> Self {
         let sites = self.site_of.iter().max().map_or(0, |site| *site as usize + 1);
         let is_chosen: Vec<bool> = (0..sites).map(|_| chance.random_bool(0.5)).collect();
@@ -180,7 +181,7 @@ impl DividedWeb {
     }
 }
 
-/// Seeds for each process: `each` random pages of its own, fewer where it has fewer.
+/// Seeds for each process: `each` random pages of its own, fewer if it has fewer.
 pub(super) fn seeds(owners: &[u32], processes: u32, each: usize, chance: &mut impl Rng) -> Vec<Vec<u32>> {
     let mut own: Vec<Vec<u32>> = vec![Vec::new(); processes as usize];
     for (page, owner) in owners.iter().enumerate() {
@@ -205,7 +206,8 @@ mod tests {
 
     #[test]
     fn sites_end_where_the_fewest_links_cross() {
-        // Two sites of 1,500 and one of 2,600 pages; every page links to the first of its site and to the next page but at a border.
+        // Two sites of 1,500 and one of 2,600 pages. Every page links to the first of its site and, except at
+        // a border, to the next page.
         let first_of = |page: u32| {
             if page < 1500 {
                 0

@@ -1,31 +1,32 @@
-//! A coordinator that hands out sites, one at a time, to processes that have nothing to do.
+//! Dynamic assignment: a coordinator hands out sites, one at a time, to idle processes.
 //!
-//! The **thesis**, section 3.2, *dynamic assignment*: the coordinator sends the URLs of a partition that are known so far to a process as
-//! seeds; the process follows links within the partition and reports all others. Every URL that is sent either way counts.
-//! When all known URLs of the partition are downloaded it is handed back, and out again when more of its URLs come in.
+//! The **thesis**, section 3.2, *dynamic assignment*: the coordinator sends the known URLs of a partition to
+//! a process as seeds. The process follows links within the partition and reports all others. Every URL sent
+//! either way counts. When all known URLs of the partition are downloaded, it is handed back. It is handed
+//! out again when more of its URLs are reported.
 //!
 //! # Promises
-//! - Every page that can be reached from the seeds is downloaded once.
+//! - Every page reachable from the seeds is downloaded once.
 
 use std::collections::VecDeque;
 
 use freshet_theory::rank::Graph;
 
-/// What a crawl with a coordinator did.
+/// Result of a crawl with a coordinator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DynamicCrawl {
     pub(super) downloaded: usize,
-    /// URLs reported to the coordinator.
+    /// Number of URLs reported to the coordinator.
     pub(super) reported: usize,
-    /// URLs handed out by the coordinator.
+    /// Number of URLs handed out by the coordinator.
     pub(super) handed: usize,
-    /// Partitions handed out, each as often as it was.
+    /// Number of times that partitions were handed out.
     pub(super) assignments: usize,
-    /// Most URLs that waited at the coordinator at a time.
+    /// Maximum number of URLs waiting at the coordinator at a time.
     pub(super) waiting_max: usize,
 }
 
-/// Crawls from the seeds with this many processes; the partition of each page is given.
+/// Crawls from the seeds with this many processes. `partition_of` gives the partition of each page.
 pub(super) fn crawl(graph: &Graph, partition_of: &[u32], seeds: &[u32], processes: usize) -> DynamicCrawl {
     let mut coordinator = Coordinator::new(partition_of);
     for seed in seeds {
@@ -67,11 +68,11 @@ pub(super) fn crawl(graph: &Graph, partition_of: &[u32], seeds: &[u32], processe
     }
 }
 
-/// What the coordinator knows.
+/// State of the coordinator.
 struct Coordinator<'a> {
     partition_of: &'a [u32],
     is_known: Vec<bool>,
-    /// URLs of each partition that wait.
+    /// Waiting URLs of each partition.
     urls: Vec<VecDeque<u32>>,
     state: Vec<State>,
     /// Partitions that have URLs and no process.
@@ -99,12 +100,12 @@ impl<'a> Coordinator<'a> {
         }
     }
 
-    /// Whether a URL was not known; it is from now on.
+    /// Whether a URL was unknown. Marks it as known.
     fn is_new(&mut self, page: u32) -> bool {
         !std::mem::replace(&mut self.is_known[page as usize], true)
     }
 
-    /// Takes a URL that was reported.
+    /// Accepts a reported URL.
     fn take(&mut self, page: u32) {
         if self.is_new(page) {
             let partition = self.partition_of[page as usize];
@@ -142,7 +143,7 @@ mod tests {
 
     #[test]
     fn every_page_is_downloaded_once_and_every_url_sent_is_counted() {
-        // Sites {0, 1} and {2, 3}; page 3 is known only through page 1.
+        // Sites {0, 1} and {2, 3}. Page 3 is known only through page 1.
         let graph = Graph::from_links(4, &[(0, 1), (0, 2), (1, 3), (1, 2), (2, 0)]);
         let crawl = crawl(&graph, &[0, 0, 1, 1], &[0], 2);
         let expected = DynamicCrawl { downloaded: 4, reported: 4, handed: 3, assignments: 3, waiting_max: 1 };

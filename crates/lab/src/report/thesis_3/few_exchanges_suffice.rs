@@ -1,7 +1,7 @@
-//! Processes that exchange counts of backlinks some ten times in a crawl choose as well as one process alone.
+//! Processes that exchange backlink counts some ten times in a crawl choose as well as a single process.
 //!
-//! The **thesis**, section 3.9: Figures 3.9, 3.10 and 3.11, quality and communication against the number of exchanges, when 1.2%, 5%
-//! and 20% of the web are downloaded.
+//! The **thesis**, section 3.9: Figures 3.9, 3.10 and 3.11, quality and communication against the number of
+//! exchanges, when 1.2%, 5% and 20% of the web are downloaded.
 
 use anyhow::Result;
 use freshet_theory::rank::links::backlinks;
@@ -24,11 +24,11 @@ pub(super) const MAKER: Maker = Maker {
     make,
 };
 
-/// Parts of the web that are downloaded.
+/// Fractions of the web that are downloaded.
 const PARTS: [(&str, f64); 3] = [("Figure 3.9", 0.012), ("Figure 3.10", 0.05), ("Figure 3.11", 0.2)];
 const PROCESSES: [u32; 4] = [1, 2, 8, 64];
 const EXCHANGES: [usize; 8] = [0, 1, 2, 4, 10, 30, 100, 300];
-/// Seeds in all, whatever the number of processes.
+/// Total number of seeds, whatever the number of processes.
 const SEEDS: usize = 320;
 
 /// Quality and pairs sent per page, for each number of exchanges.
@@ -59,9 +59,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let best = (0..=last).map(|exchange| quality(0, 3, exchange)).fold(0.0, f64::max);
     let loss = |part: usize| 1.0 - quality(part, 3, 0) / quality(part, 0, 0);
     Ok(Exhibit::new(format!(
-        "Each process visits the URL with most backlinks that it knows of; at an exchange it tells the others how many links to their \
-         pages it has read. Quality is P_CS: the part of the downloads that are among as many most linked pages. All crawls begin \
-         at the same number of random pages, {SEEDS}. Web: {}.",
+        "Each process visits the URL with most backlinks that it knows of; at an exchange it tells the \
+         others how many links to their pages it has read. Quality is P_CS: the part of the downloads that \
+         are among as many most linked pages. All crawls begin at the same number of random pages, {SEEDS}. \
+         Web: {}.",
         web.name
     ))
     .picture(picture(&parts))
@@ -74,7 +75,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     .compare(on_another_web(
         "quality without exchange as processes become more",
         "becomes worse",
-        (0..PROCESSES.len()).map(|process| format!("{:.3}", quality(0, process, 0))).collect::<Vec<_>>().join(", "),
+        (0..PROCESSES.len())
+            .map(|process| format!("{:.3}", quality(0, process, 0)))
+            .collect::<Vec<_>>()
+            .join(", "),
         quality(0, 3, 0) < quality(0, 1, 0) && quality(0, 1, 0) <= quality(0, 0, 0) + 1e-9,
     ))
     .compare(on_another_web(
@@ -116,7 +120,7 @@ fn run(
 }
 
 fn picture(parts: &[Vec<Outcome>]) -> String {
-    // Zero exchanges have no place on a logarithmic axis: they stand at a third of one.
+    // A logarithmic axis has no place for zero exchanges: draw them at a third of one.
     let place = |exchanges: usize| if exchanges == 0 { 1.0 / 3.0 } else { exchanges as f64 };
     let chart = |title: String, up: &str, value: fn(&(f64, f64)) -> f64, outcomes: &[Outcome]| {
         let points = |outcome: &Outcome| -> Vec<(f64, f64)> {

@@ -1,7 +1,7 @@
-//! Processes that ignore links to other parts lose pages: few when they are few, most when they are many.
+//! Processes that ignore links to other parts lose pages: few pages with few processes, most pages with many.
 //!
-//! The **thesis**, section 3.6: Figure 3.4 (coverage against processes, each with 5 random seeds; also for half of the sites) and
-//! Figure 3.5 (coverage against the number of seeds).
+//! The **thesis**, section 3.6: Figure 3.4 (coverage against processes, each with 5 random seeds; also for
+//! half of the sites) and Figure 3.5 (coverage against the number of seeds).
 
 use anyhow::Result;
 use freshet_theory::parallel::{Mode, Plan, parallel_crawl};
@@ -25,11 +25,11 @@ pub(super) const MAKER: Maker = Maker {
 
 /// Numbers of processes.
 pub(super) const PROCESSES: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// Seeds of each process in Figure 3.4.
+/// Seeds per process in Figure 3.4.
 const SEEDS: usize = 5;
-/// Draws of seeds whose coverage is averaged.
+/// Number of random choices of seeds whose coverage is averaged.
 const DRAWS: u32 = 3;
-/// Processes and seeds of Figure 3.5.
+/// Numbers of processes of Figure 3.5.
 const SEEDED_PROCESSES: [u32; 4] = [2, 8, 32, 64];
 const ALL_SEEDS: [usize; 6] = [64, 128, 256, 512, 1024, 4096];
 
@@ -68,8 +68,8 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         .into();
     let names = [web.name.clone()].into_iter().chain(recorded.iter().map(|web| web.name.clone()));
     Ok(Exhibit::new(format!(
-        "Each process starts at {SEEDS} random pages of its own part and follows links within the part only; what it cannot reach is lost. \
-         Webs: {}.",
+        "Each process starts at {SEEDS} random pages of its own part and follows links within the part only; \
+         what it cannot reach is lost. Webs: {}.",
         names.collect::<Vec<_>>().join("; ")
     ))
     .picture(picture(&by_division, &second, &by_seeds))
@@ -100,7 +100,7 @@ fn coverage(
     parallel_crawl(&plan).coverage(web.pages()).unwrap_or(0.0)
 }
 
-/// Curves beside each other.
+/// A chart of these curves.
 pub(super) fn chart_of(title: &str, across: Axis, up: Axis, curves: &[(String, Curve)]) -> Chart {
     let series = |(name, curve): &(String, Curve)| {
         Series::with_look(name.as_str(), Look::LineAndPoints, curve.clone())

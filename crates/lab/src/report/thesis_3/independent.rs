@@ -1,17 +1,18 @@
-//! Processes that do not coordinate at all (**thesis**, section 3.2, *independent*): each crawls from its own seeds as if alone.
+//! Processes that do not coordinate at all (**thesis**, section 3.2, *independent*): each crawls from its own
+//! seeds as if alone.
 //!
 //! # Promises
-//! - A process downloads every page that it can reach once, breadth first, whoever else does.
+//! - A process downloads every page that it can reach once, breadth first, whether or not others do.
 
 use freshet_theory::parallel::ParallelCrawl;
 use freshet_theory::rank::Graph;
 
-/// What the processes download, each from its own seeds; nothing is ever sent.
+/// What the processes download, each from its own seeds. Nothing is ever sent.
 pub(super) fn crawl(graph: &Graph, seeds: &[Vec<u32>]) -> ParallelCrawl {
     ParallelCrawl { downloads: seeds.iter().map(|seeds| alone(graph, seeds)).collect(), urls_sent: 0 }
 }
 
-/// All pages that can be reached, in the order of discovery.
+/// All reachable pages, in the order of discovery.
 fn alone(graph: &Graph, seeds: &[u32]) -> Vec<u32> {
     let mut is_seen = vec![false; graph.pages()];
     let mut downloads = Vec::new();

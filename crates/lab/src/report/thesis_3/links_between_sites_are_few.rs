@@ -1,8 +1,8 @@
-//! Divided by site, processes send each other about one URL per page; divided by URL, nearly every link. URLs that everybody
-//! knows need not be sent.
+//! Divided by site, processes send each other about one URL per page; divided by URL, nearly every link.
+//! Replicated URLs need not be sent.
 //!
-//! The **thesis**, section 3.8: Figure 3.7 (URLs exchanged per page against processes) and Figure 3.8 (against the number of
-//! replicated URLs).
+//! The **thesis**, section 3.8: Figure 3.7 (URLs exchanged per page against processes) and Figure 3.8
+//! (against the number of replicated URLs).
 
 use anyhow::Result;
 use freshet_theory::parallel::{Mode, Plan, parallel_crawl};
@@ -26,9 +26,9 @@ pub(super) const MAKER: Maker = Maker {
 };
 
 const SEEDS: usize = 5;
-/// Processes of Figure 3.8.
+/// Numbers of processes of Figure 3.8.
 const REPLICATED_PROCESSES: [u32; 3] = [4, 16, 64];
-/// Replicated URLs of Figure 3.8, as parts of the web: 10,000 of 40 million are a fortieth of a percent.
+/// Replicated URLs of Figure 3.8, as fractions of the web: 10,000 of 40 million are a fortieth of a percent.
 const REPLICATED: [f64; 7] = [0.0, 0.000_25, 0.001, 0.0025, 0.005, 0.02, 0.1];
 
 fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -59,13 +59,22 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let (by_site, by_url, by_hierarchy) = (&by_division[0].1, &by_division[1].1, &by_division[2].1);
     let (none, some, more) = (by_replicas[2].1[0].1, by_replicas[2].1[1].1, by_replicas[2].1[3].1);
     Ok(Exhibit::new(format!(
-        "Each URL that leads to the part of another process is sent at once, as often as it is found. Webs: {}.",
+        "Each URL that leads to the part of another process is sent at once, as often as it is found. Webs: \
+         {}.",
         names.collect::<Vec<_>>().join("; ")
     ))
     .picture(picture(&by_division, &second, &by_replicas))
     .table(table(&by_division, &second))
-    .compare(number_of_another_web("site hash, 2 processes", "0.4 URLs per page", format!("{:.2}", by_site[1].1)))
-    .compare(number_of_another_web("site hash, 16 processes", "0.8 URLs per page", format!("{:.2}", by_site[4].1)))
+    .compare(number_of_another_web(
+        "site hash, 2 processes",
+        "0.4 URLs per page",
+        format!("{:.2}", by_site[1].1),
+    ))
+    .compare(number_of_another_web(
+        "site hash, 16 processes",
+        "0.8 URLs per page",
+        format!("{:.2}", by_site[4].1),
+    ))
     .compare(number_of_another_web("URL hash, 2 processes", "5 URLs per page", format!("{:.2}", by_url[1].1)))
     .compare(on_another_web(
         "site hash against URL hash",
@@ -97,7 +106,7 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     )))
 }
 
-/// URLs sent per page downloaded.
+/// URLs sent per downloaded page.
 fn sent(sources: &Sources, web: &DividedWeb, division: Division, processes: u32, replicated: &[u32]) -> f64 {
     let owners = web.owners(division, processes);
     let seeds = seeds(&owners, processes, SEEDS, &mut sources.chance("figure-3.7"));
@@ -106,7 +115,7 @@ fn sent(sources: &Sources, web: &DividedWeb, division: Division, processes: u32,
     parallel_crawl(&plan).communication().unwrap_or(0.0)
 }
 
-/// All pages, those with most backlinks first.
+/// All pages, most backlinks first.
 fn by_popularity(web: &DividedWeb) -> Vec<u32> {
     let counts = backlinks(&web.graph);
     let mut pages: Vec<u32> = (0..web.pages() as u32).collect();
@@ -127,7 +136,8 @@ fn picture(
     if !second.is_empty() {
         charts.push(chart("Figure 3.7: links of the histories", processes(), second));
     }
-    // Zero replicas have no place on a logarithmic axis; the first replicas matter most, so the rest is cut off.
+    // A logarithmic axis has no place for zero replicas. The first replicas matter most, so a linear axis is
+    // cut off.
     let replicated = Axis::new("replicated URLs (% of the web)", Scale::linear(0.0, 2.0));
     charts.push(chart("Figure 3.8: site hash", replicated, by_replicas));
     Plate { heading: "URLs that processes send each other".to_owned(), columns: charts.len(), charts }.draw()

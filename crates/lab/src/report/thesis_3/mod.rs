@@ -1,17 +1,17 @@
 //! The **thesis**, chapter 3: several processes crawl one web.
 //!
 //! In reading order:
-//! - `divided_webs`: webs with sites, and whose page is whose;
-//! - `course`: what the processes have downloaded together, over the course of a crawl;
+//! - `divided_webs`: webs with sites, and their division among processes;
+//! - `course`: coverage and overlap over the course of a crawl;
 //! - `independent`: processes that do not coordinate;
 //! - `dynamic_assignment`: a coordinator that hands out sites;
-//! - `backlink_exchange`: processes that order by backlinks and exchange their counts now and then;
-//! - `modes_beside_each_other`: what each way of sharing is good and bad at (section 3.2, Table 3.1);
+//! - `backlink_exchange`: processes that order by backlinks and periodically exchange their counts;
+//! - `modes_beside_each_other`: strengths and weaknesses of each way of sharing (section 3.2, Table 3.1);
 //! - `firewalls_lose_pages`: coverage without any exchange (Figures 3.4 and 3.5);
-//! - `crossing_over_repeats_pages`: overlap when processes help themselves (Figure 3.6);
+//! - `crossing_over_repeats_pages`: overlap of the cross-over mode (Figure 3.6);
 //! - `links_between_sites_are_few`: messages of the exchange mode (Figures 3.7 and 3.8);
 //! - `few_exchanges_suffice`: quality against the number of exchanges (Figures 3.9 to 3.11);
-//! - `bandwidths`: the reckonings of the text (Examples 3.1 to 3.3).
+//! - `bandwidths`: the calculations of the text (Examples 3.1 to 3.3).
 
 mod backlink_exchange;
 mod bandwidths;
@@ -31,9 +31,10 @@ use super::chapter::Chapter;
 pub(super) const CHAPTER: Chapter = Chapter {
     name: "thesis-3",
     title: "Thesis, chapter 3: parallel crawlers",
-    about: "Several processes share a web: they may miss pages, download some twice, or send each other URLs. The text has 40 million \
-            pages; here are the web graph of the data directory, whose sites are taken to be ranges of its pages in the order of their \
-            URLs, and the links of the recorded histories, which have sites and paths. Without data, a generated web.",
+    about: "Several processes share a web: they may miss pages, download some twice, or send each other \
+            URLs. The text has 40 million pages; here are the web graph of the data directory, whose sites \
+            are taken to be ranges of its pages in the order of their URLs, and the links of the recorded \
+            histories, which have sites and paths. Without data, a generated web.",
     exhibits: &[
         modes_beside_each_other::MAKER,
         firewalls_lose_pages::MAKER,

@@ -1,7 +1,8 @@
-//! What each way of sharing a web among processes is good and bad at.
+//! Strengths and weaknesses of each way of sharing a web among processes.
 //!
-//! The **thesis**, section 3.2 (independent, dynamic and static assignment) and Table 3.1 (firewall, cross-over, exchange), which has
-//! words where there are numbers here. The text leaves dynamic assignment to others.
+//! The **thesis**, section 3.2 (independent, dynamic and static assignment) and Table 3.1 (firewall,
+//! cross-over, exchange), which has words where there are numbers here. The text leaves dynamic assignment to
+//! others.
 
 use anyhow::Result;
 use freshet_theory::parallel::{Mode, ParallelCrawl, Plan, parallel_crawl};
@@ -26,18 +27,18 @@ pub(super) const MAKER: Maker = Maker {
 
 const PROCESSES: u32 = 16;
 const SEEDS: usize = 5;
-/// Part of the web that is downloaded for quality.
+/// Fraction of the web that is downloaded to measure quality.
 const PART: f64 = 0.05;
-/// Exchanges of the exchange mode for quality.
+/// Number of exchanges of the exchange mode to measure quality.
 const EXCHANGES: usize = 100;
 
-/// What one way of sharing comes to.
+/// Measures of one way of sharing.
 struct Row {
     name: &'static str,
     coverage: f64,
     overlap: f64,
     communication: f64,
-    /// Where the order of the downloads can be compared.
+    /// `None` where the order of the downloads cannot be compared.
     quality: Option<f64>,
 }
 
@@ -46,9 +47,10 @@ fn make(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let rows = rows(sources, &web);
     progress(0.7);
     let mut exhibit = Exhibit::new(format!(
-        "{PROCESSES} processes by site hash, each from {SEEDS} random pages of its own, until nothing is left to do. Quality is P_CS \
-         by backlinks when {}% of the web is downloaded. Dynamic: a coordinator hands out sites, or single pages, and is told all URLs \
-         that lead elsewhere; what it sends counts as well.",
+        "{PROCESSES} processes by site hash, each from {SEEDS} random pages of its own, until nothing is \
+         left to do. Quality is P_CS by backlinks when {}% of the web is downloaded. Dynamic: a coordinator \
+         hands out sites, or single pages, and is told all URLs that lead elsewhere; what it sends counts as \
+         well.",
         100.0 * PART
     ))
     .table(table(&web, &rows));

@@ -1,7 +1,8 @@
-//! Changes come in bursts, and what that does to the estimators of rates.
+//! Changes come in bursts, which biases the rate estimators.
 //!
-//! The **thesis**, section 4.6, Figure 4.6: intervals between changes, which the author finds exponential. Section 6.8.2 and Figure 6.19:
-//! estimates from visits every week, beside the rate counted from all changes.
+//! The **thesis**, section 4.6, Figure 4.6: intervals between changes, which the author finds exponential.
+//! Section 6.8.2 and Figure 6.19: estimates from weekly visits, compared with the rate counted from all
+//! changes.
 
 use anyhow::Result;
 
@@ -22,7 +23,7 @@ pub(super) const POISSON_FIT: Maker = Maker {
     make: poisson_fit,
 };
 
-/// What bursts do to estimators.
+/// Effect of bursts on estimators.
 pub(super) const ESTIMATORS: Maker = Maker {
     name: "bursts-and-estimators",
     title: "What bursts do to the estimators of chapter 6 (section 6.8.2, Figure 6.19)",
@@ -30,7 +31,7 @@ pub(super) const ESTIMATORS: Maker = Maker {
     make: estimators,
 };
 
-/// Days of the window.
+/// Length of the window, in days.
 const DAYS: f64 = 3.0 * 365.25;
 
 const DATA: &str = "the author's pages are not those of these histories";
@@ -50,10 +51,11 @@ fn poisson_fit(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let (study, about) = study(sources)?;
     let tested = study.groups[0].poisson_fit.one_by_one;
     let mut exhibit = Exhibit::new(
-        "Pages are chosen that change about every 10, 20 or 60 days. Were they Poisson processes, the points would lie on the \
-         line. They come near it, as in the text; but there are too many short intervals and too many very long ones: a page that \
-         was edited is edited again within days, and then rests. Beside each page stands a twin with as many changes at random \
-         times, which goes through the same selection and tests: what these say of twins is of our making, the rest is of the pages.",
+        "Pages are chosen that change about every 10, 20 or 60 days. Were they Poisson processes, the points \
+         would lie on the line. They come near it, as in the text; but there are too many short intervals \
+         and too many very long ones: a page that was edited is edited again within days, and then rests. \
+         Beside each page stands a twin with as many changes at random times, which goes through the same \
+         selection and tests: what these say of twins is of our making, the rest is of the pages.",
     )
     .text(about);
     for group in &study.groups {
@@ -78,7 +80,8 @@ fn poisson_fit(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
                 Verdict::NotReproducible,
             )
             .noting(if bursty {
-                "these histories are burstier than a Poisson process; the text shows no test, only two plots of daily visits"
+                "these histories are burstier than a Poisson process; the text shows no test, only two plots \
+                 of daily visits"
             } else {
                 DATA
             }),
@@ -88,8 +91,8 @@ fn poisson_fit(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
 
 fn fits(study: &Study) -> Table {
     let mut table = Table::new(
-        "Intervals between changes against the exponential distribution: variation (deviation over mean) and the statistic A* of \
-         Anderson and Darling (2.5 at a p-value of 0.001)",
+        "Intervals between changes against the exponential distribution: variation (deviation over mean) and \
+         the statistic A* of Anderson and Darling (2.5 at a p-value of 0.001)",
         ["family", "interval / days", "pages", "intervals", "variation", "of twins", "A*", "of twins"],
     );
     for group in &study.groups {
@@ -116,11 +119,13 @@ fn estimators(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let (study, about) = study(sources)?;
     let all = &study.groups[0];
     let mut exhibit = Exhibit::new(
-        "Pages that changed at least three times and at most every three days, visited less often. An estimate over the rate \
-         counted from all changes is right at 1. On Poisson twins with the same rates the improved and the last-modified \
-         estimator are nearly right, as the theory says. On the recorded pages all come out lower, by some percent on documents and by more on terms of service, \
-         because a visit that finds a burst finds one change; and the less often a page is visited, the lower they come out. No estimator of a Poisson \
-         rate can know better: what a crawler learns is the rate of bursts, and that is what its visits can catch.",
+        "Pages that changed at least three times and at most every three days, visited less often. An \
+         estimate over the rate counted from all changes is right at 1. On Poisson twins with the same rates \
+         the improved and the last-modified estimator are nearly right, as the theory says. On the recorded \
+         pages all come out lower, by some percent on documents and by more on terms of service, because a \
+         visit that finds a burst finds one change; and the less often a page is visited, the lower they \
+         come out. No estimator of a Poisson rate can know better: what a crawler learns is the rate of \
+         bursts, and that is what its visits can catch.",
     )
     .text(about);
     for svg in [figures::estimates(all), figures::estimator_bias(all)].into_iter().flatten() {

@@ -1,7 +1,7 @@
 //! How often pages change, how long they live, and how long until half of them changed.
 //!
-//! The **thesis**, sections 4.3 to 4.5, Figures 4.2, 4.4 and 4.5: over the last 127 days of each history, as long as the author's
-//! window, and over the last three years.
+//! The **thesis**, sections 4.3 to 4.5, Figures 4.2, 4.4 and 4.5: over the last 127 days of each history, as
+//! long as the author's window, and over the last three years.
 
 use anyhow::Result;
 
@@ -38,17 +38,18 @@ pub(super) const HALF_CHANGED: Maker = Maker {
 
 /// Days from 17 February to 24 June 1999.
 const THESIS_DAYS: f64 = 127.0;
-/// Days of the long window.
+/// Length of the long window, in days.
 const LONG_DAYS: f64 = 3.0 * 365.25;
 
-/// The bars of Figure 4.2 in percent: the text names the first two, the others are those that give its Table 5.7.
+/// The bars of Figure 4.2 in percent. The text gives the first two; the others are those that yield its Table
+/// 5.7.
 const THESIS_BARS: [f64; 5] = [23.0, 15.0, 16.0, 16.0, 30.0];
-/// Days that a page of each bar is taken to need for a change: a day and a year at the ends, as the text says.
+/// Assumed days between changes of a page of each bar: a day and a year at the ends, as the text says.
 const THESIS_DAYS_OF_BARS: [f64; 5] = [1.0, 7.0, 30.4, 121.75, 365.25];
 
 const DATA: &str = "the author's pages are not those of these histories";
 
-/// The studies of the short and the long window, and what they are made of.
+/// The studies of the short and the long window, with a description of their data.
 fn studies(sources: &Sources, progress: &Progress<'_>) -> Result<([Study; 2], String)> {
     let mut made = None;
     let (tables, note) = material::tables(sources, &mut made)?;
@@ -60,7 +61,8 @@ fn studies(sources: &Sources, progress: &Progress<'_>) -> Result<([Study; 2], St
     let long = study(LONG_DAYS)?;
     let all = &long.groups[0];
     let about = format!(
-        "{note}Three years: {} sites with {} pages and {} changes; 127 days: {} sites with {} pages and {} changes, seen by daily visits.",
+        "{note}Three years: {} sites with {} pages and {} changes; 127 days: {} sites with {} pages and {} \
+         changes, seen by daily visits.",
         all.sites,
         all.pages,
         all.changes,
@@ -79,9 +81,10 @@ fn change_intervals(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
         Comparison::number(quantity, printed, 100.0 * part).because(Verdict::NotReproducible, DATA)
     };
     let exhibit = Exhibit::new(
-        "The average change interval of a page is the time it was observed over the changes that daily visits saw. Pages of \
-         1999 changed far more often: one of four at every visit. The recorded pages are documents, which people edit, and \
-         terms of service; what a template adds to a page with every visit is not in them.",
+        "The average change interval of a page is the time it was observed over the changes that daily \
+         visits saw. Pages of 1999 changed far more often: one of four at every visit. The recorded pages \
+         are documents, which people edit, and terms of service; what a template adds to a page with every \
+         visit is not in them.",
     )
     .text(about)
     .picture(figures::change_intervals(&short))
@@ -110,8 +113,9 @@ fn lifespans(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let all = &short.groups[0].lifespans;
     let over_a_month = |parts: &[f64; 4]| 100.0 * (parts[2] + parts[3]);
     Ok(Exhibit::new(
-        "Method 1 takes the time that a page was seen for its lifespan, method 2 twice that when it was there at either end of \
-         the window. Of documents and terms nearly all outlive a window of four months.",
+        "Method 1 takes the time that a page was seen for its lifespan, method 2 twice that when it was \
+         there at either end of the window. Of documents and terms nearly all outlive a window of four \
+         months.",
     )
     .text(about)
     .picture(figures::lifespans(&short))
@@ -143,8 +147,9 @@ fn half_changed(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let halves: Vec<String> = long.groups.iter().map(half).collect();
     Ok(Exhibit::new(
-        "Of the pages that were there on the first day, the part that neither changed nor went until each day. Families differ \
-         as the domains of the text do: some sites turn over within months, others in years.",
+        "Of the pages that were there on the first day, the part that neither changed nor went until each \
+         day. Families differ as the domains of the text do: some sites turn over within months, others in \
+         years.",
     )
     .text(about)
     .picture(figures::unchanged(&short))

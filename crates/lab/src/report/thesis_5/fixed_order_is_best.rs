@@ -1,7 +1,8 @@
-//! The less the times between visits vary, the fresher the copies: fixed order beats random order beats pure chance.
+//! The less the times between visits vary, the fresher the copies: fixed order beats random order beats
+//! purely random visits.
 //!
-//! The **thesis**, section 5.4, Table 5.2 and Figure 5.10. The formulas are those of [`time_average`]; beside them stand copies
-//! drawn by lot.
+//! The **thesis**, section 5.4, Table 5.2 and Figure 5.10. The formulas are those of [`time_average`]. They
+//! are compared with simulated copies.
 //!
 //! # Promises
 //! - Simulation is within 0.01 of every formula, in freshness and in intervals of age.
@@ -37,10 +38,10 @@ pub(super) const CURVES: Maker = Maker {
 const ORDERS: [(&str, Order); 3] =
     [("fixed order", Order::Fixed), ("random order", Order::Random), ("purely random", Order::PurelyRandom)];
 
-/// Visits drawn for each value: enough for two digits, mostly three.
+/// Visits simulated for each value: enough for two digits, mostly three.
 const VISITS: u32 = 40_000;
 
-/// With one visit a day ages are in intervals.
+/// With one visit per day, ages in days are ages in intervals.
 fn at(order: Order, changes_per_visit: f64) -> FreshnessAndAge {
     time_average(order, ChangesPerDay::new(changes_per_visit), VisitsPerDay::new(1.0))
 }
@@ -73,7 +74,8 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         }
     }
     Ok(Exhibit::new(
-        "The formulas of the text, evaluated at a few numbers of changes per visit, beside copies drawn by lot.",
+        "The formulas of the text, evaluated at a few numbers of changes per visit, beside copies drawn by \
+         lot.",
     )
     .table(table)
     .compare(Comparison::claim(
@@ -120,8 +122,8 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let plate = Plate { heading: String::new(), columns: 2, charts };
     Ok(Exhibit::new(
-        "Freshness falls and age rises with the number of changes per visit. Fixed order is best by both measures, purely random \
-         order worst.",
+        "Freshness falls and age rises with the number of changes per visit. Fixed order is best by both \
+         measures, purely random order worst.",
     )
     .picture(plate.draw())
     .compare_all(printed()))
@@ -135,7 +137,7 @@ fn age(value: FreshnessAndAge) -> f64 {
     value.age.get()
 }
 
-/// What section 5.4.4 says of the figure.
+/// Statements of section 5.4.4 about the figure.
 fn printed() -> [Comparison; 5] {
     let [fixed, random, pure] = ORDERS.map(|(_, order)| at(order, 1.0));
     let better = 100.0 * (fixed.freshness / pure.freshness - 1.0);
@@ -156,7 +158,8 @@ fn printed() -> [Comparison; 5] {
             Verdict::TextIsWrong,
         )
         .noting(format!(
-            "The text's own formulas give 0.719; a fourth ({of_pure:.3}) is the ratio to purely random order, which is meant."
+            "The text's own formulas give 0.719; a fourth ({of_pure:.3}) is the ratio to purely random \
+             order, which is meant."
         )),
     ]
 }

@@ -1,7 +1,8 @@
-//! Two pages, one of which changes too fast to be kept: visits gain more on the other.
+//! Two pages, one of which changes too fast to keep fresh: visits gain more on the other.
 //!
-//! The **thesis**, section 5.5.3, Table 5.4 and Figure 5.13. In the table one page changes exactly once in each ninth of a day and
-//! another exactly once a day, as Figure 5.12 sketches; in the figure they change at these rates by Poisson processes.
+//! The **thesis**, section 5.5.3, Table 5.4 and Figure 5.13. In the table one page changes exactly once in
+//! each ninth of a day and another exactly once a day, as Figure 5.12 sketches. In the figure they change at
+//! these rates by Poisson processes.
 //!
 //! # Promises
 //! - Every printed benefit and every printed best choice of the table agrees.
@@ -38,10 +39,10 @@ pub(super) const CURVES: Maker = Maker {
     make: curves,
 };
 
-/// Changes a day of the two pages.
+/// Changes per day of the two pages.
 const CHANGES: [u64; 2] = [9, 1];
 
-/// The rows of the table: visits a day of the two pages, and the benefit as printed.
+/// The rows of the table: visits per day of the two pages, and the printed benefit.
 const ROWS: [(&str, [u64; 2], u32, u32); 10] = [
     ("(a)", [1, 0], 1, 36),
     ("(b)", [0, 1], 9, 36),
@@ -55,10 +56,10 @@ const ROWS: [(&str, [u64; 2], u32, u32); 10] = [
     ("(j)", [5, 5], 40, 72),
 ];
 
-/// The best choices as printed: visits in all, and those of the two pages.
+/// The printed best choices: total number of visits, and those of the two pages.
 const BEST: [(u64, [u64; 2]); 4] = [(1, [0, 1]), (2, [0, 2]), (5, [2, 3]), (10, [7, 3])];
 
-/// Days drawn by lot for each row: enough for three digits.
+/// Days simulated for each row: enough for three digits.
 const DAYS: u32 = 50_000;
 
 fn benefits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -68,8 +69,9 @@ fn benefits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         ["row", "visits to fast page", "visits to slow page", "printed", "by formula", "by simulation"],
     );
     let mut exhibit = Exhibit::new(
-        "One page changes nine times a day, another once. When visits are few it is best to give up the page that cannot be \
-         kept; when they are many the best division lies between equal shares (j) and shares in proportion to the rates (h).",
+        "One page changes nine times a day, another once. When visits are few it is best to give up the page \
+         that cannot be kept; when they are many the best division lies between equal shares (j) and shares \
+         in proportion to the rates (h).",
     );
     for (number, (row, visits, over, under)) in ROWS.into_iter().enumerate() {
         progress(number as f64 / ROWS.len() as f64);
@@ -107,7 +109,7 @@ fn best(total: u64) -> [u64; 2] {
     choices.max_by(|a, b| benefit(*a).total_cmp(&benefit(*b))).unwrap_or([0, 0])
 }
 
-/// Mean days gained in a day, with the change of each interval at a time drawn by lot.
+/// Mean days gained per day, with the change of each interval at a random time.
 fn simulate(visits: [u64; 2], chance: &mut ChaCha8Rng) -> f64 {
     let mut gained = 0.0;
     for _ in 0..DAYS {
@@ -122,17 +124,18 @@ fn simulate(visits: [u64; 2], chance: &mut ChaCha8Rng) -> f64 {
     gained / f64::from(DAYS)
 }
 
-/// Share of an interval for which evenly spaced visits keep a copy fresh after a change at this share of it.
+/// Fraction of an interval for which evenly spaced visits keep a copy fresh after a change at this fraction
+/// of it.
 fn gain(visits: u64, change: f64) -> f64 {
     let spacing = 1.0 / (visits + 1) as f64;
     let first_after = (1..=visits).map(|visit| visit as f64 * spacing).find(|visit| *visit >= change);
     first_after.map_or(0.0, |visit| 1.0 - visit)
 }
 
-/// Visits a day in all, in the six graphs.
+/// Total visits per day, in the six graphs.
 const BUDGETS: [f64; 6] = [1.0, 2.0, 3.0, 5.0, 10.0, 100.0];
 
-/// Visits drawn for each point of a curve.
+/// Visits simulated for each point of a curve.
 const VISITS: u32 = 4_000;
 
 fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -175,7 +178,9 @@ fn curves(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let plate = Plate { heading: "Rates of nine and one change a day".to_owned(), columns: 3, charts };
     let [given_up, not_quite, ten] = [1.0, 2.0, 10.0].map(best_share);
     Ok(Exhibit::new(
-        "Freshness relative to equal shares. The middle of each graph is the uniform policy, a tenth the proportional one. With          few visits the best is to give up the fast page, with many it lies between the two policies.",
+        "Freshness relative to equal shares. The middle of each graph is the uniform policy, a tenth the \
+         proportional one. With          few visits the best is to give up the fast page, with many it lies \
+         between the two policies.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(
@@ -211,7 +216,7 @@ fn rates() -> [ChangesPerDay; 2] {
     CHANGES.map(|changes| ChangesPerDay::new(changes as f64))
 }
 
-/// Visits a day to the fast and the slow page when the slow one gets this share.
+/// Visits per day to the fast and the slow page if the slow one gets this share.
 fn divided(budget: f64, share: f64) -> [VisitsPerDay; 2] {
     [VisitsPerDay::new(budget * (1.0 - share)), VisitsPerDay::new(budget * share)]
 }

@@ -1,10 +1,10 @@
-//! One copy over time: fresh until its page changes, ever older until the next visit.
+//! One copy over time: fresh until its page changes, then ageing until the next visit.
 //!
-//! The **thesis**, sections 5.2.1, 5.2.2 and 5.4.1, Figures 5.2, 5.3 and 5.7: the freshness and age of one copy, what to expect of
-//! them after a visit, and their saw-teeth under visits at fixed intervals.
+//! The **thesis**, sections 5.2.1, 5.2.2 and 5.4.1, Figures 5.2, 5.3 and 5.7: the freshness and age of one
+//! copy, their expectations after a visit, and their saw-tooth shape under visits at fixed intervals.
 //!
 //! # Promises
-//! - The mean of many drawn copies is within 0.02 of the expectation at every time.
+//! - The mean of many simulated copies is within 0.02 of the expectation at every time.
 
 use anyhow::Result;
 use freshet_theory::freshness::after_visit::expected_after_visit;
@@ -46,7 +46,7 @@ pub(super) const FIXED_INTERVALS: Maker = Maker {
 /// The page of all three figures changes once a day on average.
 const CHANGE_RATE: f64 = 1.0;
 
-/// Copies drawn for a mean: enough for two digits.
+/// Copies simulated for a mean: enough for two digits.
 const COPIES: usize = 4_000;
 
 fn example(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -74,9 +74,10 @@ fn example(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     ];
     let plate = Plate { heading: String::new(), columns: 1, charts };
     Ok(Exhibit::new(
-        "A copy is fresh until its page changes; from the first change after a visit on it grows older, until the next visit \
-         makes it fresh again. A second change before the visit adds nothing. The text's figure is a sketch without numbers; \
-         this one follows from Definitions 5.1 and 5.2 for four changes and three visits.",
+        "A copy is fresh until its page changes; from the first change after a visit on it grows older, \
+         until the next visit makes it fresh again. A second change before the visit adds nothing. The \
+         text's figure is a sketch without numbers; this one follows from Definitions 5.1 and 5.2 for four \
+         changes and three visits.",
     )
     .picture(plate.draw()))
 }
@@ -112,8 +113,8 @@ fn expectation(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let plate = Plate { heading: "A page that changes once a day on average".to_owned(), columns: 2, charts };
     let late = expected(50.0).age.get() / 50.0;
     Ok(Exhibit::new(
-        "After a visit the chance that a copy is still fresh falls as e^-λt, and its expected age rises from zero towards the \
-         time that has passed.",
+        "After a visit the chance that a copy is still fresh falls as e^-λt, and its expected age rises from \
+         zero towards the time that has passed.",
     )
     .picture(plate.draw())
     .compare(Comparison::number("expected freshness at the visit", "1", expected(0.0).freshness))
@@ -131,7 +132,7 @@ fn fixed_intervals(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let expected = |time: f64| {
         expected_after_visit(ChangesPerDay::new(CHANGE_RATE), Days::new(time.rem_euclid(1.0))).freshness
     };
-    // A visit every day: the last instant before it and the visit itself are both points of the curve.
+    // One visit per day: the last instant before it and the visit itself are both points of the curve.
     let curve = (0..4).flat_map(|day| {
         let day = f64::from(day);
         let within = (0..=20).map(move |step| (day + f64::from(step) * 0.0499, f64::from(step) * 0.0499));
@@ -155,8 +156,8 @@ fn fixed_intervals(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "Every visit sets the expected freshness back to one, and between visits it falls in the same way; so the mean over one \
-         interval is the mean over all time (Theorem 5.2).",
+        "Every visit sets the expected freshness back to one, and between visits it falls in the same way; \
+         so the mean over one interval is the mean over all time (Theorem 5.2).",
     )
     .picture(chart.draw())
     .compare(Comparison::claim(
@@ -167,7 +168,7 @@ fn fixed_intervals(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     )))
 }
 
-/// Change times of many copies of the page.
+/// Change times of many simulated copies of the page.
 fn drawn_copies(chance: &mut ChaCha8Rng, days: f64) -> Vec<Vec<f64>> {
     let page = Poisson { change_rate: ChangesPerDay::new(CHANGE_RATE) };
     (0..COPIES).map(|_| page.sample(Days::new(days), Since::AnyTime, chance)).collect()
@@ -187,14 +188,14 @@ fn mean_freshness_with_daily_visits(copies: &[Vec<f64>], time: f64) -> f64 {
     fresh as f64 / copies.len() as f64
 }
 
-/// How old a copy is; nothing while it is fresh.
+/// Age of a copy. `None` while it is fresh.
 fn age_at(changes: &[f64], visits: &[f64], time: f64) -> Option<f64> {
     let visit = visits.iter().copied().filter(|visit| *visit <= time).fold(0.0, f64::max);
     let change = changes.iter().copied().find(|change| visit < *change && *change <= time);
     change.map(|change| time - change)
 }
 
-/// Times at which a picture needs a point: just before and at every event, and between them.
+/// Times at which the figure needs a point: just before and at every event, and between them.
 fn moments(changes: &[f64], visits: &[f64], end: f64) -> impl Iterator<Item = f64> {
     let events = changes.iter().chain(visits).flat_map(|time| [time - 1e-6, *time]);
     let mut times: Vec<f64> = events.chain([0.0, end]).collect();

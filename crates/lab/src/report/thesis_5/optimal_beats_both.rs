@@ -1,11 +1,11 @@
-//! What the three policies reach on the rates of change that the text measured.
+//! The freshness that the three policies reach on the change rates that the text measured.
 //!
-//! The **thesis**, section 5.7, Table 5.7: a collection in which 23% of the pages change every day, 15% every week, and so on, all
-//! visited once a month on average. The text gives only these two shares; 16% every month, 16% every four months and 30% every year
-//! reproduce the table.
+//! The **thesis**, section 5.7, Table 5.7: a collection in which 23% of the pages change every day, 15% every
+//! week, and so on, all visited once a month on average. The text gives only these two shares. 16% every
+//! month, 16% every four months and 30% every year reproduce the table.
 //!
 //! # Promises
-//! - The table agrees, but for the freshness of the proportional policy.
+//! - The table agrees, except for the freshness of the proportional policy.
 
 use anyhow::Result;
 use freshet_theory::freshness::measure::FreshnessAndAge;
@@ -30,16 +30,17 @@ pub(super) const PREDICTION: Maker = Maker {
 /// Days between changes, and the share of pages that change so often.
 const CLASSES: [(f64, f64); 5] = [(1.0, 0.23), (7.0, 0.15), (30.0, 0.16), (120.0, 0.16), (365.0, 0.30)];
 
-/// Days between visits to a page on average.
+/// Mean days between visits to a page.
 const MONTH: f64 = 30.0;
 
-/// Visits drawn for each class.
+/// Visits simulated for each class.
 const VISITS: u32 = 20_000;
 
 fn prediction(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let rates = CLASSES.map(|(interval, _)| ChangesPerDay::new(1.0 / interval));
     let shares = CLASSES.map(|(_, share)| share);
-    // A class counts by its share and a visit to each of its pages costs as much: a hundred million pages in five.
+    // A class has its share as weight, and a visit to each of its pages costs as much: five classes stand for
+    // a hundred million pages.
     let pages = Pages { importance: Some(&shares), costs: Some(&shares), ..Pages::new(&rates) };
     let budget = Constraints::budget(VisitsPerDay::new(1.0 / MONTH));
     let best = |objective| allocate(&pages, objective, &budget).visit_frequencies;
@@ -62,9 +63,10 @@ fn prediction(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         formula
     });
     Ok(Exhibit::new(
-        "One visit a month per page on average. The text gives the first two shares of its Figure 4.2 in words, 23% of pages that \
-         change every day and 15% every week; with 16%, 16% and 30% for those that change every month, four months and year the \
-         table comes out as printed. The optimum for freshness and that for age are two allocations.",
+        "One visit a month per page on average. The text gives the first two shares of its Figure 4.2 in \
+         words, 23% of pages that change every day and 15% every week; with 16%, 16% and 30% for those that \
+         change every month, four months and year the table comes out as printed. The optimum for freshness \
+         and that for age are two allocations.",
     )
     .table(table)
     .compare_all(printed(found)))
@@ -75,7 +77,8 @@ fn printed([proportional, uniform, for_freshness, for_age]: [FreshnessAndAge; 4]
     [
         Comparison::number("freshness, proportional", "0.12", proportional.freshness).because(
             Verdict::TextIsWrong,
-            "With a ratio of changes to visits of 7.77 in every class it is (1 − e^-r)/r = 0.1287: cut off, not rounded.",
+            "With a ratio of changes to visits of 7.77 in every class it is (1 − e^-r)/r = 0.1287: cut off, \
+             not rounded.",
         ),
         Comparison::number("age in days, proportional", "400", proportional.age.get())
             .because(Verdict::Rounding, "Rounded to one digit."),
@@ -92,8 +95,12 @@ fn printed([proportional, uniform, for_freshness, for_age]: [FreshnessAndAge; 4]
             "23%",
             100.0 * (1.0 - for_age.age.get() / uniform.age.get()),
         ),
-        Comparison::number("age, proportional over optimal", "100", proportional.age.get() / for_age.age.get())
-            .because(Verdict::Rounding, "The text rounds to one digit; its own numbers give 93."),
+        Comparison::number(
+            "age, proportional over optimal",
+            "100",
+            proportional.age.get() / for_age.age.get(),
+        )
+        .because(Verdict::Rounding, "The text rounds to one digit; its own numbers give 93."),
     ]
 }
 

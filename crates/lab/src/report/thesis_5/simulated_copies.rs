@@ -1,4 +1,4 @@
-//! Copies of pages that change by a Poisson process, visited in one of three orders: measured, not computed.
+//! Simulates copies of pages that change by a Poisson process and are visited in one of three orders.
 
 use freshet_theory::freshness::measure::{FreshnessAndAge, collection_mean};
 use freshet_theory::freshness::order::Order;
@@ -10,8 +10,8 @@ use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 
-/// Freshness and age of one copy over so many visits, drawn by lot. A copy that is never visited is never fresh, and its age has no
-/// end.
+/// Simulates freshness and age of one copy over this many visits. A copy that is never visited is never
+/// fresh, and its age is infinite.
 pub(super) fn simulate(
     order: Order,
     change_rate: ChangesPerDay,
@@ -38,7 +38,8 @@ pub(super) fn simulate(
     trace_average(&changes, &visit_times, horizon)
 }
 
-/// Mean freshness and age over pages visited at fixed intervals, each counted with its weight and over so many of its visits.
+/// Mean freshness and age over pages visited at fixed intervals, each with its weight and over this many
+/// visits.
 pub(super) fn simulate_collection(
     pages: &Pages<'_>,
     visit_frequencies: &[VisitsPerDay],

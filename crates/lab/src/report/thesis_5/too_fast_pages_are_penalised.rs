@@ -1,7 +1,8 @@
-//! The best division of visits gives less to pages that change too often, and none to the worst.
+//! The optimal allocation gives fewer visits to pages that change too often, and none to the worst.
 //!
-//! The **thesis**, sections 5.5.4, 5.5.5 and 5.6: Table 5.5 with Figure 5.14, Figure 5.15, and Table 5.6 with Figure 5.16. The
-//! curves are where one more visit gains the same: the index of each objective, inverted.
+//! The **thesis**, sections 5.5.4, 5.5.5 and 5.6: Table 5.5 with Figure 5.14, Figure 5.15, and Table 5.6 with
+//! Figure 5.16. On a curve one more visit gains the same everywhere: it is the inverted index of each
+//! objective.
 //!
 //! # Promises
 //! - Every printed frequency agrees to its last digit but one, which is off by one.
@@ -63,7 +64,7 @@ pub(super) const WEIGHTED_CURVE: Maker = Maker {
     make: weighted_curve,
 };
 
-/// A collection of Examples 5.4 and 5.5 and what is printed of it.
+/// A collection of Examples 5.4 and 5.5 and its printed values.
 struct Example {
     rates: &'static [f64],
     weights: Option<&'static [f64]>,
@@ -88,7 +89,7 @@ const EXAMPLE_5_5: Example = Example {
     for_age: &["0.76", "0.88", "0.94", "0.99", "1.17", "1.26"],
 };
 
-/// Visits drawn for each page.
+/// Visits simulated for each page.
 const VISITS: u32 = 20_000;
 
 impl Example {
@@ -122,7 +123,7 @@ impl Example {
         freshness.into_iter().chain(of(Objective::Age, self.for_age, "age"))
     }
 
-    /// What each policy reaches, by formula and by lot.
+    /// What each policy reaches, by formula and by simulation.
     fn qualities(&self, chance: &mut ChaCha8Rng) -> Table {
         let mut table = Table::new(
             "What the frequencies reach",
@@ -147,8 +148,9 @@ impl Example {
 
 fn five_pages(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     Ok(Exhibit::new(
-        "Five pages change 1, 2, 3, 4 and 5 times a day, and five visits a day are to be divided among them. For freshness the \
-         fourth gets fewer visits than the second, and the fifth none; for age all get about one.",
+        "Five pages change 1, 2, 3, 4 and 5 times a day, and five visits a day are to be divided among them. \
+         For freshness the fourth gets fewer visits than the second, and the fifth none; for age all get \
+         about one.",
     )
     .table(EXAMPLE_5_4.qualities(&mut sources.chance("table-5.5")))
     .compare_all(EXAMPLE_5_4.comparisons()))
@@ -156,17 +158,17 @@ fn five_pages(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
 
 fn weighted(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     Ok(Exhibit::new(
-        "Pages that count twice get more visits, but not twice as many: the third page gets none, the sixth, which changes as \
-         often and counts twice, gets the most.",
+        "Pages that count twice get more visits, but not twice as many: the third page gets none, the sixth, \
+         which changes as often and counts twice, gets the most.",
     )
     .table(EXAMPLE_5_5.qualities(&mut sources.chance("table-5.6")))
     .compare_all(EXAMPLE_5_5.comparisons()))
 }
 
-/// The best frequency at a rate, when one more visit is to gain this much.
+/// The optimal frequency at a change rate if one more visit is to gain this much.
 fn best_frequency(objective: Objective, rate: f64, gain: f64) -> f64 {
     let interval = due_after(objective, ChangesPerDay::new(rate), gain).get();
-    // A page whose gain stays below this is never visited, and its interval has no end.
+    // A page whose gain stays below this is never visited; its interval is infinite.
     1.0 / interval
 }
 
@@ -203,11 +205,15 @@ fn five_pages_curve(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let (age, _) = one("(b) for age", Objective::Age);
     let plate = Plate { heading: String::new(), columns: 2, charts: vec![freshness, age] };
     Ok(Exhibit::new(
-        "Where one more visit gains the same. For freshness the best frequency falls beyond a rate and ends at zero; for age it \
-         rises, ever more slowly.",
+        "Where one more visit gains the same. For freshness the best frequency falls beyond a rate and ends \
+         at zero; for age it rises, ever more slowly.",
     )
     .picture(plate.draw())
-    .compare(Comparison::number("rate beyond which the best frequency for freshness falls", "2.5", turning)))
+    .compare(Comparison::number(
+        "rate beyond which the best frequency for freshness falls",
+        "2.5",
+        turning,
+    )))
 }
 
 fn scaling(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -223,7 +229,8 @@ fn scaling(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     one.notes = tops.iter().map(|(x, y)| Note::Point(*x, *y, format!("({x:.3}, {y:.3})"))).collect();
     let [first, second] = tops;
     Ok(Exhibit::new(
-        "The best frequency by rate of change for two values of the multiplier μ. The second curve is the first, at half its size.",
+        "The best frequency by rate of change for two values of the multiplier μ. The second curve is the \
+         first, at half its size.",
     )
     .picture(one.draw())
     .compare(Comparison::number("rate at the top of the curve for μ = 1", "0.53", first.0))
@@ -259,7 +266,8 @@ fn weighted_curve(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     };
     let (freshness, tops) = one("(a) for freshness", Objective::Freshness);
     let (age, _) = one("(b) for age", Objective::Age);
-    // Along the same direction through the origin the curve for age of a page of weight k is √k times as far out.
+    // Along one direction from the origin, the curve for the age of a page of weight k is √k times as far
+    // out.
     let gain = EXAMPLE_5_5.best(Objective::Age).marginal_gain;
     let outer = best_frequency(Objective::Age, 2.0 * 2.0_f64.sqrt(), gain / 2.0);
     let inner = best_frequency(Objective::Age, 2.0, gain);

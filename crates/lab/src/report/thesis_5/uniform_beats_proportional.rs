@@ -1,10 +1,11 @@
-//! Visiting pages in proportion to their rates of change is worse than visiting all alike, whatever the rates.
+//! Visiting pages in proportion to their change rates is worse than visiting all equally often, whatever the
+//! rates.
 //!
-//! The **thesis**, sections 5.2.3, 5.5.1 and 5.5.2, Figure 5.4, Table 5.3 and Figure 5.11, for rates that follow a gamma
-//! distribution; and Theorems 5.3 and 5.4 for rates drawn from anywhere.
+//! The **thesis**, sections 5.2.3, 5.5.1 and 5.5.2, Figure 5.4, Table 5.3 and Figure 5.11, for rates that
+//! follow a gamma distribution; and Theorems 5.3 and 5.4 for arbitrary rates.
 //!
 //! # Promises
-//! - No ratio is above one, and simulation is within 2% of the formulas where the age is finite.
+//! - No ratio is above one. Simulation is within 2% of the formulas where the age is finite.
 
 use anyhow::Result;
 use freshet_theory::freshness::gamma_rates::GammaRates;
@@ -81,20 +82,21 @@ fn histogram(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "Pages change at different rates. The text draws a histogram and puts a smooth distribution in its place; here the rates \
-         are drawn from the gamma distribution that section 5.5.1 chooses.",
+        "Pages change at different rates. The text draws a histogram and puts a smooth distribution in its \
+         place; here the rates are drawn from the gamma distribution that section 5.5.1 chooses.",
     )
     .picture(chart.draw()))
 }
 
-/// Pages and visits to each that are drawn for a value.
+/// Number of pages, and of visits to each, simulated for a value.
 const PAGES: usize = 400;
 const VISITS: u32 = 300;
 
 fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let mut chance = sources.chance("table-5.3");
     let mut table = Table::new(
-        "Freshness, and age in mean intervals between visits; r changes per visit on average, δ spread of rates over their mean",
+        "Freshness, and age in mean intervals between visits; r changes per visit on average, δ spread of \
+         rates over their mean",
         ["policy", "r", "δ", "freshness by formula", "by simulation", "age by formula", "by simulation"],
     );
     let mut off = 0.0_f64;
@@ -115,9 +117,10 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let age_is_infinite = GammaRates::new(1.0, 1.5).proportional(Days::new(1.0)).age == Days::FOREVER;
     Ok(Exhibit::new(
-        "The formulas of the text beside collections of pages whose rates are drawn by lot. A page with a rate near zero is \
-         almost never visited by the proportional policy and grows old without limit: from δ = 1 on its mean age is infinite, \
-         and what a simulation shows depends on the slowest page that was drawn.",
+        "The formulas of the text beside collections of pages whose rates are drawn by lot. A page with a \
+         rate near zero is almost never visited by the proportional policy and grows old without limit: from \
+         δ = 1 on its mean age is infinite, and what a simulation shows depends on the slowest page that was \
+         drawn.",
     )
     .table(table)
     .compare(Comparison::claim(
@@ -133,11 +136,14 @@ fn formulas(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             if age_is_infinite { "∞" } else { "finite" },
             Verdict::TextIsWrong,
         )
-        .noting("The text states the formula without its range: the mean of 1/λ exists only for δ < 1. Beyond, the age is infinite."),
+        .noting(
+            "The text states the formula without its range: the mean of 1/λ exists only for δ < 1. Beyond, \
+             the age is infinite.",
+        ),
     ))
 }
 
-/// Uniform and proportional visits to pages whose rates are drawn, once a day on average.
+/// Simulates uniform and proportional visits to pages with random rates, once a day on average.
 fn simulate_both(ratio: f64, variation: f64, chance: &mut ChaCha8Rng) -> [FreshnessAndAge; 2] {
     let model = GammaMixed::new(ChangesPerDay::new(ratio), variation);
     let mut sums = [(0.0, 0.0); 2];
@@ -153,10 +159,10 @@ fn simulate_both(ratio: f64, variation: f64, chance: &mut ChaCha8Rng) -> [Freshn
     sums.map(|(freshness, age)| FreshnessAndAge { freshness, age: Days::new(age) })
 }
 
-/// Spreads of rates that are drawn.
+/// Spreads of the random rates.
 const VARIATIONS: [f64; 5] = [0.0, 0.3, 0.6, 0.9, 1.5];
 
-/// Collections drawn to try the theorems.
+/// Number of random collections to test the theorems.
 const COLLECTIONS: u32 = 500;
 
 fn ratios(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -187,8 +193,9 @@ fn ratios(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let change_of_freshness =
         freshness_ratio(&GammaRates::new(1.0, 0.6)) - freshness_ratio(&GammaRates::new(10.0, 0.6));
     Ok(Exhibit::new(
-        "Below one the uniform policy is better. The text draws surfaces over r and δ; these are cuts through them. With equal \
-         rates (δ = 0) the policies are the same; the more the rates differ, the worse is the proportional one.",
+        "Below one the uniform policy is better. The text draws surfaces over r and δ; these are cuts \
+         through them. With equal rates (δ = 0) the policies are the same; the more the rates differ, the \
+         worse is the proportional one.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(
@@ -219,7 +226,8 @@ fn age_ratio(rates: &GammaRates) -> f64 {
     rates.uniform(Days::new(1.0)).age.get() / rates.proportional(Days::new(1.0)).age.get()
 }
 
-/// In how many collections of drawn rates uniform visits are better by both measures, and the largest ratio seen.
+/// The number of random collections in which uniform visits are better by both measures, and the largest
+/// ratio seen.
 fn try_theorems(chance: &mut ChaCha8Rng) -> (u32, f64) {
     let (mut held, mut most) = (0, 0.0_f64);
     for _ in 0..COLLECTIONS {

@@ -1,7 +1,7 @@
-//! Visits in a burst or spread over the day: the same freshness on average, not at every hour.
+//! Visits in a burst or spread over the day: the same mean freshness, but not at every hour.
 //!
-//! The **thesis**, section 5.3, Figure 5.5 and Example 5.3: ten pages visited once a day, all at midnight, most at midnight, or
-//! spread evenly. The text goes on with the last; this shows what it gives up.
+//! The **thesis**, section 5.3, Figure 5.5 and Example 5.3: ten pages visited once a day, all at midnight,
+//! most at midnight, or spread evenly. The text continues with the last; this shows what that gives up.
 //!
 //! # Promises
 //! - The mean over the day is the same for all three.
@@ -24,14 +24,14 @@ pub(super) const POINTS: Maker = Maker {
     make: points,
 };
 
-/// At which share of the day each of the ten pages is visited.
+/// The fraction of the day at which each of the ten pages is visited.
 const PLANS: [(&str, [f64; 10]); 3] = [
     ("(a) all at midnight", [0.0; 10]),
     ("(b) most at midnight", [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 0.4, 0.6, 0.8]),
     ("(c) spread evenly", [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]),
 ];
 
-/// Times of a day at which the curves have points.
+/// Number of times of day at which the curves have points.
 const STEPS: u32 = 960;
 
 fn points(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
@@ -60,15 +60,15 @@ fn points(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         )
     });
     Ok(Exhibit::new(
-        "The figure of the text shows the visits; this one shows what they do. A page that is visited once a day is as fresh on \
-         average whenever that is. What differs is when: a burst at midnight makes the collection fresh in the small hours and \
-         stale in the evening.",
+        "The figure of the text shows the visits; this one shows what they do. A page that is visited once a \
+         day is as fresh on average whenever that is. What differs is when: a burst at midnight makes the \
+         collection fresh in the small hours and stale in the evening.",
     )
     .picture(plate.draw())
     .compare_all(means))
 }
 
-/// Expected freshness of the collection at a time of day, pages changing once a day on average.
+/// Expected freshness of the collection at a time of day, if pages change once a day on average.
 fn freshness(visits: &[f64; 10], time: f64) -> f64 {
     let page = |visit: &f64| (-(time - visit).rem_euclid(1.0)).exp();
     visits.iter().map(page).sum::<f64>() / visits.len() as f64

@@ -1,9 +1,11 @@
-//! The improved estimator: a logarithm makes up for the changes that visits miss.
+//! The improved estimator: a logarithm corrects for the changes that visits miss.
 //!
-//! The **thesis**, sections 6.4.2 and 6.4.3, Figures 6.4 to 6.9 (**estimate**, Figures 18 and 5 to 8), with Examples 6.1, 6.4 and 6.5.
+//! The **thesis**, sections 6.4.2 and 6.4.3, Figures 6.4 to 6.9 (**estimate**, Figures 18 and 5 to 8), with
+//! Examples 6.1, 6.4 and 6.5.
 //!
 //! # Promises
-//! - Printed values agree but for those whose note says what is wrong; simulation is within 0.03 of the formulas.
+//! - Printed values agree, except for those whose note says what is wrong. Simulation is within 0.03 of the
+//!   formulas.
 
 use anyhow::Result;
 use freshet_theory::estimate::even::EvenVisits;
@@ -81,7 +83,8 @@ fn constant(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         notes: vec![Note::Level(0.5, String::new())],
     };
     Ok(Exhibit::new(
-        "The constant that removes the bias of rare changes depends on the number of visits, but hardly: one half will do.",
+        "The constant that removes the bias of rare changes depends on the number of visits, but hardly: one \
+         half will do.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("the constant for many visits", "0.5", singularity_constant(1_000_000)))
@@ -123,7 +126,8 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let off_by = |n: u64, r: f64| format!("{:.1}%", 100.0 * (ratio(n, r) - 1.0));
     Ok(Exhibit::new(
-        "The improved estimator is nearly without bias up to a number of changes per visit that grows with the visits made.",
+        "The improved estimator is nearly without bias up to a number of changes per visit that grows with \
+         the visits made.",
     )
     .picture(chart.draw())
     .compare(Comparison::claim(
@@ -175,18 +179,21 @@ fn region(_: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             Note::Point(80.0, unbiased_until(80), format!("{:.2}", unbiased_until(80))),
         ],
     };
-    Ok(Exhibit::new("The text shades the region of visits and changes per visit in which the bias is below 10%; this is its border.")
-        .picture(chart.draw())
-        .compare(Comparison::number("largest r with a bias below 10% for n = 20", "3.5", unbiased_until(20)))
-        .compare(Comparison::number("the same (estimate, section 4.2)", "3.48", unbiased_until(20)))
-        .compare(Comparison::number("largest r with a bias below 10% for n = 80", "5", unbiased_until(80))))
+    Ok(Exhibit::new(
+        "The text shades the region of visits and changes per visit in which the bias is below 10%; this is \
+         its border.",
+    )
+    .picture(chart.draw())
+    .compare(Comparison::number("largest r with a bias below 10% for n = 20", "3.5", unbiased_until(20)))
+    .compare(Comparison::number("the same (estimate, section 4.2)", "3.48", unbiased_until(20)))
+    .compare(Comparison::number("largest r with a bias below 10% for n = 80", "5", unbiased_until(80))))
 }
 
 fn spread(visits: u64, r: f64) -> f64 {
     improved_quality(visits, r).deviation_ratio
 }
 
-/// Where the deviation is least among numbers of changes per visit up to a limit.
+/// The number of changes per visit, up to a limit, with the smallest deviation.
 fn steadiest(visits: u64, limit: f64) -> f64 {
     let steps = (20..=(100.0 * limit) as u32).map(|step| 0.01 * f64::from(step));
     steps.min_by(|a, b| spread(visits, *a).total_cmp(&spread(visits, *b))).unwrap_or(limit)
@@ -213,8 +220,8 @@ fn deviation(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         notes: Vec::new(),
     };
     Ok(Exhibit::new(
-        "The estimate is steadiest when a page changes about one and a half times between visits: that is how often to visit in order \
-         to learn a rate.",
+        "The estimate is steadiest when a page changes about one and a half times between visits: that is \
+         how often to visit in order to learn a rate.",
     )
     .picture(chart.draw())
     .compare_all(printed_deviations())
@@ -240,7 +247,10 @@ fn printed_deviations() -> [Comparison; 5] {
             format!("{:.2} for n = 40, {:.2} for n = 80", least[0], least[1]),
             least.iter().all(|r| (1.2..1.8).contains(r)),
         )
-        .noting("For ten visits and fewer there is no such minimum: σ/r goes on falling, as the estimate cannot exceed ln(2n + 1)."),
+        .noting(
+            "For ten visits and fewer there is no such minimum: σ/r goes on falling, as the estimate cannot \
+             exceed ln(2n + 1).",
+        ),
         Comparison::number("largest bias for n = 20 and r < 2", "0.1%", 100.0 * bias)
             .because(Verdict::TextIsWrong, "It reaches 0.17%; the text says less than 0.1%."),
     ]
@@ -256,15 +266,25 @@ fn example_of_ten_days() -> [Comparison; 3] {
             format!("{:.3}%", 100.0 * (ratio(10, 1.5) - 1.0)),
             (ratio(10, 1.5) - 1.0).abs() < 0.003,
         ),
-        Comparison::number("chance to be within 35% at r = 1.5 (Example 6.4)", "75%", 100.0 * within(10, 1.5, 0.35)),
-        Comparison::number("the same at the ten days chosen, r = 10/7", "75%", 100.0 * within(10, chosen, 0.35)).because(
+        Comparison::number(
+            "chance to be within 35% at r = 1.5 (Example 6.4)",
+            "75%",
+            100.0 * within(10, 1.5, 0.35),
+        ),
+        Comparison::number(
+            "the same at the ten days chosen, r = 10/7",
+            "75%",
+            100.0 * within(10, chosen, 0.35),
+        )
+        .because(
             Verdict::TextIsWrong,
-            "The 75% holds at r = 1.5. At ten days one more of the few possible estimates falls out of the range.",
+            "The 75% holds at r = 1.5. At ten days one more of the few possible estimates falls out of the \
+             range.",
         ),
     ]
 }
 
-/// Chance that the improved estimate is off by no more than a share of the true rate.
+/// Probability that the relative error of the improved estimate is at most `share`.
 fn within(visits: u64, r: f64, share: f64) -> f64 {
     let change = -(-r).exp_m1();
     let mut probability = (1.0 - change).powi(visits as i32);
@@ -318,8 +338,9 @@ fn irregular(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     table.row(["improved, −ln((n − X + 0.5)/(n + 0.5))".to_owned(), format!("{:.3}", daily(improved))]);
     table.row(["most likely, equation 6.3".to_owned(), format!("{most_likely:.3}")]);
     Ok(Exhibit::new(
-        "Estimates that can be followed by hand: six changes in ten daily visits (Example 6.1), and four visits after 6, 4, 3 and 7 \
-         hours of which the first and the third found a change (Example 6.5, Figure 6.9).",
+        "Estimates that can be followed by hand: six changes in ten daily visits (Example 6.1), and four \
+         visits after 6, 4, 3 and 7 hours of which the first and the third found a change (Example 6.5, \
+         Figure 6.9).",
     )
     .table(table)
     .compare(

@@ -1,9 +1,11 @@
-//! Is it a weekly or a monthly page? Bayes tells after a few visits, if these are neither too close nor too far apart.
+//! The Bayesian estimator distinguishes weekly from monthly pages after a few visits, if these are neither
+//! too close nor too far apart.
 //!
-//! The **thesis**, section 6.6, Figures 6.16 and 6.17 (**estimate**, Figures 16 and 17), and its worked example.
+//! The **thesis**, section 6.6, Figures 6.16 and 6.17 (**estimate**, Figures 16 and 17), and its worked
+//! example.
 //!
 //! # Promises
-//! - Printed probabilities agree; simulation is within 0.02 of the formula.
+//! - Printed probabilities agree. Simulation is within 0.02 of the formula.
 
 use anyhow::Result;
 use freshet_theory::estimate::bayes::{ClassEvidence, RateClasses};
@@ -37,16 +39,16 @@ pub(super) const BY_INTERVAL: Maker = Maker {
 const WEEK: f64 = 7.0;
 const MONTH: f64 = 30.0;
 
-/// Pages drawn for a point.
+/// Pages simulated for a point.
 const PAGES: u32 = 10_000;
 
-/// The classes: weekly first, monthly second, as many of one as of the other.
+/// The classes: weekly first, monthly second, equally probable.
 fn classes() -> RateClasses {
     let rates = [1.0 / WEEK, 1.0 / MONTH].map(ChangesPerDay::new);
     RateClasses::new(&rates, &[0.5, 0.5])
 }
 
-/// Chance that a page of a rate comes out as monthly.
+/// Probability that a page with this rate is classified as monthly.
 fn monthly(visits: u64, interval: f64, rate: f64) -> f64 {
     class_probabilities(&classes(), Days::new(interval), visits, ChangesPerDay::new(rate))[1]
 }
@@ -96,39 +98,42 @@ fn by_visits(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let right = |n| (1.0 - monthly(n, 10.0, 1.0 / WEEK), monthly(n, 10.0, 1.0 / MONTH));
     let (weekly_3, monthly_3) = right(3);
     let (weekly_10, monthly_10) = right(10);
-    Ok(Exhibit::new("Visits every ten days. With ten of them few weekly pages are taken for monthly ones or the other way round.")
-        .picture(chart("", series).draw())
-        .compare_all(worked_example())
-        .compare(Comparison::claim(
-            "monthly pages taken for monthly, n = 3",
-            "more than 80%",
-            format!("{:.1}%", 100.0 * monthly_3),
-            monthly_3 > 0.8,
-        ))
-        .compare(Comparison::claim(
-            "weekly pages taken for weekly, n = 3",
-            "more than 80%",
-            format!("{:.1}%", 100.0 * weekly_3),
-            weekly_3 > 0.8,
-        ))
-        .compare(
-            Comparison::statement(
-                "right for n = 10",
-                "more than 95%",
-                format!("{:.1}% of weekly, {:.1}% of monthly pages", 100.0 * weekly_10, 100.0 * monthly_10),
-                Verdict::TextIsWrong,
-            )
-            .noting("It holds for monthly pages, and for the mean of both it is 94.9%; weekly pages fall short."),
+    Ok(Exhibit::new(
+        "Visits every ten days. With ten of them few weekly pages are taken for monthly ones or the other \
+         way round.",
+    )
+    .picture(chart("", series).draw())
+    .compare_all(worked_example())
+    .compare(Comparison::claim(
+        "monthly pages taken for monthly, n = 3",
+        "more than 80%",
+        format!("{:.1}%", 100.0 * monthly_3),
+        monthly_3 > 0.8,
+    ))
+    .compare(Comparison::claim(
+        "weekly pages taken for weekly, n = 3",
+        "more than 80%",
+        format!("{:.1}%", 100.0 * weekly_3),
+        weekly_3 > 0.8,
+    ))
+    .compare(
+        Comparison::statement(
+            "right for n = 10",
+            "more than 95%",
+            format!("{:.1}% of weekly, {:.1}% of monthly pages", 100.0 * weekly_10, 100.0 * monthly_10),
+            Verdict::TextIsWrong,
         )
-        .compare(Comparison::claim(
-            "formula against simulation",
-            "equal",
-            format!("largest difference {off:.3}"),
-            off < 0.02,
-        )))
+        .noting("It holds for monthly pages, and for the mean of both it is 94.9%; weekly pages fall short."),
+    )
+    .compare(Comparison::claim(
+        "formula against simulation",
+        "equal",
+        format!("largest difference {off:.3}"),
+        off < 0.02,
+    )))
 }
 
-/// A page that was found changed after five days, and after five days again.
+/// A page that was found changed after five days, and after five more days.
 fn worked_example() -> [Comparison; 2] {
     let classes = classes();
     let mut evidence = ClassEvidence::from_parts(Days::ZERO, [0.0; 2]);
@@ -155,8 +160,9 @@ fn by_interval(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let [daily, between, seldom] = [1.0, 10.0, 60.0].map(wrong);
     let fast = monthly(3, 1.0, 1.5 / WEEK);
     Ok(Exhibit::new(
-        "Visits every day rarely see a change and take most pages for monthly; visits every two months see a change nearly always and \
-         take most for weekly. The text does not say how many visits it made; here are three and ten.",
+        "Visits every day rarely see a change and take most pages for monthly; visits every two months see a \
+         change nearly always and take most for weekly. The text does not say how many visits it made; here \
+         are three and ten.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(

@@ -1,6 +1,8 @@
-//! A page that tells when it last changed: the bias goes, and seldom visits teach more than frequent ones.
+//! Last-modified dates remove the bias of the estimate, and rare visits become more informative than frequent
+//! ones.
 //!
-//! The **thesis**, section 6.5, Figures 6.12, 6.13 and 6.15 (**estimate**, Figures 12, 13 and 15), Theorem 6.1 and Example 6.6.
+//! The **thesis**, section 6.5, Figures 6.12, 6.13 and 6.15 (**estimate**, Figures 12, 13 and 15), Theorem
+//! 6.1 and Example 6.6.
 //!
 //! # Promises
 //! - The limits of Theorem 6.1 hold, and simulation is within 3% of the formulas.
@@ -45,7 +47,7 @@ fn rates() -> impl Iterator<Item = f64> {
     (0..=60).map(|step| 10_f64.powf(-1.5 + f64::from(step) / 20.0))
 }
 
-/// Numbers of changes per visit at which pages are drawn.
+/// Numbers of changes per visit at which pages are simulated.
 const DRAWN: [f64; 4] = [0.1, 0.5, 2.0, 10.0];
 
 fn chart(series: Vec<Series>, up: Axis) -> Chart {
@@ -94,7 +96,8 @@ fn plain(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         ]
     });
     Ok(Exhibit::new(
-        "Changes found over the time looked back to them: too high for few visits, at worst twice the truth for two of them.",
+        "Changes found over the time looked back to them: too high for few visits, at worst twice the truth \
+         for two of them.",
     )
     .picture(one.draw())
     .compare(Comparison::number("mean over truth for n = 2 and frequent changes", "2", ratio(2, 1e4)))
@@ -106,7 +109,9 @@ fn plain(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             "with 3r² and (λt − 3r)²",
             Verdict::TextIsWrong,
         )
-        .noting("As printed it holds for r = 1 only. The limits that the theorem draws are right all the same."),
+        .noting(
+            "As printed it holds for r = 1 only. The limits that the theorem draws are right all the same.",
+        ),
     )
     .compare(Comparison::claim(
         "formula against simulation",
@@ -182,26 +187,29 @@ fn deviation(sources: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     let falls_with_visits =
         rates().all(|r| counts.windows(2).all(|pair| spread(pair[1], r) < spread(pair[0], r)));
     let falls_with_changes = spread(10, 10.0) < spread(10, 1.0) && spread(10, 1.0) < spread(10, 0.1);
-    Ok(Exhibit::new("The deviation falls with more visits, and also when visits are so far apart that each finds a change.")
-        .picture(one.draw())
-        .compare(Comparison::claim(
-            "σ/r as n grows",
-            "falls",
-            if falls_with_visits { "falls at every r" } else { "does not always fall" },
-            falls_with_visits,
-        ))
-        .compare(Comparison::claim(
-            "σ/r as visits become rarer (section 6.7)",
-            "falls",
-            format!("{:.2}, {:.2}, {:.2} at r = 0.1, 1, 10", spread(10, 0.1), spread(10, 1.0), spread(10, 10.0)),
-            falls_with_changes,
-        ))
-        .compare(Comparison::claim(
-            "formula against simulation",
-            "equal",
-            format!("largest difference {:.1}%", 100.0 * off),
-            off < 0.05,
-        )))
+    Ok(Exhibit::new(
+        "The deviation falls with more visits, and also when visits are so far apart that each finds a \
+         change.",
+    )
+    .picture(one.draw())
+    .compare(Comparison::claim(
+        "σ/r as n grows",
+        "falls",
+        if falls_with_visits { "falls at every r" } else { "does not always fall" },
+        falls_with_visits,
+    ))
+    .compare(Comparison::claim(
+        "σ/r as visits become rarer (section 6.7)",
+        "falls",
+        format!("{:.2}, {:.2}, {:.2} at r = 0.1, 1, 10", spread(10, 0.1), spread(10, 1.0), spread(10, 10.0)),
+        falls_with_changes,
+    ))
+    .compare(Comparison::claim(
+        "formula against simulation",
+        "equal",
+        format!("largest difference {:.1}%", 100.0 * off),
+        off < 0.05,
+    )))
 }
 
 #[cfg(test)]

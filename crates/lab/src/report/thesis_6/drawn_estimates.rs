@@ -1,4 +1,4 @@
-//! What an estimator says of pages drawn by lot: its mean and its deviation, both over the true rate.
+//! Estimators on simulated pages: mean and standard deviation of the estimate, both divided by the true rate.
 
 use freshet_theory::estimate::even::EvenVisits;
 use freshet_theory::estimate::last_modified::DatedVisits;
@@ -9,13 +9,13 @@ use rand::RngExt as _;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution as _, Exp1};
 
-/// Pages drawn for each value.
+/// Pages simulated for each value.
 const PAGES: u32 = 20_000;
 
-/// An estimator for visits at even intervals.
+/// An estimator for evenly spaced visits.
 pub(super) type EvenEstimator = fn(&EvenVisits, Days) -> Option<RateEstimate>;
 
-/// The quality of an estimator for even visits, one a day, measured on drawn pages.
+/// The quality of an estimator for evenly spaced visits, one per day, measured on simulated pages.
 pub(super) fn even_quality(
     estimator: EvenEstimator,
     visits: u64,
@@ -29,7 +29,7 @@ pub(super) fn even_quality(
     })
 }
 
-/// The quality of an estimator from dates of change, for one visit a day, measured on drawn pages.
+/// The quality of an estimator from dates of change, with one visit per day, measured on simulated pages.
 pub(super) fn dated_quality(
     estimator: fn(&DatedVisits) -> Option<RateEstimate>,
     visits: u64,
@@ -39,7 +39,7 @@ pub(super) fn dated_quality(
     quality(changes_per_visit, || {
         let mut history = DatedVisits::NONE;
         for _ in 0..visits {
-            // Seen backwards from a visit, the time to the change before it is exponential too.
+            // Seen backwards from a visit, the time to the previous change is exponential too.
             let since_change: f64 = Exp1.sample(chance);
             history.observe(Days::new(since_change / changes_per_visit), Days::new(1.0));
         }

@@ -1,12 +1,13 @@
-//! What a crawler finds when it visits pages by their estimated rates.
+//! Changes that a crawler finds if it visits pages by their estimated rates.
 //!
-//! The **thesis**, section 6.8.3, Table 6.1, repeated on the histories that are given: thirteen weeks, one visit a week per page on
-//! average. The first five visits are weekly; then the naive and the improved policy visit each page in proportion to its estimate,
-//! with the same visits in all. The text says that they adjust frequencies to the estimates, not how; proportion is what finds the
-//! most changes. Beside the recorded pages stand Poisson pages with the rates of the text's own Figure 4.2.
+//! The **thesis**, section 6.8.3, Table 6.1, repeated on the given histories: thirteen weeks, one visit per
+//! week and page on average. The first five visits are weekly. Then the naive and the improved policy visit
+//! each page in proportion to its estimate, with the same total number of visits. The text says that they
+//! adjust frequencies to the estimates, not how; proportion is what finds the most changes. The recorded
+//! pages are compared with Poisson pages that have the rates of the text's own Figure 4.2.
 //!
 //! # Promises
-//! - All policies make the same number of visits, but for chance.
+//! - All policies make the same number of visits, up to random variation.
 
 use anyhow::Result;
 use freshet_theory::estimate::even::EvenVisits;
@@ -36,17 +37,17 @@ pub(super) const CHANGES_FOUND: Maker = Maker {
 
 const WEEK: f64 = 7.0;
 
-/// Weeks in all, and weeks of learning.
+/// Total number of weeks, and number of weeks of learning.
 const WEEKS: u32 = 13;
 const LEARNING: u32 = 5;
 
-/// Days between changes and share of pages, as the text's Figure 4.2 and Table 5.7 have it.
+/// Days between changes and share of pages, as in the text's Figure 4.2 and Table 5.7.
 const RATES: [(f64, f64); 5] = [(1.0, 0.23), (7.0, 0.15), (30.0, 0.16), (120.0, 0.16), (365.0, 0.30)];
 
-/// Pages of the model.
+/// Number of pages of the model.
 const MODEL_PAGES: usize = 20_000;
 
-/// Most visits a day to one page: hourly. What a page with a high estimate cannot use is not spent.
+/// Maximum visits per day to one page: hourly. What a page with a high estimate cannot use is not spent.
 const VISITS_PER_DAY_MAX: f64 = 24.0;
 
 fn changes_found(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -96,17 +97,19 @@ fn changes_found(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> 
         comparisons.push(other("improved over uniform", "228%", &by_improved));
     }
     Ok(Exhibit::new(
-        "When pages change often enough to be learned in five weeks, a crawler that knows their rates, even badly, finds more than one that \
-         visits all alike with the same visits. The naive estimate is never above one change per visit, so it cannot tell a page that \
-         changes every day from one that changes every week; the improved one can, to a degree. Where most pages change once in months \
-         the recipe of the text fails: it gives up every page that was silent for five weeks and spends its visits on the few others, \
-         over and over. A policy for such pages needs a prior for what it has not seen; freshet lab replay compares some.",
+        "When pages change often enough to be learned in five weeks, a crawler that knows their rates, even \
+         badly, finds more than one that visits all alike with the same visits. The naive estimate is never \
+         above one change per visit, so it cannot tell a page that changes every day from one that changes \
+         every week; the improved one can, to a degree. Where most pages change once in months the recipe of \
+         the text fails: it gives up every page that was silent for five weeks and spends its visits on the \
+         few others, over and over. A policy for such pages needs a prior for what it has not seen; freshet \
+         lab replay compares some.",
     )
     .table(table)
     .compare_all(comparisons))
 }
 
-/// What can be checked of the printed table without its data.
+/// Checks of the printed table that need none of its data.
 fn printed() -> [Comparison; 4] {
     let (uniform, by_naive, by_improved) = (2_147_589.0, 4_145_581.0, 4_892_116.0);
     [
@@ -130,7 +133,7 @@ fn printed() -> [Comparison; 4] {
     ]
 }
 
-/// The days on which each page changed, of pages that were there all the time.
+/// The days on which each page changed, for pages that existed throughout.
 fn recorded(world: &World) -> Vec<Vec<f64>> {
     let lives = world.lives.iter().enumerate();
     let watched = lives.filter(|(_, life)| life.born <= 0.0 && life.died >= world.days);
@@ -155,14 +158,14 @@ fn once_a_day(changes: &[f64]) -> Vec<f64> {
     days
 }
 
-/// What a policy did.
+/// Result of a policy.
 #[derive(Clone, Copy, Default)]
 struct Crawl {
     visits: usize,
     found: usize,
 }
 
-/// Uniform visits, and visits by the naive and the improved estimate.
+/// Crawls with uniform visits, and with visits by the naive and the improved estimate.
 fn crawl_by_each(pages: &[Vec<f64>], chance: &mut ChaCha8Rng) -> [Crawl; 3] {
     let weekly = |page: &Vec<f64>| {
         let mut weeks: Vec<u32> = page.iter().map(|time| (time / WEEK) as u32).collect();
@@ -205,7 +208,7 @@ fn crawl_by(estimator: EvenEstimator, pages: &[Vec<f64>], learned: &[u64], chanc
     crawl
 }
 
-/// Visits to one page at even intervals after the weeks of learning, from a time drawn by lot on.
+/// Visits one page at even intervals after the weeks of learning, starting at a random time.
 fn visit(changes: &[f64], frequency: f64, chance: &mut ChaCha8Rng) -> Crawl {
     let (from, until) = (WEEK * f64::from(LEARNING), WEEK * f64::from(WEEKS));
     let mut crawl = Crawl::default();

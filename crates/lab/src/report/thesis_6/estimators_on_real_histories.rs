@@ -1,13 +1,14 @@
-//! The estimators on recorded pages, seen once a week: how near do they come to what was recorded?
+//! Accuracy of the estimators on recorded pages that are visited once a week.
 //!
-//! The **thesis**, section 6.8.2, Figure 6.19, repeated on the histories that are given: pages that changed on three days at least and
-//! on fewer than a third of them in 17 weeks, watched by a crawler that visits once a week. What was recorded, with one change a day at
-//! most as the text's daily visits had it, is taken for the truth. Beside them stand pages of the same rates that change by Poisson
-//! processes, and slow and fast pages apart: a page that had no two changes in one week is seen whole, and the naive estimate of it is
-//! what was recorded, whatever its true rate.
+//! The **thesis**, section 6.8.2, Figure 6.19, repeated on the given histories: pages that changed on at
+//! least three days and on fewer than a third of all days in 17 weeks, visited by a crawler once a week. The
+//! recorded changes count as the truth, with at most one change per day as in the text's daily visits. They
+//! are compared with pages of the same rates that change by Poisson processes, and slow pages with fast ones.
+//! A page without two changes in one week is seen completely: its naive estimate equals the recorded rate,
+//! whatever its true rate.
 //!
 //! # Departures
-//! The text has 17 weeks of its own 720,000 pages; the recorded ones are other pages.
+//! The text has 17 weeks of its own 720,000 pages. The recorded ones are other pages.
 
 use std::ops::RangeInclusive;
 
@@ -37,19 +38,19 @@ pub(super) const RATIOS: Maker = Maker {
     make: ratios,
 };
 
-/// Visits, one a week.
+/// Number of visits, one per week.
 const WEEKS: u64 = 17;
 
-/// Days that are watched: about four months.
+/// Number of observed days: about four months.
 const WATCHED: f64 = 7.0 * WEEKS as f64;
 
-/// Days with a change that a page must have, and must stay below: once in three days.
+/// Minimum number of days with a change, and the number to stay below: once in three days.
 const CHANGED_DAYS: (usize, usize) = (3, 39);
 
-/// Days with a change from which on a page is fast: about five a month.
+/// Minimum number of days with a change of a fast page: about five a month.
 const FAST: usize = 13;
 
-/// Pages by the days with a change.
+/// Classes of pages by the number of days with a change.
 const SPEEDS: [(&str, RangeInclusive<usize>); 4] =
     [("3-5 days", 3..=5), ("6-12 days", 6..=12), ("13-39 days", FAST..=39), ("all", 3..=39)];
 
@@ -105,25 +106,26 @@ fn ratios(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     }
     let plate = Plate { heading: String::new(), columns: 2, charts };
     Ok(Exhibit::new(
-        "For each page the estimate of a weekly crawler over the rate at which it was recorded to change. For slow pages the yardstick \
-         favours the naive estimate: when no two changes fell into one week it is what was recorded, while the improved one allows for \
-         changes that might have been missed. For pages that change about every week or faster it is the other way round, as in the \
-         text. Changes of recorded pages come in bursts, so that weekly visits find fewer of them than of Poisson pages of the same \
-         rate: that is what the logarithm does not make up for.",
+        "For each page the estimate of a weekly crawler over the rate at which it was recorded to change. \
+         For slow pages the yardstick favours the naive estimate: when no two changes fell into one week it \
+         is what was recorded, while the improved one allows for changes that might have been missed. For \
+         pages that change about every week or faster it is the other way round, as in the text. Changes of \
+         recorded pages come in bursts, so that weekly visits find fewer of them than of Poisson pages of \
+         the same rate: that is what the logarithm does not make up for.",
     )
     .picture(plate.draw())
     .table(table)
     .compare_all(comparisons))
 }
 
-/// Days with a change of the pages that were there all the time and are selected.
+/// Days with a change of the selected pages that existed throughout.
 fn changed_days(world: &World) -> Vec<Vec<u32>> {
     let lives = world.lives.iter().enumerate();
     let watched = lives.filter(|(_, life)| life.born <= 0.0 && life.died >= world.days);
     watched.map(|(page, _)| whole_days(world.changes(page))).filter(|days| is_selected(days)).collect()
 }
 
-/// The days on which there was a change.
+/// The days with a change.
 fn whole_days(changes: &[f64]) -> Vec<u32> {
     let mut days: Vec<u32> = changes.iter().map(|time| time.floor() as u32).collect();
     days.dedup();
@@ -134,7 +136,7 @@ fn is_selected(days: &[u32]) -> bool {
     (CHANGED_DAYS.0..=CHANGED_DAYS.1).contains(&days.len())
 }
 
-/// What was found: for each page the ratio of both estimates to the recorded rate.
+/// Result: for each page the ratio of both estimates to the recorded rate.
 struct Found {
     improved: Vec<f64>,
     naive: Vec<f64>,
@@ -155,7 +157,7 @@ impl Found {
         Self { improved: by(improved), naive: by(naive) }
     }
 
-    /// The part of pages for which the first of two errors is the smaller one.
+    /// The fraction of pages for which the first of two errors is the smaller one.
     fn nearer(first: &[f64], second: &[f64]) -> f64 {
         let wins = first.iter().zip(second).filter(|(a, b)| (*a - 1.0).abs() < (*b - 1.0).abs()).count();
         wins as f64 / first.len() as f64
@@ -208,7 +210,7 @@ impl Found {
     }
 }
 
-/// What is printed beside all pages of a family, and beside its fast ones.
+/// Comparisons of printed values with all pages of a family, and with its fast ones.
 fn comparisons_with(pages: &[Vec<u32>], family: &str) -> [Comparison; 3] {
     let fast: Vec<Vec<u32>> = pages.iter().filter(|page| page.len() >= FAST).cloned().collect();
     let compare = |quantity: &str, printed: &str, value: fn(&Found) -> f64| {

@@ -1,6 +1,8 @@
-//! Changes found over time watched: an estimate that is too low, and stays so however long one watches.
+//! The naive estimator, changes found divided by observed time, is too low and stays so however long the
+//! observation.
 //!
-//! The **thesis**, section 6.4.1, Figures 6.2 and 6.3 (**estimate**, Figures 3 and 4), with the numbers of Example 6.3.
+//! The **thesis**, section 6.4.1, Figures 6.2 and 6.3 (**estimate**, Figures 3 and 4), with the numbers of
+//! Example 6.3.
 //!
 //! # Promises
 //! - Every printed value agrees, and simulation is within 0.03 of the formulas.
@@ -32,7 +34,7 @@ pub(super) const DEVIATION: Maker = Maker {
     make: deviation,
 };
 
-/// Visits of a page in the simulation and in Example 6.3.
+/// Visits per page in the simulation and in Example 6.3.
 const VISITS: u64 = 10;
 
 fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -58,8 +60,8 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         notes: vec![Note::Level(1.0, "without bias".to_owned())],
     };
     Ok(Exhibit::new(
-        "A visit finds one change at most, so the estimate X/n misses the more the more often a page changes between visits. More \
-         visits do not help.",
+        "A visit finds one change at most, so the estimate X/n misses the more the more often a page changes \
+         between visits. More visits do not help.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("largest r with a bias below 10%", "0.21", largest_unbiased()))
@@ -110,7 +112,8 @@ fn deviation(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let needed = |r: f64| (1..).find(|n| naive_quality(*n, r).deviation_ratio <= 0.5).unwrap_or(0) as f64;
     let daily = naive_quality(VISITS, 1.0 / 7.0).deviation_ratio;
     Ok(Exhibit::new(
-        "More visits make the estimate steadier, though not truer. The rarer the changes the more visits it takes.",
+        "More visits make the estimate steadier, though not truer. The rarer the changes the more visits it \
+         takes.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("visits for σ/r = 0.5 at r = 1", "1", needed(1.0)))

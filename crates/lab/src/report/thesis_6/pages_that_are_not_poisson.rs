@@ -1,7 +1,8 @@
-//! The estimators on pages whose changes come in bursts, or like clockwork.
+//! The estimators on pages whose changes come in bursts or at regular intervals.
 //!
-//! The **thesis**, section 6.8.1, Figure 6.18: intervals between changes follow a gamma distribution of shape α, one a second on
-//! average, and the page is visited once a second. A Poisson process has α = 1, bursts have less and clockwork more.
+//! The **thesis**, section 6.8.1, Figure 6.18: intervals between changes follow a gamma distribution of shape
+//! α, one change per second on average, and the page is visited once per second. A Poisson process has α = 1,
+//! bursts have less and regular changes more.
 //!
 //! # Promises
 //! - With α = 1 the improved estimator has no bias and the naive one 37%.
@@ -32,7 +33,7 @@ pub(super) const BIAS: Maker = Maker {
     make: bias,
 };
 
-/// Visits drawn for each point.
+/// Visits simulated for each point.
 const VISITS: u32 = 60_000;
 
 fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
@@ -71,8 +72,9 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     };
     let until = better_until();
     Ok(Exhibit::new(
-        "Below α = 1 changes come in bursts and both estimators are too low, the naive one more. Above, changes are more regular than a \
-         Poisson process: a visit that finds none becomes rare, and the logarithm makes up for more changes than were missed.",
+        "Below α = 1 changes come in bursts and both estimators are too low, the naive one more. Above, \
+         changes are more regular than a Poisson process: a visit that finds none becomes rare, and the \
+         logarithm makes up for more changes than were missed.",
     )
     .picture(chart.draw())
     .compare(Comparison::number("bias of the improved estimator at α = 1", "0%", 100.0 * improved_bias(1.0)))
@@ -85,8 +87,9 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             Verdict::TextIsWrong,
         )
         .noting(
-            "It holds for all bursty pages and near α = 1. For pages more regular than that the improved estimator is too high by \
-             more than the naive one is too low. The text does not say how far to the right its figure goes.",
+            "It holds for all bursty pages and near α = 1. For pages more regular than that the improved \
+             estimator is too high by more than the naive one is too low. The text does not say how far to \
+             the right its figure goes.",
         ),
     )
     .compare(Comparison::claim(
@@ -97,7 +100,7 @@ fn bias(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     )))
 }
 
-/// Chance that a visit finds no change.
+/// Probability that a visit finds no change.
 fn unchanged(shape: f64) -> f64 {
     GammaRenewal::new(ChangesPerDay::new(1.0), shape).survival(Days::new(1.0), Since::AnyTime)
 }
@@ -120,7 +123,7 @@ fn better_until() -> f64 {
     low
 }
 
-/// What visits, one a day, find of a page with one change a day on average.
+/// Simulates daily visits to a page with one change per day on average.
 fn visits_of(shape: f64, chance: &mut ChaCha8Rng) -> EvenVisits {
     let process = GammaRenewal::new(ChangesPerDay::new(1.0), shape);
     let changes = process.sample(Days::new(f64::from(VISITS)), Since::AnyTime, chance);

@@ -1,10 +1,11 @@
-//! Showing new copies only when a crawl is over costs freshness: much for a steady crawler, little for one that works in batches.
+//! Shadowing, which shows new copies only at the end of a crawl, costs freshness: much for a steady crawler,
+//! little for a batch crawler.
 //!
-//! The **thesis**, section 7.2, Figures 7.1 and 7.2 and Table 7.1. The text gives curves and table without their formulas; the
-//! averages are those of [`crawl_mode_freshness`], and pages drawn by lot stand beside them.
+//! The **thesis**, section 7.2, Figures 7.1 and 7.2 and Table 7.1. The text gives curves and table without
+//! their formulas. The averages are those of [`crawl_mode_freshness`], compared with simulated pages.
 //!
 //! # Promises
-//! - Printed values agree, but for one that is the square of a rounded number.
+//! - Printed values agree, except for one that is the square of a rounded number.
 //! - Simulation is within 0.01 of the formulas.
 
 use anyhow::Result;
@@ -45,16 +46,16 @@ pub(super) const CHOICES: Maker = Maker {
     make: choices,
 };
 
-/// A crawler that visits every page once per period, at the same place of each crawl. Times are in periods.
+/// A crawler that visits every page once per period, at the same point of each crawl. Times are in periods.
 #[derive(Clone, Copy)]
 struct Crawler {
-    /// How long a crawl takes: one for a steady crawler.
+    /// Duration of a crawl; 1 for a steady crawler.
     crawl: f64,
     /// Changes of a page per period.
     change_rate: f64,
 }
 
-/// Pages that stand for all in the curves.
+/// Number of pages that represent all pages in the curves.
 const PLACES: u32 = 200;
 
 impl Crawler {
@@ -67,12 +68,13 @@ impl Crawler {
         self.places().map(freshness).sum::<f64>() / f64::from(PLACES)
     }
 
-    /// Expected freshness at a time when copies are shown at once.
+    /// Expected freshness at a time if copies are shown immediately.
     fn in_place(&self, time: f64) -> f64 {
         self.mean(|place| (-self.change_rate * (time - place).rem_euclid(1.0)).exp())
     }
 
-    /// Expected freshness of what the crawl under way has collected, of all pages; nothing while there is no crawl.
+    /// Expected freshness of the running crawl's collection, as a fraction of all pages. NaN if no crawl
+    /// runs.
     fn collected(&self, time: f64) -> f64 {
         let time = time.rem_euclid(1.0);
         if time > self.crawl {
@@ -81,7 +83,7 @@ impl Crawler {
         self.mean(|place| if place <= time { (-self.change_rate * (time - place)).exp() } else { 0.0 })
     }
 
-    /// Expected freshness at a time when copies are shown all together at the end of a crawl.
+    /// Expected freshness at a time if copies are shown together at the end of a crawl.
     fn shadowed(&self, time: f64) -> f64 {
         let since_end = (time - self.crawl).rem_euclid(1.0);
         self.mean(|place| (-self.change_rate * (since_end + self.crawl - place)).exp())
@@ -92,7 +94,7 @@ impl Crawler {
     }
 }
 
-/// Changes of a page per month in the curves: high, as in the text, to show how they run.
+/// Changes of a page per month in the curves: high, as in the text, to show their shape.
 const HIGH_RATE: f64 = 2.0;
 
 const STEADY: Crawler = Crawler { crawl: 1.0, change_rate: HIGH_RATE };
@@ -123,8 +125,8 @@ fn evolution(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         charts: vec![batch, steady],
     };
     Ok(Exhibit::new(
-        "While the crawler works freshness rises, while it rests freshness falls exponentially; a steady crawler keeps it level. On \
-         average they are the same.",
+        "While the crawler works freshness rises, while it rests freshness falls exponentially; a steady \
+         crawler keeps it level. On average they are the same.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(
@@ -167,8 +169,8 @@ fn shadowing(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
         .fold(0.0, f64::max);
     let holds = never_above(STEADY) && never_above(BATCH);
     Ok(Exhibit::new(
-        "Above, what a crawl has collected so far, as part of all pages; below, what users see. In place is never worse. For a batch \
-         crawler the two differ only while it works.",
+        "Above, what a crawl has collected so far, as part of all pages; below, what users see. In place is \
+         never worse. For a batch crawler the two differ only while it works.",
     )
     .picture(plate.draw())
     .compare(Comparison::claim(
@@ -185,7 +187,8 @@ fn shadowing(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {
     )))
 }
 
-/// The rows of the comparison: days between changes, days of a crawl, and the printed freshness in place and shadowed.
+/// The rows of the comparison: days between changes, days of a crawl, and the printed freshness in place and
+/// shadowed.
 const PRINTED: [(&str, f64, f64, &str, &str); 3] = [
     ("steady, pages change every four months", 120.0, 30.0, "0.88", "0.77"),
     ("batch of one week, pages change every four months", 120.0, 7.0, "0.88", "0.86"),
@@ -221,15 +224,16 @@ fn choices(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         comparisons.push(if comparison.verdict == Verdict::Differs {
             comparison.because(
                 Verdict::TextIsWrong,
-                "The square of (1 − e^-1/4)/(1/4) is 0.783; 0.77 is the square of that number rounded to 0.88.",
+                "The square of (1 − e^-1/4)/(1/4) is 0.783; 0.77 is the square of that number rounded to \
+                 0.88.",
             )
         } else {
             comparison
         });
     }
     Ok(Exhibit::new(
-        "A steady crawler in place, and a batch crawler with or without shadowing, are reasonable; a steady crawler with shadowing is \
-         not. How much that matters depends on how often pages change.",
+        "A steady crawler in place, and a batch crawler with or without shadowing, are reasonable; a steady \
+         crawler with shadowing is not. How much that matters depends on how often pages change.",
     )
     .table(table)
     .compare_all(comparisons)
@@ -241,14 +245,14 @@ fn choices(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     )))
 }
 
-/// Pages drawn, and months of each.
+/// Number of simulated pages, and of months of each.
 const PAGES: u32 = 2_000;
 const MONTHS: u32 = 24;
 
-/// Times of each page at which it is looked at.
+/// Number of times at which each page is checked.
 const LOOKS: u32 = 60;
 
-/// Freshness in place and shadowed of drawn pages at drawn times.
+/// Freshness in place and shadowed of simulated pages at random times.
 fn simulate(change_rate: ChangesPerDay, crawl_days: f64, chance: &mut ChaCha8Rng) -> [f64; 2] {
     let horizon = MONTH * f64::from(MONTHS);
     let mut fresh = [0_u32; 2];
