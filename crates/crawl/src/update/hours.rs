@@ -13,6 +13,18 @@ const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60;
 
 /// Hours of the day.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_crawl::update::hours::Hours;
+/// use freshet_protocol::time::Timestamp;
+///
+/// let nights: Hours = "22:00-06:00".parse()?;
+/// let noon = Timestamp::from_iso("2026-11-16T12:00:00Z").expect("a moment");
+/// assert_eq!(nights.open_from(noon).iso(), "2026-11-16T22:00:00.000Z");
+/// # Ok::<(), freshet_crawl::update::hours::BadHours>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hours {
     /// First minute of the day and length in minutes of each span.
