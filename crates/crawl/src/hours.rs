@@ -13,6 +13,18 @@ const MINUTE: i64 = 60_000;
 const DAY: i64 = 24 * 60;
 
 /// Hours of the day.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_crawl::update::hours::Hours;
+/// use freshet_protocol::time::Timestamp;
+///
+/// let nights: Hours = "22:00-06:00".parse()?;
+/// let noon = Timestamp::from_iso("2026-11-16T12:00:00Z").expect("a moment");
+/// assert_eq!(nights.open_from(noon).iso(), "2026-11-16T22:00:00.000Z");
+/// # Ok::<(), freshet_crawl::update::hours::BadHours>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hours {
     /// First minute of the day and length in minutes, of each span.
@@ -53,8 +65,8 @@ impl FromStr for Hours {
 /// Parses `hh:mm` as the minute of the day. 24:00 is its end.
 fn minute_of(text: &str) -> Option<i64> {
     let (hours, minutes) = text.split_once(':')?;
-    let (hours, minutes): (i64, i64) = (hours.parse().ok()?, minutes.parse().ok()?);
-    let minute = 60 * hours + minutes;
+    let (hours, minutes): (u8, u8) = (hours.parse().ok()?, minutes.parse().ok()?);
+    let minute = 60 * i64::from(hours) + i64::from(minutes);
     ((0..60).contains(&minutes) && (0..=DAY).contains(&minute)).then_some(minute)
 }
 
@@ -81,7 +93,8 @@ mod tests {
 
     #[test]
     fn what_are_no_hours_is_said() {
-        for text in ["", "22-06", "25:00-26:00", "1:70-2:00", "22:00", "a:b-c:d", "-1:00-2:00"] {
+        let huge = "9223372036854775807:00-6:00";
+        for text in ["", "22-06", "25:00-26:00", "1:70-2:00", "22:00", "a:b-c:d", "-1:00-2:00", huge] {
             assert!(text.parse::<Hours>().unwrap_err().to_string().contains("22:00-06:00"), "{text}");
         }
     }

@@ -127,6 +127,62 @@ pub enum CrawlError {
 }
 
 /// A crawl that is ready to run.
+///
+/// # Examples
+///
+/// Begins a crawl of one site without running it, and asks what it knows:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use freshet_crawl::clock::{Clock, Pace};
+/// use freshet_crawl::opening::Crawl;
+/// use freshet_crawl::queries::{Answer, PageOrder, Question};
+/// use freshet_crawl::settings::{Mode, Publication, Settings};
+/// use freshet_crawl::stopped;
+/// use freshet_fetch::web::{PrivateAddresses, WebSettings};
+///
+/// let directory = tempfile::tempdir()?;
+/// let settings = Settings {
+///     directory: directory.path().to_owned(),
+///     seeds: vec!["http://localhost/".to_owned()],
+///     web: WebSettings { private: PrivateAddresses::Allowed, ..WebSettings::default() },
+///     visits_per_day: Some(20_000.0),
+///     pages_max: 1_000,
+///     policy: "freshet".parse()?,
+///     // ...
+/// #     sites: Vec::new(),
+/// #     follow_other_sites: false,
+/// #     bytes_per_day: None,
+/// #     discovery_share: 0.8,
+/// #     audit_share: 0.0,
+/// #     connections: 4,
+/// #     importance_weight: 0.0,
+/// #     topic: Vec::new(),
+/// #     pins: Vec::new(),
+/// #     change: Default::default(),
+/// #     clean_urls: true,
+/// #     trap_defence: true,
+/// #     politeness: Default::default(),
+/// #     keep: Default::default(),
+/// #     intervals: Vec::new(),
+/// #     mode: Mode::Steady,
+/// #     publication: Publication::InPlace,
+/// #     cycle: None,
+/// #     once: false,
+/// #     seed: 1,
+/// };
+/// # let runtime = tokio::runtime::Runtime::new()?;
+/// # let _guard = runtime.enter();
+/// let crawl = Crawl::open(settings.clone(), Arc::new(Clock::new(Pace::WALL)))?;
+/// crawl.close()?; // or `crawl.run().await?`
+///
+/// let question = Question::Pages { site: None, sort: PageOrder::Due, limit: 10 };
+/// let Answer::Pages(pages) = stopped::ask(settings, &question)? else { panic!("another answer") };
+/// assert_eq!(pages.len(), 1);
+/// assert_eq!((pages[0].url.as_str(), pages[0].note.as_str()), ("http://localhost/", "waiting"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Crawl {
     crawler: Arc<Crawler>,
     writer: Writer,

@@ -13,6 +13,22 @@ use freshet_protocol::time::Timestamp;
 const DAY: f64 = 86_400_000.0;
 
 /// An allowance that accumulates at a steady rate.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_partition::budget::Budget;
+/// use freshet_protocol::time::Timestamp;
+///
+/// // One visit a second, and at most ten that were not made can be made up for.
+/// let start = Timestamp::from_millis(0);
+/// let mut budget = Budget::new(Some(86_400.0), 10.0, start);
+/// assert_eq!(budget.gather(start), 10.0);
+/// budget.spend(10.0);
+/// assert_eq!(budget.gather(start), 0.0);
+/// assert_eq!(budget.ready_at(1.0), Some(Timestamp::from_millis(1_000)));
+/// assert_eq!(budget.gather(Timestamp::from_millis(3_000)).round(), 3.0);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     /// None for no limit.

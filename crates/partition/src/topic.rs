@@ -50,6 +50,17 @@ const FURTHER: f64 = 0.5;
 const PLAIN: f64 = 0.1;
 
 /// The words of the topic, and the URLs near hot pages.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_partition::topic::{HOT, Topic};
+///
+/// let topic = Topic::new(&["polar", "bears"]).expect("it has words");
+/// assert!(topic.likeness("Polar bears of Svalbard", "") > HOT);
+/// assert!(topic.likeness("Cooking with leeks", "Wash them well.") < HOT);
+/// assert_eq!(topic.words_in("see the bears", "http://a.example/polar/1"), 2);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Topic {
     words: Vec<String>,

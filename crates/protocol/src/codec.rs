@@ -141,6 +141,38 @@ pub trait Record: Field {
 
 /// Defines a struct that is encoded as its fields, in the order they are written here. Fields added later
 /// stand at the end, under `since` and the version that added them.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_protocol::codec::{Malformed, Record as _, record};
+/// use freshet_protocol::time::Timestamp;
+///
+/// record! {
+///     /// A page as somebody remembers it.
+///     #[derive(Debug, PartialEq)]
+///     pub struct Remembered {
+///         /// Its URL.
+///         url: String,
+///         /// When it was seen last.
+///         seen: Option<Timestamp>,
+///         since 2 {
+///             /// How often it was seen: records of version 1 do not say.
+///             visits: u32,
+///         }
+///     }
+/// }
+///
+/// let page = Remembered { url: "http://a.example/".to_owned(), seen: None, visits: 300 };
+/// let bytes = page.encode();
+/// assert_eq!(bytes.len(), 22); // version, length and text, no moment, a number of two bytes
+/// assert_eq!(Remembered::decode(&bytes), Ok(page));
+/// assert_eq!(Remembered::decode(&bytes[..21]), Err(Malformed::Short));
+///
+/// // What was written before there was a second version is still read.
+/// let old = [1, 1, b'x', 0];
+/// assert_eq!(Remembered::decode(&old).map(|page| page.visits), Ok(0));
+/// ```
 #[macro_export]
 macro_rules! record {
     (
@@ -271,6 +303,21 @@ macro_rules! words {
 pub use crate::words;
 
 /// Appends a number as a varint.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_protocol::codec::{Input, put_number, take_number};
+///
+/// let mut bytes = Vec::new();
+/// put_number(5, &mut bytes);
+/// put_number(300, &mut bytes);
+/// assert_eq!(bytes, [5, 0b1010_1100, 0b10]);
+///
+/// let mut input = Input::new(&bytes);
+/// assert_eq!((take_number(&mut input), take_number(&mut input)), (Ok(5), Ok(300)));
+/// assert_eq!(input.end(), Ok(()));
+/// ```
 pub fn put_number(mut number: u64, output: &mut Vec<u8>) {
     while number >= 0x80 {
         output.push(number as u8 | 0x80);

@@ -16,6 +16,17 @@ const YEAR_1: i64 = -62_135_596_800_000;
 const YEAR_9999: i64 = 253_402_207_200_000;
 
 /// A moment, in milliseconds since 1970 began (UTC).
+///
+/// # Examples
+///
+/// ```
+/// use freshet_protocol::time::Timestamp;
+///
+/// let visit = Timestamp::from_iso("2026-11-16T01:30:18.123Z").expect("it is a moment");
+/// assert_eq!(visit.digits(), "20261116013018");
+/// assert_eq!(visit.plus_millis(86_400_000).day(), "2026-11-17");
+/// assert_eq!(Timestamp::from_iso(&visit.iso()), Some(visit));
+/// ```
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Timestamp(i64);
 

@@ -29,6 +29,22 @@ const BATCH: usize = 512;
 const STOPPED: u32 = u32::MAX;
 
 /// Words and the number of documents that contain each.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_text::counting::Counting;
+/// use freshet_text::words::Wording;
+///
+/// let mut counting = Counting::new(Wording::default());
+/// counting.add("The heart and the lungs.");
+/// counting.add("Heart disease");
+/// let summary = counting.finish();
+///
+/// // In how many documents each word stands.
+/// assert_eq!(summary.documents(), 2.0);
+/// assert_eq!((summary.frequency("heart"), summary.frequency("the")), (2.0, 1.0));
+/// ```
 pub struct Counting {
     vocabulary: Vocabulary,
     /// The form (stem, or none) that each word counts as. `None` if words count as they are.

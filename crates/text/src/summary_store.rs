@@ -32,6 +32,37 @@ use crate::version::Version;
 const NAME_BYTES_MAX: usize = 100;
 
 /// Handle of a directory that stores databases and their summaries.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_protocol::time::Timestamp;
+/// use freshet_text::database::{Database, Place};
+/// use freshet_text::summary::Summary;
+/// use freshet_text::summary_store::SummaryStore;
+/// use freshet_text::version::{Facts, Kind, Size, Version};
+/// use freshet_text::words::Wording;
+///
+/// let directory = tempfile::tempdir()?;
+/// let store = SummaryStore::in_directory(directory.path());
+/// store.add("letters", &Database::of(Place::Dir { path: "letters".into() }))?;
+///
+/// let facts = Facts {
+///     time_ms: 1_000,
+///     kind: Kind::Complete,
+///     size: Size::Counted(2.0),
+///     documents_read: 2,
+///     wording: Wording::default(),
+///     notes: Vec::new(),
+///     sampling: None,
+/// };
+/// let version = Version { facts, summary: Summary::from_words(2.0, vec![("dear", 2.0)]) };
+/// store.keep("letters", &version)?;
+///
+/// assert_eq!(store.times("letters")?, [Timestamp::from_millis(1_000)]);
+/// assert_eq!(store.latest("letters")?, Some(version));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SummaryStore {
     directory: PathBuf,

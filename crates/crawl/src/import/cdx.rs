@@ -33,6 +33,17 @@ pub struct CdxEntry {
 }
 
 /// The columns of a CDX file, by their letters.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_crawl::import::cdx::CdxColumns;
+///
+/// let line = r#"org,example)/ 20261116013018 {"url": "https://example.org/", "status": "200"}"#;
+/// let entry = CdxColumns::default().entry(line).expect("it is a line of CDXJ");
+/// assert_eq!((entry.url.as_str(), entry.status), ("https://example.org/", 200));
+/// assert_eq!(entry.time.iso(), "2026-11-16T01:30:18.000Z");
+/// ```
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct CdxColumns(Vec<char>);
 

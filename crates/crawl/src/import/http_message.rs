@@ -14,6 +14,16 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 const HEADERS_MAX: usize = 1000;
 
 /// Parses the response in a block. None if the block is no response.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_crawl::import::http_message::response;
+///
+/// let block = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+/// let response = response(block).expect("it is a response");
+/// assert_eq!((response.status, &response.body[..]), (200, &b"hello"[..]));
+/// ```
 pub fn response(block: &[u8]) -> Option<Response> {
     let (head, body) = split(block)?;
     let status = status(head)?;

@@ -84,6 +84,20 @@ pub enum WarcFault {
 }
 
 /// A WARC file that is being read.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_crawl::import::warc_file::WarcFile;
+///
+/// let bytes = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/\r\n\
+///     Content-Length: 19\r\n\r\nHTTP/1.1 200 OK\r\n\r\n\r\n\r\n";
+/// let mut file = WarcFile::new(&bytes[..], 0)?;
+/// let record = file.next_record()?.expect("it has a record");
+/// assert_eq!((record.kind(), record.url()), ("response", "http://a.example/"));
+/// assert!(file.next_record()?.is_none());
+/// # Ok::<(), freshet_crawl::import::warc_file::WarcFault>(())
+/// ```
 #[derive(Debug)]
 pub struct WarcFile<R: BufRead> {
     input: Input<R>,

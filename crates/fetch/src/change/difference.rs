@@ -74,6 +74,30 @@ pub struct Difference {
 }
 
 /// Compares two readings of a page. None if nothing that counts differs.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_fetch::change::ephemeral::Ephemeral;
+/// use freshet_fetch::change::{Definition, Kinds, difference};
+/// use freshet_fetch::page::reading::Limits;
+/// use freshet_fetch::page::{Canonical, read};
+///
+/// let canonical = Canonical::default();
+/// let url = canonical.of("http://a.example/")?;
+/// let limits = Limits::default();
+/// let reading =
+///     |body: &str| read(&url, Some("text/html"), &[], &[], body.as_bytes(), &canonical, &limits);
+/// let old = reading("<nav>Home</nav><main><p>Twelve ducks on the pond.</main>");
+/// let change_to =
+///     |new| difference::between(&old, &reading(new), &Definition::default(), &Ephemeral::default());
+///
+/// // The menu does not count, the main text does.
+/// assert_eq!(change_to("<nav>Home News</nav><main><p>Twelve ducks on the pond.</main>"), None);
+/// let found = change_to("<nav>Home</nav><main><p>Thirteen ducks on the pond.</main>");
+/// assert!(found.is_some_and(|found| found.change.kinds.has(Kinds::TEXT)));
+/// # Ok::<(), freshet_fetch::page::UrlRefused>(())
+/// ```
 pub fn between(
     old: &Reading,
     new: &Reading,

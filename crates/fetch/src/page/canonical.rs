@@ -50,6 +50,21 @@ pub enum UrlRefused {
 }
 
 /// The canonicalisation rules. They must not change within a crawl: every stored URL was made by them.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_fetch::page::{Canonical, UrlRefused};
+///
+/// let canonical = Canonical::default();
+/// let page = canonical.of("HTTP://A.Example:80/dir/../News?utm_source=mail&b=2#top")?;
+/// assert_eq!(page.as_str(), "http://a.example/News?b=2");
+///
+/// // References are resolved against the page on which they stand.
+/// assert_eq!(canonical.join(&page, "archive/1")?.as_str(), "http://a.example/archive/1");
+/// assert_eq!(canonical.join(&page, "mailto:me@a.example"), Err(UrlRefused::Scheme));
+/// # Ok::<(), UrlRefused>(())
+/// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Canonical {
     /// Whether tracking parameters are dropped.

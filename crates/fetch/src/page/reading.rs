@@ -91,6 +91,24 @@ pub struct Reading {
 
 /// Reads a response. `x_robots_tag` and `link_headers` are the values of those headers, one for each header
 /// line.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_fetch::page::reading::Limits;
+/// use freshet_fetch::page::{Canonical, read};
+///
+/// let canonical = Canonical::default();
+/// let url = canonical.of("http://a.example/dir/page")?;
+/// let body = b"<title>A page</title><main><p>Two words. <a href='../b?utm_source=x'>Next</a></main>";
+/// let page = read(&url, Some("text/html"), &[], &[], body, &canonical, &Limits::default());
+///
+/// assert_eq!(page.title.as_deref(), Some("A page"));
+/// let links: Vec<_> = page.links.iter().map(|link| (link.url, link.anchor)).collect();
+/// assert_eq!(links, [("http://a.example/b", "Next")]);
+/// assert!(page.main_text().contains("Two words."));
+/// # Ok::<(), freshet_fetch::page::UrlRefused>(())
+/// ```
 pub fn read(
     url: &PageUrl,
     content_type: Option<&str>,

@@ -24,6 +24,25 @@ pub struct Plate {
 }
 
 /// Series over two axes.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_lab::figure::chart::{Axis, Chart, Series};
+/// use freshet_lab::figure::scale::Scale;
+///
+/// let chart = Chart {
+///     title: String::new(),
+///     across: Axis::new("visits a day", Scale::linear(0.0, 4.0)),
+///     up: Axis::new("freshness", Scale::linear(0.0, 1.0)),
+///     series: vec![Series::line("copy", (1..=4).map(|visits| {
+///         let visits = f64::from(visits);
+///         (visits, visits * (1.0 - (-1.0 / visits).exp()))
+///     }))],
+///     notes: Vec::new(),
+/// };
+/// assert!(chart.draw().starts_with("<svg"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Chart {
     /// Distinguishes it from its neighbours. May be empty for a single chart.

@@ -63,6 +63,34 @@ pub struct Run {
 ///
 /// Panics if the policy breaks its contract: chooses a page twice in a cycle, an unknown page, or more pages
 /// than allowed.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_lab::history::synthetic::{Model, Synthetic};
+/// use freshet_lab::history::{Mass, Tables, Window, World};
+/// use freshet_lab::replay::run::run;
+/// use freshet_lab::replay::stage::{KnownImportance, Setting};
+/// use freshet_lab::replay::{Entry, Score, Stage};
+///
+/// // A history of 60 pages over a year, of which 300 days are replayed.
+/// let model = Synthetic { model: Model::Gamma, sites: 3, pages_per_site: 20, days: 365.0, seed: 1 };
+/// let tables = Tables::from(model.record());
+/// let window = Window { family: None, days: 300.0, mass: Mass::Keep, pages_per_site_max: None };
+/// let world = World::cut(&tables, &window)?;
+/// // Every fortnight a policy may download a fifth of the pages.
+/// let setting = Setting { cycle_days: 14.0, budget: 0.2, told: KnownImportance::Equal };
+/// let stage = Stage::new(&world, setting)?;
+///
+/// let mut found = Vec::new();
+/// for Entry { name, contestant } in Entry::parse_list("random,freshet")? {
+///     let mut policy = contestant.build(&stage, 1);
+///     let run = run(&stage, contestant.form(), policy.as_mut(), &|| {});
+///     found.push(Score::of(name, &[run]).changes_found);
+/// }
+/// assert!(found[0] < found[1], "{found:?}");
+/// # Ok::<(), anyhow::Error>(())
+/// ```
 pub fn run(stage: &Stage<'_>, form: Form, policy: &mut dyn Policy, done: &dyn Fn()) -> Run {
     let whole_cycles = if form == Form::Settling { Form::SETTLING_CYCLES as usize } else { 0 };
     let mut driver = Driver::new(stage, steps_of(form), whole_cycles);

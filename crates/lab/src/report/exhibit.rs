@@ -106,6 +106,15 @@ impl Verdict {
 impl Comparison {
     /// Compares a printed number, which may end in a unit or `%`, with ours. The verdict follows from the
     /// digits. Panics unless `printed` begins with a number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use freshet_lab::report::exhibit::{Comparison, Verdict};
+    ///
+    /// assert_eq!(Comparison::number("freshness", "0.63", 0.6321).verdict, Verdict::Agrees);
+    /// assert_eq!(Comparison::number("freshness", "0.77", 0.7829).verdict, Verdict::Differs);
+    /// ```
     pub fn number(quantity: impl Into<String>, printed: &str, ours: f64) -> Self {
         let (value, decimals, unit) = split(printed);
         let place = 0.1_f64.powi(decimals as i32);

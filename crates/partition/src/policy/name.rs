@@ -51,6 +51,21 @@ use super::subset::Subset;
 use super::visit::Policy;
 
 /// A parsed policy name.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_partition::policy::PolicyName;
+///
+/// // Parts that are left out have a default.
+/// let name: PolicyName = "mixture:greedy:round-robin".parse()?;
+/// assert_eq!(name.to_string(), "mixture:greedy:round-robin:0.3");
+///
+/// // A name that is wrong is answered by what could stand in its place.
+/// let error = "frequency:imprved".parse::<PolicyName>().expect_err("it is misspelt").to_string();
+/// assert!(error.contains("imprved") && error.contains("improved"), "{error}");
+/// # Ok::<(), freshet_partition::policy::PolicyNameError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum PolicyName {
     /// A policy of the papers or of another crawler that spends the downloads of a cycle.

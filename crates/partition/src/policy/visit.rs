@@ -96,6 +96,39 @@ pub struct CopyEstimate {
 /// Decides which pages to download. The calls come in this order, cycle after cycle: `discover` (when there
 /// are new pages), `begin_cycle`, then `choose` and `learn` in turns until the budget is spent or nothing is
 /// chosen, then `end_cycle`. The other calls may come at any time.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, PolicyName, Setting, SiteId};
+/// use freshet_theory::units::Days;
+///
+/// let mut catalogue = Catalogue::new();
+/// for path in ["news/today", "news/archive", "about"] {
+///     catalogue.add_page(SiteId(0), path);
+/// }
+/// let name: PolicyName = "greedy".parse()?;
+/// let mut policy = name.build(&Setting { cycle: Days::new(1.0), budget_share: 0.7, seed: 1 });
+/// policy.discover(&catalogue, PageId(0), Days::ZERO);
+///
+/// // One cycle with two downloads.
+/// let now = Days::new(1.0);
+/// policy.begin_cycle(&catalogue, now, 2);
+/// let mut visits = 0;
+/// while visits < 2 {
+///     let mut chosen = Vec::new();
+///     policy.choose(&catalogue, 2 - visits, &mut chosen);
+///     if chosen.is_empty() {
+///         break;
+///     }
+///     visits += chosen.len();
+///     let visit = |page| Observation { page, time: now, outcome: Outcome::Changed };
+///     policy.learn(&catalogue, &chosen.into_iter().map(visit).collect::<Vec<_>>());
+/// }
+/// policy.end_cycle(&catalogue);
+/// assert_eq!(visits, 2);
+/// # Ok::<(), freshet_partition::policy::PolicyNameError>(())
+/// ```
 pub trait Policy: Send {
     /// Adds the pages from `first` to the end of the catalogue; each was copied at `now`.
     fn discover(&mut self, catalogue: &Catalogue, first: PageId, now: Days);

@@ -27,6 +27,20 @@ const ROOM_KEPT: usize = 1 << 20;
 const QUICK: u32 = 1;
 
 /// Writes gzip members.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_store::collection::gzip::{MemberWriter, unfold};
+///
+/// let (mut writer, mut file) = (MemberWriter::new(1), Vec::new());
+/// let first = writer.append(&[b"<p>one page</p>"], &mut file) as usize;
+/// writer.append(&[b"head\r\n\r\n", b"<p>another</p>"], &mut file);
+///
+/// // Each record is read without those before it.
+/// assert_eq!(unfold(&file[first..])?, b"head\r\n\r\n<p>another</p>");
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub struct MemberWriter {
     encoder: Encoder,
     whole: Vec<u8>,

@@ -8,6 +8,15 @@
 //! Session identifiers are not taken out: the crawler's own rules on URLs have done so where it is wanted.
 
 /// The sort key of a URL.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_store::collection::surt::surt;
+///
+/// // Keys of one domain stand together when they are sorted.
+/// assert_eq!(surt("https://www.Example.org/News?b=2&a=1"), "org,example)/news?a=1&b=2");
+/// ```
 pub fn surt(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else {
         return url.to_lowercase();

@@ -16,6 +16,24 @@ use super::stamps::Behind;
 type Maps = BTreeMap<Space, BTreeMap<Vec<u8>, Vec<u8>>>;
 
 /// A key-value store in memory. It survives nothing.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_store::key_value::{Batch, Direction, Durability, InMemory, KeyRange, KeyValue, Space, View};
+///
+/// let state = InMemory::new();
+/// let mut batch = Batch::new();
+/// batch.put(Space::Notes, "rhythm 1", "a");
+/// batch.put(Space::Notes, "rhythm 2", "b");
+/// batch.put(Space::Notes, "signal 1", "c");
+/// state.commit(batch, Durability::Buffered)?;
+///
+/// assert_eq!(state.get(Space::Notes, b"signal 1")?, Some(b"c".to_vec()));
+/// let rhythms = state.scan(Space::Notes, KeyRange::prefix(b"rhythm "), Direction::Forward);
+/// assert_eq!(rhythms.count(), 2);
+/// # Ok::<(), freshet_store::key_value::KeyValueError>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct InMemory {
     maps: RwLock<Maps>,

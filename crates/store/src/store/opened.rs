@@ -66,6 +66,49 @@ pub struct Mended {
 }
 
 /// The store, open for writing. One thread holds it; others read with a [`Reader`].
+///
+/// # Examples
+///
+/// ```
+/// use freshet_protocol::time::Timestamp;
+/// use freshet_store::all_urls::{Source, Standing, UrlRecord, site_of};
+/// use freshet_store::changes::Changes;
+/// use freshet_store::reader::Reader;
+/// use freshet_store::sites::SiteRecord;
+/// use freshet_store::store::{Settings, Store};
+///
+/// let directory = tempfile::tempdir()?;
+/// let mut store = Store::open(directory.path(), Settings::default())?;
+///
+/// // A URL that was found, and its site, become known in one step.
+/// let (url, now) = ("http://a.example/", Timestamp::from_millis(0));
+/// let (id, site) = (store.url_number(url)?.number(), store.site_number(site_of(url))?.number());
+/// let record = UrlRecord {
+///     url: url.to_owned(),
+///     site,
+///     discovered: now,
+///     found_on: None,
+///     depth: 0,
+///     anchor: String::new(),
+///     source: Source::Seed,
+///     listed_modified: None,
+///     standing: Standing::Waiting,
+///     detail: String::new(),
+/// };
+/// let site_record = SiteRecord { site: site_of(url).to_owned(), first_seen: now, ..SiteRecord::default() };
+/// store.commit(Changes {
+///     urls: vec![(id, record)],
+///     sites: vec![(site, site_record)],
+///     ..Changes::default()
+/// })?;
+/// store.close(now)?;
+///
+/// // It can be read by any process, which changes no byte of it.
+/// let reader = Reader::open(directory.path())?;
+/// assert_eq!(reader.url_id(url)?, Some(id));
+/// assert_eq!(reader.url(id)?.map(|record| record.standing), Some(Standing::Waiting));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Store {
     // Before what is shared, which releases the lock.
     pub(super) state: Arc<dyn KeyValue>,

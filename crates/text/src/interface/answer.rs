@@ -53,6 +53,30 @@ pub enum Trouble {
 }
 
 /// Parses a page of results.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_fetch::page::Canonical;
+/// use freshet_text::interface::{Documents, Interface, read_answer};
+///
+/// let interface = Interface {
+///     search: "https://a.example/search?q={query}&page={n}".to_owned(),
+///     results: "li.result".to_owned(),
+///     link: None,
+///     text: None,
+///     count: Some("/of ([0-9,]+)/".to_owned()),
+///     documents: Documents::Linked,
+/// };
+/// let page = interface.url("heart disease", 1, 10).expect("it is a URL");
+/// let body = b"<p>1-1 of 1,234</p><ol><li class=result><a href=/1>Hearts</a></ol>";
+/// let answer = read_answer(&interface, &page, Some("text/html"), body);
+///
+/// assert_eq!(answer.count, Some(1234));
+/// let url = Canonical::default().of("https://a.example/1")?;
+/// assert_eq!(answer.results[0].url.as_ref(), Some(&url));
+/// # Ok::<(), freshet_fetch::page::UrlRefused>(())
+/// ```
 pub fn read_answer(interface: &Interface, page: &PageUrl, content_type: Option<&str>, body: &[u8]) -> Answer {
     let body = &body[..body.len().min(PAGE_BYTES_MAX)];
     let unreadable = |why: String| Answer { trouble: Some(Trouble::Unreadable(why)), ..Answer::default() };

@@ -8,6 +8,24 @@ use crate::summary::Summary;
 use crate::words::Wording;
 
 /// Inverted index: for each word, the databases that contain it.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_text::select::{Algorithm, Index};
+/// use freshet_text::summary::Summary;
+/// use freshet_text::words::Wording;
+///
+/// let medicine = Summary::from_words(1_000.0, vec![("heart", 400.0), ("disease", 300.0)]);
+/// let poetry = Summary::from_words(1_000.0, vec![("heart", 500.0), ("rose", 200.0)]);
+/// let mut index = Index::default();
+/// index.add("medicine", Wording::default(), &medicine);
+/// index.add("poetry", Wording::default(), &poetry);
+///
+/// let choices = index.select("heart disease", Algorithm::Cori, 10);
+/// let names: Vec<_> = choices.iter().map(|choice| choice.name.as_str()).collect();
+/// assert_eq!(names, ["medicine", "poetry"]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     databases: Vec<Ranked>,

@@ -20,6 +20,25 @@ use super::rate::{Confidence, RateEstimate, RateInterval};
 use crate::units::Days;
 
 /// Visits made to a page at even intervals, and how many of them found a change.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_theory::estimate::even::EvenVisits;
+/// use freshet_theory::estimate::rate::Confidence;
+/// use freshet_theory::units::{ChangesPerDay, Days};
+///
+/// let mut history = EvenVisits::default();
+/// for changed in [false, true, false, false, true, false, false] {
+///     history.observe(changed);
+/// }
+/// assert_eq!((history.visits(), history.changes_found()), (7, 2));
+///
+/// // The rate that the page may have with 95% confidence, if it was visited once a day.
+/// let interval = history.interval(Days::new(1.0), Confidence::new(0.95));
+/// assert!(interval.contains(ChangesPerDay::new(0.3)));
+/// assert!(!interval.contains(ChangesPerDay::new(5.0)));
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EvenVisits {
     visits: u64,

@@ -22,6 +22,21 @@ use super::rate::RateEstimate;
 use crate::units::Days;
 
 /// The rate of a page visited once every `visit_interval`; `None` before the first visit.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_theory::estimate::even::EvenVisits;
+/// use freshet_theory::estimate::improved::improved;
+/// use freshet_theory::units::Days;
+///
+/// // Of ten daily visits, six found a change; some of these changes were more than one.
+/// let rate = improved(&EvenVisits::new(10, 6), Days::new(1.0)).expect("there were visits");
+/// assert!((rate.get() - 0.847).abs() < 0.001); // changes per day
+///
+/// // A page that had changed at every visit has a finite rate, too.
+/// assert!(improved(&EvenVisits::new(10, 10), Days::new(1.0)).expect("visits").finite().is_some());
+/// ```
 pub fn improved(history: &EvenVisits, visit_interval: Days) -> Option<RateEstimate> {
     if history.visits() == 0 {
         return None;

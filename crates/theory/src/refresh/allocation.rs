@@ -72,6 +72,24 @@ pub struct Allocation {
 /// Budget that cannot be used is not spent: when no page both changes and has importance, or when all hosts
 /// are saturated. Panics if the constraints are [infeasible](Constraints::infeasible), if columns differ in
 /// length, or if an importance or a cost is out of its range.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_theory::refresh::{Constraints, Objective, Pages, allocate};
+/// use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
+///
+/// // Table 5.5 of the thesis: five pages change once to five times a day, and there are five visits a day.
+/// let rates = [1.0, 2.0, 3.0, 4.0, 5.0].map(ChangesPerDay::new);
+/// let budget = Constraints::budget(VisitsPerDay::new(5.0));
+/// let allocation = allocate(&Pages::new(&rates), Objective::Freshness, &budget);
+///
+/// let visits: Vec<f64> = allocation.visit_frequencies.iter().map(|visits| visits.get()).collect();
+/// assert!((visits[0] - 1.15).abs() < 0.01);
+/// assert!((visits[1] - 1.36).abs() < 0.01);
+/// // The page that changes too often to be kept fresh is not visited at all.
+/// assert_eq!(visits[4], 0.0);
+/// ```
 pub fn allocate(pages: &Pages<'_>, objective: Objective, constraints: &Constraints<'_>) -> Allocation {
     pages_by_host(pages, constraints, |pages| {
         let plan = Plan::of(pages, constraints);

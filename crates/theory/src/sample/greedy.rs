@@ -17,6 +17,18 @@
 use super::site::SampledSite;
 
 /// Further downloads of each site, from the `budget` that is left after sampling.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_theory::sample::greedy::allocate;
+/// use freshet_theory::sample::site::{Sample, SampledSite};
+///
+/// // Ten of the hundred pages of each site were sampled: seven and two of them had changed.
+/// let sites = [7, 2].map(|changed| SampledSite::new(100, Sample::new(10, changed)));
+/// // The eighty downloads that are left go to the first site.
+/// assert_eq!(allocate(&sites, 80), [80, 0]);
+/// ```
 pub fn allocate(sites: &[SampledSite], budget: u64) -> Vec<u64> {
     let mut order: Vec<usize> = (0..sites.len()).collect();
     order.sort_by(|&a, &b| sites[b].sample().cmp_changed_fraction(sites[a].sample()));

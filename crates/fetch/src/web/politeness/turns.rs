@@ -27,6 +27,25 @@ use super::settings::{PolitenessSettings, millis};
 use super::state::SiteManners;
 
 /// Decides which host may be visited when.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use freshet_fetch::web::politeness::{Experience, Politeness, PolitenessSettings};
+/// use freshet_protocol::time::Timestamp;
+///
+/// let settings = PolitenessSettings { delay: Duration::from_secs(5), ..PolitenessSettings::default() };
+/// let mut politeness = Politeness::new(settings);
+/// let now = Timestamp::from_millis(0);
+/// let turn = politeness.begin("a.example", None, now).expect("nobody was there yet");
+/// // One visit at a time, and a pause after it.
+/// assert!(politeness.begin("a.example", None, now).is_err());
+/// politeness.end(turn, Experience::Served, now.plus_millis(200));
+/// assert!(politeness.begin("a.example", None, now.plus_millis(1_000)).is_err());
+/// assert!(politeness.begin("a.example", None, now.plus_millis(6_000)).is_ok());
+/// ```
 #[derive(Debug)]
 pub struct Politeness {
     settings: PolitenessSettings,

@@ -22,6 +22,22 @@ pub const FILE_BYTES_MAX: usize = 500 << 10;
 const SITEMAPS_MAX: usize = 1000;
 
 /// The rules of a `robots.txt` file for one robot.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use freshet_fetch::web::Robots;
+///
+/// let file = b"User-agent: *\nDisallow: /private/\nAllow: /private/open\nCrawl-delay: 2\n";
+/// let robots = Robots::parse(file, "freshet");
+/// assert!(robots.allows("/news"));
+/// assert!(!robots.allows("/private/letters"));
+/// // The longest rule that matches decides.
+/// assert_eq!(robots.verdict("/private/open/1").rule.as_deref(), Some("Allow: /private/open"));
+/// assert_eq!(robots.crawl_delay(), Some(Duration::from_secs(2)));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Robots {
     /// The longest first, and among equals those that allow first: the first that matches decides.

@@ -22,6 +22,20 @@ const ELIMINATION_FIRST_MAX: usize = 200;
 
 /// The rank of every page. `None` when it would take more than a few seconds: for a web of more than 2,000
 /// pages, densely linked and damped so little that the iteration does not converge.
+///
+/// # Examples
+///
+/// ```
+/// use freshet_theory::rank::graph::Graph;
+/// use freshet_theory::rank::pagerank::{Damping, Dangling, exact};
+///
+/// // Pages 0 and 1 link to page 2, which links back to page 0.
+/// let graph = Graph::from_links(3, &[(0, 2), (1, 2), (2, 0)]);
+/// let ranks = exact(&graph, Damping::THESIS, Dangling::LinksToAll).expect("it converges");
+///
+/// assert!(ranks[1] < ranks[0] && ranks[0] < ranks[2]);
+/// assert!((ranks.iter().sum::<f64>() - 3.0).abs() < 1e-9);
+/// ```
 pub fn exact(graph: &Graph, damping: Damping, dangling: Dangling) -> Option<Vec<f64>> {
     let ranks = if graph.pages() <= ELIMINATION_FIRST_MAX {
         eliminate(graph, damping)

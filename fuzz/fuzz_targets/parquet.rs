@@ -1,0 +1,6 @@
+//! `freshet_fuzz::parquet` under libFuzzer.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    freshet_fuzz::parquet(bytes);
+});
