@@ -7,7 +7,6 @@
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
 //! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`report`]: `freshet lab report`;
-//! - [`summary`]: its chapter on text databases;
 //! - [`history`]: `freshet lab history`;
 //! - [`web`]: `freshet lab web`.
 
@@ -23,7 +22,6 @@ mod replay_text;
 mod report;
 mod source;
 pub(crate) mod span;
-mod summary;
 mod web;
 
 use clap::{Args, Subcommand};

@@ -2,7 +2,8 @@
 //!
 //! In reading order:
 //! - [`exhibit`]: one figure or table, and how it compares with the text;
-//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, chance;
+//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, text databases, chance;
+//! - `text_databases`: the past of text databases, read and compared once;
 //! - [`chapter`]: exhibits by chapter, and which of them are wanted;
 //! - [`contents`]: all chapters;
 //! - [`making`]: exhibits made, several at once;
@@ -21,6 +22,8 @@ pub mod page;
 mod replays;
 mod sample;
 pub mod sources;
+mod summary;
+mod text_databases;
 mod thesis_2;
 mod thesis_3;
 mod thesis_4;

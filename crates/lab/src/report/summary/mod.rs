@@ -1,19 +1,15 @@
-//! The chapter of `freshet lab report` on the text **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases whose summaries grow old.
-//!
-//! It stands here because it joins what text databases know with the figures of the lab, which do not know of each other.
+//! The text **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases whose summaries grow old.
 //!
 //! In reading order:
-//! - `material`: the past of the databases, read and compared once;
 //! - `ageing`: Figures 1 to 8;
 //! - `survival`: Tables 3 and 4;
 //! - `updates`: Figure 10.
 
 mod ageing;
-mod material;
 mod survival;
 mod updates;
 
-use freshet_lab::report::chapter::Chapter;
+use super::chapter::Chapter;
 
 /// The chapter.
 pub(super) const CHAPTER: Chapter = Chapter {
