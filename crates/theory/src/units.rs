@@ -7,6 +7,9 @@
 //! - A rate or a frequency is finite and never negative.
 //! - A time span is never negative and never NaN; it may be infinite (the age of a copy that is never refreshed).
 
+/// Seconds of one day.
+pub const SECONDS_PER_DAY: f64 = 86_400.0;
+
 /// How often a page changes: the λ of its process, in changes per day. Finite and never negative.
 ///
 /// Zero means that no change is expected.

@@ -1,10 +1,10 @@
 //! The pages to plan for, gathered row by row.
 
-use freshet_theory::refresh::Pages;
-use freshet_theory::units::ChangesPerDay;
+use freshet_theory::estimate::visit_history::RateEvidence;
+use freshet_theory::refresh::{HostLimits, Pages};
+use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 
 use super::columns::{Column, Fault, Layout, Row, quoted};
-use super::history::Evidence;
 use super::host::host_of;
 use super::names::{NameIndex, Names, Seen};
 
@@ -20,7 +20,7 @@ pub(super) struct PageTable {
     /// What else the file says of each page.
     pub(super) attributes: Attributes,
     /// What the rates were estimated from, when the file gave visits.
-    pub(super) evidence: Option<Evidence>,
+    pub(super) evidence: Option<RateEvidence>,
 }
 
 impl PageTable {
@@ -33,16 +33,13 @@ impl PageTable {
         }
     }
 
-    /// The same pages with other rates.
-    pub(super) fn with_rates<'a>(&'a self, change_rates: &'a [ChangesPerDay]) -> Pages<'a> {
-        Pages { change_rates, ..self.pages() }
-    }
-
     /// The pages under each of the rates that are equally likely; one outlook when the rates are certain.
     pub(super) fn outlooks(&self) -> Vec<Pages<'_>> {
         match &self.evidence {
             None => vec![self.pages()],
-            Some(evidence) => evidence.outlooks.iter().map(|rates| self.with_rates(rates)).collect(),
+            Some(evidence) => {
+                evidence.outlooks.iter().map(|change_rates| Pages { change_rates, ..self.pages() }).collect()
+            }
         }
     }
 
@@ -68,6 +65,13 @@ pub(super) struct Hosts {
     pub(super) names: Names,
     /// The number of each page's host.
     pub(super) of_page: Vec<u32>,
+}
+
+impl Hosts {
+    /// These limits of the hosts, as the theory sees them; nothing when there are none.
+    pub(super) fn limits<'a>(&'a self, limits: &'a [VisitsPerDay]) -> Option<HostLimits<'a>> {
+        (!limits.is_empty()).then_some(HostLimits { host_of: &self.of_page, limits })
+    }
 }
 
 /// Attributes being gathered, one page at a time.

@@ -14,6 +14,7 @@
 //! - [`bayes`]: the probability of each of several classes of rates;
 //! - [`bayes_accuracy`]: how often the most probable class is the right one;
 //! - [`shared_prior`]: the prior of these classes, learned from many pages at once;
+//! - [`visit_history`]: the rates of many pages from a history of their visits;
 //! - [`gamma`]: a posterior of the rate that forgets, with a prior shared by similar pages;
 //! - [`look`]: how often to visit in order to learn the rate, and when to change that;
 //! - `binomial`, `quantile` and `root`: the numerics beneath.
@@ -37,3 +38,4 @@ mod quantile;
 pub mod rate;
 mod root;
 pub mod shared_prior;
+pub mod visit_history;

@@ -1,22 +1,24 @@
 //! Freshness and age against budget, and the budget that a wanted freshness needs.
-
-use freshet_theory::freshness::measure::FreshnessAndAge;
-use freshet_theory::units::VisitsPerDay;
+//!
+//! # Promises
+//! - The budget that is found is the least that is enough, within a factor of 1 + 10⁻⁵.
+//! - The search ends, also where limits of hosts keep a freshness out of reach.
 
 use super::planner::{Planner, Policy};
-use super::progress;
+use crate::freshness::measure::FreshnessAndAge;
+use crate::units::VisitsPerDay;
 
 /// The curve spans budgets from this fraction of the budget in question to this multiple of it.
 const SPAN: f64 = 32.0;
 
 /// How many budgets the curve is computed for: two for each doubling.
-const POINTS: usize = 21;
+pub const POINTS: usize = 21;
 
 /// The greatest budget that the search for a wanted freshness tries, in visits a day.
 const BUDGET_MAX: f64 = 1e15;
 
 /// The least budget that the search for a wanted freshness tries, in visits a day.
-pub(super) const BUDGET_MIN: f64 = 1e-9;
+pub const BUDGET_MIN: f64 = 1e-9;
 
 /// The budget for a wanted freshness is found within this factor.
 const BUDGET_TOLERANCE: f64 = 1.0 + 1e-5;
@@ -26,48 +28,60 @@ const UNSPENT_SHARE_MAX: f64 = 1e-6;
 
 /// What one budget buys.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CurvePoint {
+pub struct CurvePoint {
     /// The budget.
-    pub(super) visit_budget: VisitsPerDay,
+    pub visit_budget: VisitsPerDay,
     /// What it buys under each policy, in the order of [`Policy::ALL`].
-    pub(super) qualities: [FreshnessAndAge; Policy::ALL.len()],
+    pub qualities: [FreshnessAndAge; Policy::ALL.len()],
 }
 
-/// Freshness and age for budgets around this one; smaller budgets than the limits allow are left out.
-pub(super) fn curve_around(planner: &Planner<'_>, visit_budget: VisitsPerDay) -> Vec<CurvePoint> {
+/// Freshness and age for [`POINTS`] budgets around this one; smaller budgets than the limits allow are left out. After each of them
+/// `progress` is called.
+pub fn curve_around(
+    planner: &Planner<'_>,
+    visit_budget: VisitsPerDay,
+    mut progress: impl FnMut(),
+) -> Vec<CurvePoint> {
     let high = visit_budget.get() * SPAN;
     let low = (visit_budget.get() / SPAN).max(planner.budget_min().get());
-    let progress = progress::steps("computing the curve", POINTS as u64);
     let point = |index: usize| {
         let budget = low * (high / low).powf(index as f64 / (POINTS - 1) as f64);
         let visit_budget = VisitsPerDay::new(budget);
         let qualities = Policy::ALL
             .map(|policy| planner.quality(&planner.allocate(policy, visit_budget).visit_frequencies));
-        progress.inc(1);
+        progress();
         CurvePoint { visit_budget, qualities }
     };
-    let points = (0..POINTS).map(point).collect();
-    progress.finish_and_clear();
-    points
+    (0..POINTS).map(point).collect()
 }
 
 /// What a wanted freshness takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Reach {
+pub enum Reach {
     /// This budget reaches it.
     With(VisitsPerDay),
     /// No budget does: no more than this can be spent within the limits of the hosts, and it gives this freshness.
-    Limited { visit_budget: VisitsPerDay, freshness: f64 },
+    Limited {
+        /// What can be spent.
+        visit_budget: VisitsPerDay,
+        /// The freshness that it gives.
+        freshness: f64,
+    },
     /// It takes more than this, the greatest budget that is tried.
     Beyond(VisitsPerDay),
 }
 
-/// The least budget with which the plan is at least this fresh. `start` is a first guess.
-pub(super) fn budget_for(planner: &Planner<'_>, target_freshness: f64, start: VisitsPerDay) -> Reach {
-    let progress = progress::unknown("searching the budget");
+/// The least budget with which the plan is at least this fresh. `start` is a first guess; before each budget that is tried `progress` is
+/// called.
+pub fn budget_for(
+    planner: &Planner<'_>,
+    target_freshness: f64,
+    start: VisitsPerDay,
+    mut progress: impl FnMut(),
+) -> Reach {
     let floor = planner.budget_min().get().max(BUDGET_MIN);
     let is_enough = |budget: f64| {
-        progress.tick();
+        progress();
         let visit_budget = VisitsPerDay::new(budget);
         let allocation = planner.allocate(Policy::Planned, visit_budget);
         let spent = planner.cost_per_day(&allocation.visit_frequencies).get();
@@ -80,9 +94,7 @@ pub(super) fn budget_for(planner: &Planner<'_>, target_freshness: f64, start: Vi
             false => Trial::TooLittle,
         }
     };
-    let reach = search(start.get().max(floor), floor, is_enough);
-    progress.finish_and_clear();
-    reach
+    search(start.get().max(floor), floor, is_enough)
 }
 
 /// What a budget turned out to be.
@@ -94,7 +106,7 @@ enum Trial {
 }
 
 /// Brackets the least budget that is enough by factors of four, then halves the bracket.
-fn search(start: f64, floor: f64, trial: impl Fn(f64) -> Trial) -> Reach {
+fn search(start: f64, floor: f64, mut trial: impl FnMut(f64) -> Trial) -> Reach {
     let (mut low, mut high) = (start, start);
     if let Trial::Enough = trial(start) {
         loop {
