@@ -8,6 +8,7 @@
 //! - No defect is silent: the status names those that the crawl survived, the error the one that ended it.
 
 use std::any::Any;
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -15,8 +16,6 @@ use std::task::Poll;
 
 /// Different defects that are remembered; more are only counted with the last.
 const DEFECTS_MAX: usize = 20;
-/// What is said where a panic elsewhere is noticed first.
-pub(crate) const HALF_DONE: &str = "a panic has left it half done";
 /// Characters of a message that are told.
 const MESSAGE_MAX: usize = 300;
 
@@ -52,12 +51,30 @@ struct Defect {
     times: u64,
 }
 
+/// Why a crawl cannot go on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum FatalDefect {
+    /// A panic, and what it said.
+    Panic(String),
+    /// Something is half changed: it follows from a panic, which is noticed elsewhere too.
+    HalfDone,
+}
+
+impl fmt::Display for FatalDefect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panic(said) => f.write_str(said),
+            Self::HalfDone => f.write_str("a panic has left it half done"),
+        }
+    }
+}
+
 /// What was met of defects in this run.
 #[derive(Debug, Default)]
 pub(crate) struct Defects {
     survived: Vec<Defect>,
-    /// What was being done when the crawl could not go on, and what was said.
-    fatal: Option<(String, String)>,
+    /// What was being done when the crawl could not go on, and why it could not.
+    fatal: Option<(String, FatalDefect)>,
 }
 
 impl Defects {
@@ -72,16 +89,19 @@ impl Defects {
     }
 
     /// One that ends the crawl; the first counts, but what followed from a panic gives way to what the panic said.
-    pub(crate) fn end(&mut self, doing: &str, said: &str) {
-        let is_cause = self.fatal.as_ref().is_none_or(|(_, known)| known == HALF_DONE && said != HALF_DONE);
-        if is_cause {
-            self.fatal = Some((doing.to_owned(), said.to_owned()));
+    pub(crate) fn end(&mut self, doing: &str, defect: FatalDefect) {
+        let counts = match (&self.fatal, &defect) {
+            (None, _) | (Some((_, FatalDefect::HalfDone)), FatalDefect::Panic(_)) => true,
+            (Some(_), _) => false,
+        };
+        if counts {
+            self.fatal = Some((doing.to_owned(), defect));
         }
     }
 
     /// The one that ended the crawl: what was being done, and what was said.
     pub(crate) fn fatal(&self) -> Option<(String, String)> {
-        self.fatal.clone()
+        self.fatal.as_ref().map(|(doing, defect)| (doing.clone(), defect.to_string()))
     }
 
     /// Those that were survived, as a status names troubles.
@@ -114,7 +134,7 @@ mod tests {
     #[test]
     fn the_same_defect_is_named_once_and_the_first_that_is_fatal_counts() {
         let mut defects = Defects::default();
-        defects.end("deciding", HALF_DONE);
+        defects.end("deciding", FatalDefect::HalfDone);
         for number in 0..100 {
             defects.survive("visiting a page", format!("internal error: {}", number % 50));
         }
@@ -122,8 +142,9 @@ mod tests {
         let told: Vec<_> = defects.troubles().collect();
         assert_eq!(told.len(), DEFECTS_MAX);
         assert_eq!(told[0], ("visiting a page".to_owned(), "internal error: 0, 3 times".to_owned()));
-        defects.end("writing", "the first");
-        defects.end("writing", "the second");
+        defects.end("writing", FatalDefect::Panic("the first".to_owned()));
+        defects.end("deciding", FatalDefect::HalfDone);
+        defects.end("writing", FatalDefect::Panic("the second".to_owned()));
         assert_eq!(defects.fatal(), Some(("writing".to_owned(), "the first".to_owned())));
     }
 }

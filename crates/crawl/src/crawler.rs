@@ -31,7 +31,7 @@ use tokio::task::JoinSet;
 use crate::archived;
 use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::clock::Clock;
-use crate::containment::{Defects, HALF_DONE, contained, contained_task, words_of};
+use crate::containment::{Defects, FatalDefect, contained, contained_task, words_of};
 use crate::crawl_module::CrawlModule;
 use crate::last_run;
 use crate::published::{Forecast, Published};
@@ -188,7 +188,8 @@ impl Crawler {
                     // Those that are stopped in the end are cancelled.
                     Some(Err(ended)) => {
                         if let Ok(panic) = ended.try_into_panic() {
-                            self.fail("deciding what to visit next", &words_of(panic.as_ref()));
+                            let said = words_of(panic.as_ref());
+                            self.fail("deciding what to visit next", FatalDefect::Panic(said));
                         }
                     }
                 },
@@ -230,7 +231,9 @@ impl Crawler {
             tokio::spawn(async move {
                 let chased =
                     contained_task(Arc::clone(&crawler).chase_rules(site, time, fetches, chase)).await;
-                chased.unwrap_or_else(|said| crawler.fail("going after the rules of a site", &said));
+                chased.unwrap_or_else(|said| {
+                    crawler.fail("going after the rules of a site", FatalDefect::Panic(said));
+                });
             });
             return Ok(!self.is_stopping());
         }
@@ -360,8 +363,8 @@ impl Crawler {
     }
 
     /// A defect that the crawl does not survive: it stops, with an error.
-    pub(crate) fn fail(&self, doing: &str, said: &str) {
-        self.defects().end(doing, said);
+    pub(crate) fn fail(&self, doing: &str, defect: FatalDefect) {
+        self.defects().end(doing, defect);
         self.ask_to_stop();
     }
 
@@ -649,7 +652,7 @@ impl Crawler {
     /// The module that decides what is visited next. If a panic has left it half changed the crawl stops.
     pub fn update_module(&self) -> MutexGuard<'_, UpdateModule> {
         self.update_module.lock().unwrap_or_else(|poisoned| {
-            self.fail("deciding what to visit next", HALF_DONE);
+            self.fail("deciding what to visit next", FatalDefect::HalfDone);
             poisoned.into_inner()
         })
     }

@@ -26,7 +26,7 @@ use freshet_theory::units::Days;
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, wall_now};
-use crate::containment::contained;
+use crate::containment::{FatalDefect, contained};
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
 use crate::last_run::{self, LastRun};
@@ -238,7 +238,7 @@ impl Crawl {
                 // After a panic nothing more is written: the next start makes whole what was committed.
                 let kept = contained(|| crawler.keep(writer, messages));
                 crawler.ask_to_stop();
-                kept.map_err(|said| crawler.fail("taking in what visits found", &said))
+                kept.map_err(|said| crawler.fail("taking in what visits found", FatalDefect::Panic(said)))
             })
         };
         let ranking = {

@@ -74,7 +74,7 @@ impl Writer {
         site.visits += 1;
         site.bytes += bytes;
         site.failures += u64::from(matches!(visit.finding, Finding::Failed(_)));
-        self.meet(visit.site, visit.fetch.as_ref().and_then(Trouble::of).or(trouble_of(visit)));
+        self.meet(visit.site, Trouble::of_visit(visit));
         self.judge_dates(visit, &record);
         self.put_row(row(visit, bytes));
         self.tell_change_of(visit);
@@ -639,17 +639,6 @@ fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
         if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
 }
 
-/// The trouble of a visit whose exchange had none.
-fn trouble_of(visit: &PageVisit) -> Option<Trouble> {
-    match (&visit.finding, &visit.reading) {
-        (Finding::Failed(why), _) if why.contains("redirects to itself") || why.contains("place to go") => {
-            Some(Trouble::RedirectLoop)
-        }
-        (_, Some(reading)) if reading.links_left_out > 0 => Some(Trouble::TooManyLinks),
-        _ => None,
-    }
-}
-
 fn kind(finding: &Finding) -> VisitKind {
     match finding {
         Finding::New => VisitKind::New,
@@ -688,7 +677,8 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
             row.change_kinds = Some(change.kinds.words());
         }
         Finding::Moved { to, .. } => row.moved_to = Some(to.as_str().to_owned()),
-        Finding::Failed(why) | Finding::Refused(why) => row.error = Some(why.clone()),
+        Finding::Failed(why) => row.error = Some(why.to_string()),
+        Finding::Refused(why) => row.error = Some(why.clone()),
         _ => {}
     }
     row
