@@ -7,24 +7,17 @@
 //! - What was lent to work that panicked is given back.
 //! - No defect is silent: the status names those that the crawl survived, the error the one that ended it.
 
-use std::any::Any;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
+use freshet_protocol::containment::contained;
+
 /// Different defects that are remembered; more are only counted with the last.
 const DEFECTS_MAX: usize = 20;
-/// Characters of a message that are told.
-const MESSAGE_MAX: usize = 300;
 
-/// Does a piece of work; if it panics, what it said. Whoever calls must not use what the work may have left half changed.
-pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| words_of(panic.as_ref()))
-}
-
-/// The same for a task.
+/// What [`contained`] does, for a task.
 pub(crate) async fn contained_task<T>(work: impl Future<Output = T>) -> Result<T, String> {
     let mut work = pin!(work);
     poll_fn(|context| match contained(|| work.as_mut().poll(context)) {
@@ -33,14 +26,6 @@ pub(crate) async fn contained_task<T>(work: impl Future<Output = T>) -> Result<T
         Err(said) => Poll::Ready(Err(said)),
     })
     .await
-}
-
-/// What a panic said, in one line.
-pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let line = said.unwrap_or("it did not say what").split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(MESSAGE_MAX).collect()
 }
 
 /// A defect that the crawl survived.
@@ -128,7 +113,6 @@ mod tests {
         assert_eq!(contained_task(work).await, Err("two lines".to_owned()));
         assert_eq!(std::sync::Arc::strong_count(&held), 1);
         assert_eq!(contained_task(async { 7 }).await, Ok(7));
-        assert_eq!(contained(|| std::panic::panic_any(7)), Err::<(), _>("it did not say what".to_owned()));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use freshet_fetch::web::{Web, WebError};
 use freshet_partition::budget::Budget;
 use freshet_partition::policy::{Form, Outcome, Setting};
 use freshet_partition::topic::Topic;
+use freshet_protocol::containment::contained;
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
@@ -26,7 +27,7 @@ use freshet_theory::units::Days;
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, wall_now};
-use crate::containment::{FatalDefect, contained};
+use crate::containment::FatalDefect;
 use crate::crawl_module::CrawlModule;
 use crate::crawler::{Crawler, Message};
 use crate::last_run::{self, LastRun};

@@ -7,8 +7,9 @@
 
 use std::time::{Duration, Instant};
 
+use freshet_protocol::containment::contained;
+
 use crate::audit::{self, Audit};
-use crate::containment::contained;
 use crate::crawler::{Crawler, Message};
 
 /// The standard error up to which what audits say is sure enough.

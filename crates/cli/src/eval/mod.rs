@@ -24,9 +24,9 @@ mod summary;
 mod survival;
 
 use std::io::{self, BufRead, BufWriter, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Args;
+use freshet_protocol::containment::contained;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -141,7 +141,7 @@ fn evaluate_call(call: &Call<'_>) -> Answer {
     let args: Map<String, Value> =
         serde_json::from_str(args).map_err(|error| format!("`args` cannot be read: {error}"))?;
     // A defect of ours in one formula must not take the answers of the other lines with it.
-    catch_unwind(AssertUnwindSafe(|| (function.evaluate)(&Arguments::new(&args))))
+    contained(|| (function.evaluate)(&Arguments::new(&args)))
         .unwrap_or_else(|_| Err(format!("internal error in {name}: please report this call")))
 }
 
