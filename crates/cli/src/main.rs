@@ -9,6 +9,8 @@ mod file_limit;
 mod lab;
 mod pending_file;
 mod plan;
+mod progress;
+mod span;
 
 use std::process::ExitCode;
 use std::{io, panic};

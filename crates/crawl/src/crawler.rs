@@ -19,7 +19,7 @@ use freshet_fetch::web::{Experience, Fetch};
 use freshet_partition::policy::visit::Explanation;
 use freshet_protocol::containment::{contained, words_of};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 use freshet_store::all_urls::Standing;
 use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
@@ -67,8 +67,6 @@ const FORECAST_EVERY: Duration = Duration::from_secs(60);
 const FORECAST_HOURS: [i64; 8] = [0, 1, 6, 24, 3 * 24, 7 * 24, 30 * 24, 180 * 24];
 /// Milliseconds of one hour.
 const HOUR: i64 = 3_600_000;
-/// Milliseconds of one day.
-const DAY: i64 = 86_400_000;
 /// The shortest that a fetch task sleeps.
 const NAP: Duration = Duration::from_millis(1);
 /// The longest that a fetch task sleeps before it looks again.
@@ -588,7 +586,7 @@ impl Crawler {
                     let explanation = update_module.refresh().explain(drawn.page, moment)?;
                     Some(1.0 - explanation.changed_probability)
                 };
-                let in_a_day = fresh_at(asked.plus_millis(DAY));
+                let in_a_day = fresh_at(asked.plus_millis(MILLIS_PER_DAY));
                 let believed = fresh_at(asked).zip(in_a_day).map(|(now, later)| CopyBelief::new(now, later));
                 audit.pages.push(Drawn { asked, believed, ..*drawn });
             }

@@ -19,8 +19,8 @@ use serde_json::json;
 use super::fit::Watch;
 use super::home::{Home, documents};
 use super::past::{Numbers, Past, parse_numbers};
-use crate::lab::span::parse_days;
 use crate::plan::quantity::parse_frequency;
+use crate::span::parse_days;
 
 /// Plan how often to refresh each summary, on a budget or for a share of refreshes that find a change
 ///

@@ -12,6 +12,8 @@
 
 mod answer;
 mod arguments;
+#[cfg(test)]
+mod calls;
 mod estimate;
 mod freshness;
 mod line;

@@ -8,7 +8,8 @@ use freshet_lab::evolution::poisson_fit::LEVEL;
 use freshet_lab::evolution::{Group, Study, change_interval, lifespan};
 
 use super::evolution::Studied;
-use super::{source, span};
+use super::source;
+use crate::span;
 
 /// What was studied, and a table for each question.
 pub(super) fn report(studied: &Studied<'_>) -> String {
@@ -36,7 +37,7 @@ fn heading(studied: &Studied<'_>) -> String {
         span::written(*window_days),
         options.data().display(),
         options.family(),
-        if options.mass() == "keep" { "kept" } else { "dropped" },
+        options.mass().done(),
     );
     for group in &study.groups {
         writeln!(

@@ -1,27 +1,24 @@
 //! `freshet lab`: policies measured on recorded histories, the texts reproduced, the making of histories, and a living web to crawl.
 //!
 //! In reading order:
-//! - [`span`]: spans of time as a user writes them;
-//! - [`progress`]: what is shown meanwhile;
-//! - [`source`]: where a history comes from, tables or a crawl;
+//! - [`source`]: where a history comes from, tables or a crawl; [`answer`]: how answers are given;
 //! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
 //! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`report`]: `freshet lab report`;
 //! - [`history`]: `freshet lab history`;
 //! - [`web`]: `freshet lab web`.
 
+mod answer;
 mod evolution;
 mod evolution_json;
 mod evolution_text;
 mod history;
-pub(crate) mod progress;
 mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
 mod report;
 mod source;
-pub(crate) mod span;
 mod web;
 
 use clap::{Args, Subcommand};

@@ -5,7 +5,7 @@ use freshet_lab::replay::Score;
 use freshet_lab::replay::score::{Figure, RANGES};
 
 use super::replay::Replay;
-use super::span;
+use crate::span;
 
 /// The picture of each metric, by the name of its file.
 pub(super) fn figures(replay: &Replay<'_>) -> Vec<(&'static str, String)> {

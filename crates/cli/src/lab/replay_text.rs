@@ -8,7 +8,8 @@ use freshet_lab::replay::contest::Oracles;
 use freshet_lab::replay::score::RANGES;
 
 use super::replay::Replay;
-use super::{source, span};
+use super::source;
+use crate::span;
 
 /// What was replayed, ChangeRatio by range of cycles, and everything else beside the oracle's.
 pub(super) fn report(replay: &Replay<'_>) -> String {
@@ -33,7 +34,7 @@ fn heading(replay: &Replay<'_>) -> String {
         span::written(stage.window_days()),
         options.data().display(),
         options.family(),
-        if options.mass() == "keep" { "kept" } else { "dropped" },
+        options.mass().done(),
         stage.sites(),
         stage.known(0),
         stage.pages() - stage.known(0),

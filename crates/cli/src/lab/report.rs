@@ -15,8 +15,8 @@ use freshet_lab::report::making::{self, Made, MadeChapter};
 use freshet_lab::report::page::{self, Imprint};
 use freshet_lab::report::sources::Sources;
 
-use super::progress;
 use crate::pending_file::PendingFile;
+use crate::progress;
 
 /// Make the figures and tables of the research texts again, and compare them with what is printed
 ///

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::columns::{Column, Fault, Row};
 use super::names::{NameIndex, Seen};
 use super::pages::{AttributeColumns, PageTable, check_page_count};
-use super::progress;
 use super::quantity::{grouped, plural};
+use crate::progress;
 
 /// How sure the intervals around rates are.
 pub(super) const CONFIDENCE: f64 = 0.95;

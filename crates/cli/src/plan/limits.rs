@@ -27,7 +27,7 @@ pub(super) fn check(
         Some(Infeasible::MinimumExceedsHostLimit { host, needed }) => bail!(
             "--at-least asks for {minimum} to each page, which is {} to the host {}, but --host-limit is {}",
             visits_a_day(needed.get()),
-            table.attributes.hosts.as_ref().map_or("", |hosts| hosts.names.get(host as usize)),
+            table.attributes.hosts.as_ref().map_or("", |hosts| &hosts.names[host as usize]),
             visits_a_day(planner.host_limits.map_or(0.0, |hosts| hosts.limits[host as usize].get()))
         ),
     }

@@ -6,8 +6,7 @@
 //! - [`names`], [`host`], [`pages`]: the pages in memory; [`history`]: rates from visits;
 //! - [`limits`]: what the limits leave possible, in words; [`uncertainty`]: how sure a plan is whose rates were estimated;
 //! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`chart`]: as pictures;
-//! - [`plan_columns`], [`output`]: as a file;
-//! - [`progress`]: what is shown meanwhile.
+//! - [`plan_columns`], [`output`]: as a file.
 
 mod chart;
 mod columns;
@@ -20,7 +19,6 @@ mod names;
 mod output;
 mod pages;
 mod plan_columns;
-mod progress;
 pub(crate) mod quantity;
 mod read_csv;
 mod read_parquet;
@@ -47,6 +45,7 @@ use report::{Report, Target};
 use uncertainty::Uncertainty;
 
 use crate::pending_file::PendingFile;
+use crate::progress;
 
 /// Plan visits: with this budget, how often to visit each page, and how fresh the copy will be
 ///

@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::pages::PageTable;
 use super::plan_columns::{PlanColumn, Values, plan_columns};
-use super::progress;
 use crate::pending_file::PendingFile;
+use crate::progress;
 
 /// How a plan is written, by the ending of its name.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,12 +1,13 @@
 //! The pages to plan for, gathered row by row.
 
+use freshet_protocol::texts::Texts;
 use freshet_theory::estimate::visit_history::RateEvidence;
 use freshet_theory::refresh::{HostLimits, Pages};
 use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 
 use super::columns::{Column, Fault, Layout, Row, quoted};
 use super::host::host_of;
-use super::names::{NameIndex, Names, Seen};
+use super::names::{NameIndex, Seen};
 
 /// The most pages of one plan.
 pub(super) const PAGES_MAX: usize = 1_000_000_000;
@@ -14,7 +15,7 @@ pub(super) const PAGES_MAX: usize = 1_000_000_000;
 /// Pages to plan for: all columns are in the order in which the file first names each page.
 pub(super) struct PageTable {
     /// The URL of each page.
-    pub(super) urls: Names,
+    pub(super) urls: Texts,
     /// How often each page changes.
     pub(super) change_rates: Vec<ChangesPerDay>,
     /// What else the file says of each page.
@@ -62,7 +63,7 @@ pub(super) struct Attributes {
 /// Which host each page is on.
 pub(super) struct Hosts {
     /// The hosts by number.
-    pub(super) names: Names,
+    pub(super) names: Texts,
     /// The number of each page's host.
     pub(super) of_page: Vec<u32>,
 }

@@ -118,7 +118,7 @@ impl Report<'_> {
             }
         }
         let named = |(host, (pages, visits_per_day)): (u32, (usize, f64))| SaturatedHost {
-            name: hosts.names.get(host as usize),
+            name: &hosts.names[host as usize],
             pages,
             visits_per_day,
         };

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::history::CONFIDENCE;
 use super::pages::PageTable;
-use super::progress;
 use super::quantity::{readable_span, share};
 use super::report_json::number;
+use crate::progress;
 
 /// The seed of all draws.
 const SEED: u64 = 1;

@@ -21,6 +21,7 @@ use freshet_partition::policy::Outcome;
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{PolitenessState, SiteRecord};
+use freshet_theory::units::MILLIS_PER_DAY;
 
 use super::calendar::Calendar;
 use super::discovery::Discovery;
@@ -492,7 +493,7 @@ impl UpdateModule {
     /// Time has come so far: the policy begins its next cycle, if the last has ended. Whoever tells the module its past says so before each visit.
     pub fn let_pass(&mut self, now: Timestamp) {
         let per_tick = self.visits.per_day().map_or(f64::from(u32::MAX), |per_day| {
-            per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
+            per_day * self.refresh.tick_millis() as f64 / MILLIS_PER_DAY
         });
         self.refresh.begin_tick(now, per_tick.ceil() as usize);
     }

@@ -8,7 +8,7 @@ use freshet_partition::policy::visit::{CopyEstimate, Explanation};
 use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
-use freshet_theory::units::Days;
+use freshet_theory::units::{Days, MILLIS_PER_DAY};
 
 /// What stands in `ids` for a page that the policy does not know.
 const UNKNOWN: u32 = u32::MAX;
@@ -107,7 +107,7 @@ impl Refresh {
 
     /// Whether a page that is known to have changed and to stay as it is for so many milliseconds is worth a visit.
     pub fn is_worth_if_fresh_for(&self, millis: i64) -> bool {
-        self.policy.is_worth_if_fresh_for(Days::new(millis as f64 / 86_400_000.0))
+        self.policy.is_worth_if_fresh_for(Days::new(millis as f64 / MILLIS_PER_DAY))
     }
 
     /// A page has left the collection.

@@ -13,7 +13,7 @@ use freshet_fetch::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
 use freshet_partition::policy::Outcome;
 use freshet_protocol::codec::Opaque;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 use freshet_store::all_urls::{Reason, Source, Standing};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::{Exchange, ExchangeKind};
@@ -37,13 +37,11 @@ use crate::visit::{Finding, PageVisit, Visit};
 /// Milliseconds until a first visit that failed is tried again; it doubles with every failure.
 const RETRY_FIRST: i64 = 5 * 60_000;
 /// Milliseconds until a failed visit is tried again, at most.
-const RETRY_MAX: i64 = 7 * DAY;
+const RETRY_MAX: i64 = 7 * MILLIS_PER_DAY;
 /// Failures in a row after which a page of which we have no copy is given up.
 const FAILURES_MAX: u16 = 8;
 /// Milliseconds until a page that is gone, or elsewhere for now, is asked for again.
-const GONE_AGAIN: i64 = 30 * DAY;
-/// Milliseconds of one day.
-const DAY: i64 = 86_400_000;
+const GONE_AGAIN: i64 = 30 * MILLIS_PER_DAY;
 
 impl Writer {
     /// Takes in what came of an order.

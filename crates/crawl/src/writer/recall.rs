@@ -12,6 +12,7 @@ use std::thread;
 
 use freshet_fetch::page::PageUrl;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::texts::Texts;
 use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Standing, UrlEntry};
 use freshet_store::coll_urls::PageRecord;
@@ -23,7 +24,7 @@ use super::apply::retry_wait;
 use super::duplicates::Duplicates;
 use super::event::Event;
 use super::memory::Memory;
-use super::startup_index::{Leaf, Notebook, Paths, UrlEntries};
+use super::startup_index::{Leaf, Notebook, UrlEntries};
 
 /// URLs that are read and handed on at once.
 const SOME: u32 = 4096;
@@ -35,7 +36,7 @@ const THREADS_MAX: usize = 8;
 /// What is told of pages when they are copied, for the visits of the past.
 #[derive(Debug, Default)]
 pub struct Copies {
-    paths: Paths,
+    paths: Texts,
     /// Site and importance of each page; none if it is not kept any more.
     kept: Vec<Option<(SiteNumber, f32)>>,
     /// Sites whose sitemaps tell of changes and are believed, and when they were last read, if that was kept.
@@ -44,7 +45,7 @@ pub struct Copies {
 
 impl Copies {
     /// Pages with these paths, of which nothing else is known yet.
-    pub(super) fn new(paths: Paths) -> Self {
+    pub(super) fn new(paths: Texts) -> Self {
         Self { paths, kept: Vec::new(), told: HashMap::new() }
     }
 
@@ -84,7 +85,7 @@ impl Copies {
 #[derive(Debug, Default)]
 pub(super) struct Past {
     /// Path and query of every page that is kept.
-    pub(super) paths: Paths,
+    pub(super) paths: Texts,
     pub(super) pages: Vec<PastPage>,
     /// Pages that were altered since they were read, or are new.
     pub(super) altered: BTreeSet<PageNumber>,
@@ -176,7 +177,7 @@ pub(super) struct Recalled {
     /// Goes on with the start-up index where it ends.
     pub(super) notebook: Notebook,
     /// Path and query of every page that is kept.
-    pub(super) paths: Paths,
+    pub(super) paths: Texts,
 }
 
 /// Tells of every URL that is known.
@@ -186,7 +187,7 @@ pub(super) fn recall(
     mut tell: impl FnMut(UrlId, &UrlEntries),
 ) -> Result<Recalled, StoreError> {
     let known = Reach::of(&reader.counters()?);
-    let mut paths = Paths::default();
+    let mut paths = Texts::default();
     let startup_index = read_startup_index(reader, startup_index, |leaf| {
         leaf.urls.iter().zip(leaf.first_url.0..).for_each(|(url, id)| tell(UrlId(id), url));
         paths.append(&leaf.paths);

@@ -1,7 +1,6 @@
 //! Recorded histories of pages: when each was born, changed and died.
 //!
 //! In reading order:
-//! - [`texts`]: many short texts in one piece of memory;
 //! - `columns`: columns of a Parquet file, named when they are wrong;
 //! - [`tables`]: the four tables of a data directory;
 //! - [`world`]: a window of them, aligned, ready to be replayed;
@@ -19,7 +18,6 @@ mod in_memory;
 pub mod recording;
 pub mod synthetic;
 pub mod tables;
-pub mod texts;
 pub mod web_graph;
 pub mod world;
 

@@ -11,6 +11,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use freshet_protocol::time::SECONDS_PER_DAY;
+
 use super::super::recording::{Event, EventKind};
 use super::address::is_page;
 use super::log::{Commit, FileChange};
@@ -20,7 +22,7 @@ const SWEEP_PAGES: usize = 50;
 /// Part of the pages there that a commit must alter to be a sweep: more than this.
 const SWEEP_SHARE: f64 = 0.2;
 /// Longest absence that does not count as a deletion, in seconds: 28 days.
-const ABSENCE_MAX: i64 = 28 * 86_400;
+const ABSENCE_MAX: i64 = 28 * SECONDS_PER_DAY;
 
 /// A page by its file.
 #[derive(Clone, Debug)]
@@ -158,7 +160,7 @@ impl Lives {
 mod tests {
     use super::*;
 
-    const DAY: i64 = 86_400;
+    const DAY: i64 = SECONDS_PER_DAY;
 
     /// A file with its content before and after, `-` for none.
     type Change<'a> = (&'a str, &'a str, &'a str);

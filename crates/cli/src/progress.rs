@@ -12,17 +12,17 @@ const DRAWS_PER_SECOND: u8 = 5;
 const TICK: Duration = Duration::from_millis(200);
 
 /// A line on the terminal for work of a known size, counted in bytes.
-pub(super) fn bytes(doing: &str, total: u64) -> ProgressBar {
+pub(crate) fn bytes(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left")
 }
 
 /// A line on the terminal for work of a known size, counted in steps.
-pub(super) fn steps(doing: &str, total: u64) -> ProgressBar {
+pub(crate) fn steps(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 
 /// A line on the terminal for work of unknown length.
-pub(super) fn unknown(doing: &str) -> ProgressBar {
+pub(crate) fn unknown(doing: &str) -> ProgressBar {
     let bar = bar(doing, 0, "{msg} {spinner} {elapsed}");
     bar.enable_steady_tick(TICK);
     bar
@@ -35,14 +35,14 @@ fn bar(doing: &str, total: u64, template: &str) -> ProgressBar {
 }
 
 /// Input that moves a progress line as it is read.
-pub(super) struct Watched<R> {
+pub(crate) struct Watched<R> {
     input: R,
     progress: ProgressBar,
 }
 
 impl<R> Watched<R> {
     /// Watches this input.
-    pub(super) fn new(input: R, progress: ProgressBar) -> Self {
+    pub(crate) fn new(input: R, progress: ProgressBar) -> Self {
         Self { input, progress }
     }
 }
