@@ -101,9 +101,6 @@ pub enum CrawlError {
         /// Why not.
         why: String,
     },
-    /// There is nothing to crawl.
-    #[error("there is nothing to crawl: name at least one URL")]
-    NoSeeds,
     /// Sites must be able to complain.
     #[error(
         "{host} is not a private host: say whom its owner may write to, with --contact or in the configuration"

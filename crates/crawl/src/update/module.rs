@@ -86,8 +86,6 @@ pub struct Assignment {
     pub order: Order,
     /// The rules of the site.
     pub rules: Option<Arc<RobotsPolicy>>,
-    /// The address to use, if it is known.
-    pub address: Option<IpAddr>,
     turn: Turn,
 }
 
@@ -365,14 +363,6 @@ impl UpdateModule {
         may_be_visited
     }
 
-    /// A site is visited no longer, or again.
-    pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
-        if let Some(state) = self.sites.get_mut(site.index()) {
-            state.overrides.paused = paused;
-            self.enlist(site, now);
-        }
-    }
-
     /// Whether all that is known has been visited, and nothing is on its way: what sites that do not answer keep back aside.
     pub fn has_seen_everything(&self) -> bool {
         self.discovery.pages() == 0
@@ -391,21 +381,6 @@ impl UpdateModule {
     /// The policy and its pages.
     pub fn refresh(&self) -> &Refresh {
         &self.refresh
-    }
-
-    /// How sites are treated.
-    pub fn politeness(&self) -> &Politeness {
-        &self.politeness
-    }
-
-    /// What may be spent: visits and bytes.
-    pub fn budgets(&self) -> (&Budget, &Budget) {
-        (&self.visits, &self.bytes)
-    }
-
-    /// Pages that wait for their first visit, orders in queues, and orders on their way.
-    pub fn waiting(&self) -> (usize, usize, usize) {
-        (self.discovery.pages(), self.queued, self.under_way)
     }
 
     /// Moves what is due into the queues of its sites.
@@ -647,7 +622,7 @@ impl UpdateModule {
                 self.politeness.enlist(host, now);
             }
         }
-        Some(Assignment { order, rules, address, turn })
+        Some(Assignment { order, rules, turn })
     }
 
     /// When queues can be filled further; none if there is nothing to fill them with.

@@ -174,11 +174,6 @@ impl Refresh {
         self.chosen.iter().map(|id| self.pages[id.index()])
     }
 
-    /// When the tick that has begun ends.
-    pub fn tick_end(&self) -> Option<Timestamp> {
-        self.tick_end
-    }
-
     /// Length of a tick in milliseconds.
     pub fn tick_millis(&self) -> i64 {
         self.tick

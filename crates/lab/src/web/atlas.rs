@@ -91,8 +91,6 @@ pub struct Site {
 /// A directory.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    /// Its site.
-    pub site: u32,
     /// Its path, from slash to slash.
     pub path: String,
     /// Directory it lies in, if not in the root.
@@ -268,8 +266,7 @@ impl Atlas {
         let mut next_page = pages.start + 1;
         while next_page < pages.end {
             let size = directory_size(&mut chance).min(pages.end - next_page);
-            let directory =
-                self.new_directory(number, first_directory, next_page..next_page + size, &mut chance);
+            let directory = self.new_directory(first_directory, next_page..next_page + size, &mut chance);
             self.add_directory(directory, &mut taken);
             next_page += size;
         }
@@ -284,14 +281,13 @@ impl Atlas {
     }
 
     /// A directory of these pages: about one listing for each [`LISTED`] articles, and the articles.
-    fn new_directory(&self, site: u32, first: u32, pages: Range<u32>, chance: &mut Chance) -> Directory {
+    fn new_directory(&self, first: u32, pages: Range<u32>, chance: &mut Chance) -> Directory {
         let size = pages.end - pages.start;
         let listings = size.div_ceil(LISTED + 1);
         let parent = self.choose_parent(first, chance);
         let above = parent.map(|parent| &self.directories[parent as usize]);
         let inside = above.map_or("/", |above| above.path.as_str());
         Directory {
-            site,
             path: format!("{inside}{}/", words::thing(chance)),
             parent,
             children: Vec::new(),

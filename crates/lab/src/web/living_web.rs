@@ -35,11 +35,6 @@ impl LivingWeb {
         Ok(web)
     }
 
-    /// The settings it was made of.
-    pub fn settings(&self) -> &WebSettings {
-        &self.settings
-    }
-
     /// URL of the root of each site, the largest site first.
     pub fn seeds(&self) -> Vec<String> {
         (0..self.atlas.site_count()).map(|site| format!("{}/", self.atlas.hosts().origin(site))).collect()
