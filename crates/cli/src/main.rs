@@ -9,13 +9,15 @@ mod file_limit;
 mod lab;
 mod pending_file;
 mod plan;
+mod progress;
 mod span;
 
-use std::io;
 use std::process::ExitCode;
+use std::{io, panic};
 
 use anyhow::Context as _;
 use clap::{Parser, Subcommand};
+use freshet_protocol::containment::is_quiet;
 
 /// Global allocator. Pages are allocated by many threads and freed by one; an allocator built for this takes
 /// less of a crawl's time and memory.
@@ -57,6 +59,7 @@ enum Command {
 fn main() -> ExitCode {
     let command_line = CommandLine::parse();
     file_limit::let_writes_fail();
+    leave_out_quiet_panics();
     if let Command::Fsck(options) = &command_line.command {
         return crawl::fsck::run(options);
     }
@@ -96,6 +99,16 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
         Command::Lab(options) => lab::run(&options),
         Command::Plan(options) => plan::run(&options),
     }
+}
+
+/// Prints nothing of panics that tell a user nothing: of a decoder that was given a damaged file. The error that names the file does.
+fn leave_out_quiet_panics() {
+    let print = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if !is_quiet() {
+            print(panic);
+        }
+    }));
 }
 
 /// Whether the error is a broken pipe. `freshet ... | head` closes our output early; that is the reader's

@@ -5,10 +5,12 @@
 //! - Every text gives a span or a message that says what is wrong and how to write it; none panics.
 //! - An accepted span is finite and more than zero.
 
+use freshet_theory::units::{MINUTES_PER_DAY, SECONDS_PER_DAY};
+
 /// Time units in days. Messages show the first spelling of each.
 const UNITS: [(&[&str], f64); 7] = [
-    (&["s", "sec", "secs", "second", "seconds"], 1.0 / 86_400.0),
-    (&["min", "mins", "minute", "minutes"], 1.0 / 1_440.0),
+    (&["s", "sec", "secs", "second", "seconds"], 1.0 / SECONDS_PER_DAY),
+    (&["min", "mins", "minute", "minutes"], 1.0 / MINUTES_PER_DAY),
     (&["h", "hr", "hour", "hours"], 1.0 / 24.0),
     (&["d", "day", "days"], 1.0),
     (&["w", "wk", "week", "weeks"], 7.0),
@@ -19,6 +21,17 @@ const UNITS: [(&[&str], f64); 7] = [
 /// Maximum span, in days: some 2,700 years.
 const DAYS_MAX: f64 = 1e6;
 
+/// Days of a unit of time, if it is one; case and outer blanks do not count.
+pub(crate) fn days_of(unit: &str) -> Option<f64> {
+    let lower = unit.trim().to_lowercase();
+    UNITS.iter().find(|(spellings, _)| spellings.contains(&lower.as_str())).map(|(_, days)| *days)
+}
+
+/// The units of time, for messages.
+pub(crate) fn known_units() -> String {
+    UNITS.map(|(spellings, _)| spellings[0]).join(", ")
+}
+
 /// Parses a span to days.
 pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
     let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
@@ -26,10 +39,8 @@ pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
     let Ok(number) = number.trim().parse::<f64>() else {
         return Err("it is not a span of time; write a number and a unit, such as 14d or 3y".to_owned());
     };
-    let lower = unit.trim().to_lowercase();
-    let Some((_, days)) = UNITS.iter().find(|(spellings, _)| spellings.contains(&lower.as_str())) else {
-        let known: Vec<_> = UNITS.iter().map(|(spellings, _)| spellings[0]).collect();
-        return Err(format!("it needs a unit of time, one of {}; such as 14d or 3y", known.join(", ")));
+    let Some(days) = days_of(unit) else {
+        return Err(format!("it needs a unit of time, one of {}; such as 14d or 3y", known_units()));
     };
     let days = number * days;
     match days {
@@ -45,7 +56,7 @@ pub(crate) fn parse_days(text: &str) -> Result<f64, String> {
 pub(crate) fn written(days: f64) -> String {
     /// Maximum count of a unit, except for days. Larger counts are hard to imagine.
     const COUNT_MAX: f64 = 100.0;
-    let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / 1_440.0, "minute")];
+    let choices = [(365.25, "year"), (1.0, "day"), (1.0 / 24.0, "hour"), (1.0 / MINUTES_PER_DAY, "minute")];
     let whole = |unit: f64| {
         let count = days / unit;
         let is_small = unit == 1.0 || count <= COUNT_MAX;
@@ -58,7 +69,7 @@ pub(crate) fn written(days: f64) -> String {
     }
     match choices.iter().find(|(unit, _)| days >= *unit && *unit <= 1.0) {
         Some((unit, name)) => format!("{:.3} {name}s", days / unit),
-        None => format!("{:.3} seconds", days * 86_400.0),
+        None => format!("{:.3} seconds", days * SECONDS_PER_DAY),
     }
 }
 
@@ -101,7 +112,7 @@ mod tests {
             (0.5, "12 hours"),
             (1.30001, "1.300 days"),
             (400.001, "400.001 days"),
-            (7910.0 / 1440.0, "5.493 days"),
+            (7910.0 / MINUTES_PER_DAY, "5.493 days"),
             (0.1001, "2.402 hours"),
             (0.0001, "8.640 seconds"),
         ] {

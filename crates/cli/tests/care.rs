@@ -280,7 +280,8 @@ fn an_audit_of_a_stopped_crawl_goes_on_as_it_was_told() {
 fn a_file_that_goes_away_under_a_crawl_ends_it() {
     let place = tempfile::tempdir().expect("a directory");
     let web = web(place.path());
-    let ways: [(&str, fn(&Path)); 6] = [
+    type Meddle = fn(&Path);
+    let ways: [(&str, Meddle); 6] = [
         ("collection", |path| fs::remove_file(path).expect("it is removed")),
         ("log", |path| fs::remove_file(path).expect("it is removed")),
         ("log", |path| {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Int64Array, RecordBatch};
 use freshet_lab::history::tables::{ChangeKind, Tables};
+use freshet_protocol::time::SECONDS_PER_DAY;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
@@ -247,7 +248,7 @@ fn repository(place: &TempDir) -> String {
     let clone = path(place, "clone");
     fs::create_dir(&clone).expect("a directory");
     let git = |day: u32, arguments: &[&str]| {
-        let date = format!("{} +0000", 1_704_067_200 + i64::from(day) * 86_400);
+        let date = format!("{} +0000", 1_704_067_200 + i64::from(day) * SECONDS_PER_DAY);
         let output = Command::new("git")
             .args(["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"])
             .args(["-c", "init.defaultBranch=main", "-c", "core.autocrlf=false"])
@@ -311,16 +312,19 @@ fn a_clone_becomes_a_history() {
     let tables = Tables::read(Path::new(&data)).expect("tables");
     let site = &tables.sites[0];
     assert_eq!((site.name.as_str(), site.family.as_str()), ("clone", "git"));
-    assert_eq!((site.end - site.start) / 86_400, 100);
-    let paths: Vec<_> = (0..tables.paths.len()).map(|page| tables.paths.get(page)).collect();
+    assert_eq!((site.end - site.start) / SECONDS_PER_DAY, 100);
+    let paths: Vec<_> = (0..tables.paths.len()).map(|page| &tables.paths[page]).collect();
     let expected = ["/", "/about", "/guide/more", "/guide/most", "/guide/start", "/late", "/ünïcode name"];
     assert_eq!(paths, expected);
-    let born: Vec<_> = tables.pages.iter().map(|page| (page.first_seen - site.start) / 86_400).collect();
+    let born: Vec<_> =
+        tables.pages.iter().map(|page| (page.first_seen - site.start) / SECONDS_PER_DAY).collect();
     assert_eq!(born, [0, 0, 0, 60, 0, 30, 0]);
     let changes: Vec<_> = tables
         .changes
         .iter()
-        .map(|change| ((change.time - site.start) / 86_400, paths[change.page as usize], change.kind))
+        .map(|change| {
+            ((change.time - site.start) / SECONDS_PER_DAY, paths[change.page as usize], change.kind)
+        })
         .collect();
     let expected = [
         (10, "/guide/start", ChangeKind::Modified),

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use freshet_crawl::query_socket::{Loan, borrow_turn};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 use freshet_text::database::{Database, Place};
 use freshet_text::summary::Summary;
 use freshet_text::summary_store::SummaryStore;
@@ -111,7 +111,7 @@ fn shelf_with_a_past(home: &Path, weeks: i64) {
                     1.0 + place as f64 + ((word * 7 + shift) % 5) as f64,
                 )
             });
-            let time_ms = now - (weeks - 1 - week) * 7 * 86_400_000;
+            let time_ms = now - (weeks - 1 - week) * 7 * MILLIS_PER_DAY;
             let size = 100.0 * (1.0 + n as f64) * if n == 2 { 5.0 } else { 1.0 };
             let facts = Facts {
                 time_ms,

@@ -381,6 +381,8 @@ fn log_odds(share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::time::MILLIS_PER_DAY;
+
     use super::*;
 
     fn audit(judged: usize, fresh: usize, estimate: f64) -> AuditReport {
@@ -447,7 +449,7 @@ mod tests {
     /// When pages had to wait for their audit, a change during the wait counted against the estimate.
     #[test]
     fn what_a_page_that_had_to_wait_may_have_become_meanwhile_is_expected() {
-        let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
+        let day = |day: i64| Timestamp::from_millis(day * MILLIS_PER_DAY);
         let drawn = |believed| drawn(day(10), believed);
         let expected = |believed: Option<CopyBelief>, visit: i64, kind| {
             let row = VisitRow::new(day(visit), "http://a.example/", kind);
@@ -485,7 +487,7 @@ mod tests {
 
     #[test]
     fn what_audits_found_while_the_crawl_was_young_is_soon_forgotten() {
-        let day = |day: i64| day * 86_400_000;
+        let day = |day: i64| day * MILLIS_PER_DAY;
         let at = |started: i64, audit: AuditReport| AuditReport { started_ms: day(started), ..audit };
         let audits = [at(0, audit(200, 160, 0.5)), at(30, audit(200, 140, 0.7))];
         let moved = |now: i64, audits| calibrated((0.7, 0.0), audits, Timestamp::from_millis(day(now)));
@@ -506,7 +508,7 @@ mod tests {
 
     #[test]
     fn the_age_of_a_copy_is_told_by_dates_or_the_middle() {
-        let day = |day: i64| Timestamp::from_millis(day * 86_400_000);
+        let day = |day: i64| Timestamp::from_millis(day * MILLIS_PER_DAY);
         let mut row = VisitRow::new(day(10), "http://a.example/", VisitKind::Changed);
         assert_eq!(age(&row, day(4), day(9).plus_millis(1)), Some(3.0));
         row.last_modified = Some(day(9));

@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_crawl_goes_on_no_earlier_than_it_ended() {
         let clock = Clock::new(Pace::WALL);
-        let tomorrow = wall_now().plus_millis(86_400_000);
+        let tomorrow = wall_now().plus_millis(freshet_protocol::time::MILLIS_PER_DAY);
         clock.not_before(tomorrow);
         assert!(clock.now() >= tomorrow);
         assert!(clock.now().millis_since(tomorrow) < 60_000);

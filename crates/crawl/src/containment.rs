@@ -9,26 +9,17 @@
 //! - No defect is silent: the status lists those that the crawl survived, the error names the one that ended
 //!   it.
 
-use std::any::Any;
+use std::fmt;
 use std::future::{Future, poll_fn};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::task::Poll;
 
+use freshet_protocol::containment::contained;
+
 /// Maximum number of different defects that are recorded. Further ones only increase the count of the last.
 const DEFECTS_MAX: usize = 20;
-/// The message when a panic elsewhere is noticed first, as a poisoned lock.
-pub(crate) const HALF_DONE: &str = "a panic has left it half done";
-/// Maximum length of a message, in characters.
-const MESSAGE_MAX: usize = 300;
 
-/// Runs a piece of work and catches a panic as its message. The caller must not use what the work may have
-/// left half changed.
-pub(crate) fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| words_of(panic.as_ref()))
-}
-
-/// Like [`contained`], for a future.
+/// What [`contained`] does, for a task.
 pub(crate) async fn contained_task<T>(work: impl Future<Output = T>) -> Result<T, String> {
     let mut work = pin!(work);
     poll_fn(|context| match contained(|| work.as_mut().poll(context)) {
@@ -39,14 +30,6 @@ pub(crate) async fn contained_task<T>(work: impl Future<Output = T>) -> Result<T
     .await
 }
 
-/// The message of a panic, in one line.
-pub(crate) fn words_of(panic: &(dyn Any + Send)) -> String {
-    let said = panic.downcast_ref::<&str>().copied();
-    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    let line = said.unwrap_or("it did not say what").split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(MESSAGE_MAX).collect()
-}
-
 /// A defect that the crawl survived.
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Defect {
@@ -55,12 +38,30 @@ struct Defect {
     times: u64,
 }
 
+/// Why a crawl cannot go on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) enum FatalDefect {
+    /// A panic, and what it said.
+    Panic(String),
+    /// Something is half changed: it follows from a panic, which is noticed elsewhere too.
+    HalfDone,
+}
+
+impl fmt::Display for FatalDefect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Panic(said) => f.write_str(said),
+            Self::HalfDone => f.write_str("a panic has left it half done"),
+        }
+    }
+}
+
 /// The defects of this run.
 #[derive(Debug, Default)]
 pub(crate) struct Defects {
     survived: Vec<Defect>,
-    /// The defect that ended the crawl: what was being done, and the message.
-    fatal: Option<(String, String)>,
+    /// What was being done when the crawl could not go on, and why it could not.
+    fatal: Option<(String, FatalDefect)>,
 }
 
 impl Defects {
@@ -74,18 +75,20 @@ impl Defects {
         }
     }
 
-    /// Records a defect that ends the crawl. The first one counts, but the consequence of a panic is replaced
-    /// by the panic's own message.
-    pub(crate) fn end(&mut self, doing: &str, said: &str) {
-        let is_cause = self.fatal.as_ref().is_none_or(|(_, known)| known == HALF_DONE && said != HALF_DONE);
-        if is_cause {
-            self.fatal = Some((doing.to_owned(), said.to_owned()));
+    /// One that ends the crawl; the first counts, but what followed from a panic gives way to what the panic said.
+    pub(crate) fn end(&mut self, doing: &str, defect: FatalDefect) {
+        let counts = match (&self.fatal, &defect) {
+            (None, _) | (Some((_, FatalDefect::HalfDone)), FatalDefect::Panic(_)) => true,
+            (Some(_), _) => false,
+        };
+        if counts {
+            self.fatal = Some((doing.to_owned(), defect));
         }
     }
 
     /// The defect that ended the crawl: what was being done, and the message.
     pub(crate) fn fatal(&self) -> Option<(String, String)> {
-        self.fatal.clone()
+        self.fatal.as_ref().map(|(doing, defect)| (doing.clone(), defect.to_string()))
     }
 
     /// The survived defects, in the form of a status's troubles.
@@ -112,13 +115,12 @@ mod tests {
         assert_eq!(contained_task(work).await, Err("two lines".to_owned()));
         assert_eq!(std::sync::Arc::strong_count(&held), 1);
         assert_eq!(contained_task(async { 7 }).await, Ok(7));
-        assert_eq!(contained(|| std::panic::panic_any(7)), Err::<(), _>("it did not say what".to_owned()));
     }
 
     #[test]
     fn the_same_defect_is_named_once_and_the_first_that_is_fatal_counts() {
         let mut defects = Defects::default();
-        defects.end("deciding", HALF_DONE);
+        defects.end("deciding", FatalDefect::HalfDone);
         for number in 0..100 {
             defects.survive("visiting a page", format!("internal error: {}", number % 50));
         }
@@ -126,8 +128,9 @@ mod tests {
         let told: Vec<_> = defects.troubles().collect();
         assert_eq!(told.len(), DEFECTS_MAX);
         assert_eq!(told[0], ("visiting a page".to_owned(), "internal error: 0, 3 times".to_owned()));
-        defects.end("writing", "the first");
-        defects.end("writing", "the second");
+        defects.end("writing", FatalDefect::Panic("the first".to_owned()));
+        defects.end("deciding", FatalDefect::HalfDone);
+        defects.end("writing", FatalDefect::Panic("the second".to_owned()));
         assert_eq!(defects.fatal(), Some(("writing".to_owned(), "the first".to_owned())));
     }
 }

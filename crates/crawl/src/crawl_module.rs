@@ -27,7 +27,9 @@ use freshet_fetch::page::reading::{Limits, read_selecting};
 use freshet_fetch::page::{Canonical, PageUrl, Reading};
 use freshet_fetch::web::politeness::Experience;
 use freshet_fetch::web::robots::{Chase, RobotsPolicy, Step};
-use freshet_fetch::web::{Accept, Answer, Fetch, Request, Response, Truncation, Validators, Web, decoded};
+use freshet_fetch::web::{
+    Accept, Answer, Failure, Fetch, Request, Response, Truncation, Validators, Web, decoded,
+};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_store::coll_urls::PageRecord;
@@ -38,7 +40,7 @@ use crate::clock::Clock;
 use crate::second_looks::{FirstLook, SecondLook, SecondLooks};
 use crate::trust::Trust;
 use crate::update::Assignment;
-use crate::visit::{Finding, Order, PageVisit, Reason, Visit};
+use crate::visit::{Finding, Order, PageVisit, Reason, Visit, VisitFailure};
 
 /// Number of consecutive visits whose text says that the page does not exist, after which it is believed.
 const NOT_FOUND_BELIEVED: u16 = 3;
@@ -120,7 +122,7 @@ impl CrawlModule {
                 url: self.known(*page)?.1,
                 reason: *reason,
                 time,
-                finding: Finding::Failed(said.to_owned()),
+                finding: Finding::Failed(VisitFailure::Exchange(Failure::Defect(said.to_owned()))),
                 fetch: Some(fetch()),
                 reading: None,
                 second: None,
@@ -310,7 +312,9 @@ impl CrawlModule {
     ) -> Result<Judgement, StoreError> {
         let response = match &fetch.answer {
             Answer::Response(response) => response,
-            Answer::Failed(failure) => return Ok(Finding::Failed(failure.to_string()).into()),
+            Answer::Failed(failure) => {
+                return Ok(Finding::Failed(VisitFailure::Exchange(failure.clone())).into());
+            }
             Answer::Refused(refusal) => return Ok(Finding::Refused(refusal.to_string()).into()),
         };
         let finding = match response.status {
@@ -320,15 +324,15 @@ impl CrawlModule {
                     Some(stand_in) => no_page(record, stand_in),
                     None => return self.compare_text(record, url, reading, Lesson::default()),
                 },
-                (_, cut) => Finding::Failed(cut.map_or("no body".to_owned(), |cut| cut.to_string())),
+                (_, cut) => Finding::Failed(cut.map_or(VisitFailure::NoBody, VisitFailure::Truncated)),
             },
             301 | 302 | 303 | 307 | 308 => match redirect(&self.canonical, url, fetch) {
-                Some(to) if to == *url => Finding::Failed("redirects to itself".to_owned()),
+                Some(to) if to == *url => Finding::Failed(VisitFailure::RedirectsToItself),
                 Some(to) => Finding::Moved { to, for_good: matches!(response.status, 301 | 308) },
-                None => Finding::Failed(format!("status {} without a place to go", response.status)),
+                None => Finding::Failed(VisitFailure::RedirectsNowhere(response.status)),
             },
             404 | 410 => Finding::Gone,
-            status => Finding::Failed(format!("status {status}")),
+            status => Finding::Failed(VisitFailure::Status(status)),
         };
         Ok(finding.into())
     }
@@ -405,7 +409,7 @@ fn no_page(record: &PageRecord, stand_in: StandIn) -> Finding {
     if stand_in == StandIn::NotFound && record.failures + 1 >= NOT_FOUND_BELIEVED {
         return Finding::Gone;
     }
-    Finding::Failed(stand_in.to_string())
+    Finding::Failed(VisitFailure::StandIn(stand_in))
 }
 
 /// The rule that forbids a URL, if there is one.

@@ -17,8 +17,9 @@ use freshet_fetch::web::politeness::Turn;
 use freshet_fetch::web::robots::Chase;
 use freshet_fetch::web::{Experience, Fetch};
 use freshet_partition::policy::visit::Explanation;
+use freshet_protocol::containment::{contained, words_of};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 use freshet_store::all_urls::Standing;
 use freshet_store::collection::Folding;
 use freshet_store::error::StoreError;
@@ -31,7 +32,7 @@ use tokio::task::JoinSet;
 use crate::archived;
 use crate::audit::{self, Audit, AuditReport, Belief, CopyBelief, Drawn};
 use crate::clock::Clock;
-use crate::containment::{Defects, HALF_DONE, contained, contained_task, words_of};
+use crate::containment::{Defects, FatalDefect, contained_task};
 use crate::crawl_module::CrawlModule;
 use crate::event::Event;
 use crate::last_run;
@@ -68,8 +69,6 @@ const FORECAST_EVERY: Duration = Duration::from_secs(60);
 const FORECAST_HOURS: [i64; 8] = [0, 1, 6, 24, 3 * 24, 7 * 24, 30 * 24, 180 * 24];
 /// Milliseconds of one hour.
 const HOUR: i64 = 3_600_000;
-/// Milliseconds of one day.
-const DAY: i64 = 86_400_000;
 /// Minimum sleep of a fetch task.
 const NAP: Duration = Duration::from_millis(1);
 /// Maximum sleep of a fetch task before it asks for an order again.
@@ -173,7 +172,8 @@ impl Crawler {
                     // Tasks that are aborted at the end are cancelled, not panicked.
                     Some(Err(ended)) => {
                         if let Ok(panic) = ended.try_into_panic() {
-                            self.fail("deciding what to visit next", &words_of(panic.as_ref()));
+                            let said = words_of(panic.as_ref());
+                            self.fail("deciding what to visit next", FatalDefect::Panic(said));
                         }
                     }
                 },
@@ -217,7 +217,9 @@ impl Crawler {
             tokio::spawn(async move {
                 let chased =
                     contained_task(Arc::clone(&crawler).chase_rules(site, time, fetches, chase)).await;
-                chased.unwrap_or_else(|said| crawler.fail("going after the rules of a site", &said));
+                chased.unwrap_or_else(|said| {
+                    crawler.fail("going after the rules of a site", FatalDefect::Panic(said));
+                });
             });
             return Ok(!self.is_stopping());
         }
@@ -346,9 +348,9 @@ impl Crawler {
         self.defects().survive(doing, said);
     }
 
-    /// Reports a defect that the crawl does not survive, and stops it with an error.
-    pub(crate) fn fail(&self, doing: &str, said: &str) {
-        self.defects().end(doing, said);
+    /// A defect that the crawl does not survive: it stops, with an error.
+    pub(crate) fn fail(&self, doing: &str, defect: FatalDefect) {
+        self.defects().end(doing, defect);
         self.ask_to_stop();
     }
 
@@ -572,7 +574,7 @@ impl Crawler {
                     let explanation = update_module.refresh().explain(drawn.page, moment)?;
                     Some(1.0 - explanation.changed_probability)
                 };
-                let in_a_day = fresh_at(asked.plus_millis(DAY));
+                let in_a_day = fresh_at(asked.plus_millis(MILLIS_PER_DAY));
                 let believed = fresh_at(asked).zip(in_a_day).map(|(now, later)| CopyBelief::new(now, later));
                 audit.pages.push(Drawn { asked, believed, ..*drawn });
             }
@@ -639,7 +641,7 @@ impl Crawler {
     /// stops.
     pub fn update_module(&self) -> MutexGuard<'_, UpdateModule> {
         self.update_module.lock().unwrap_or_else(|poisoned| {
-            self.fail("deciding what to visit next", HALF_DONE);
+            self.fail("deciding what to visit next", FatalDefect::HalfDone);
             poisoned.into_inner()
         })
     }

@@ -16,17 +16,18 @@ use freshet_fetch::web::{Web, WebError};
 use freshet_partition::budget::Budget;
 use freshet_partition::policy::{Form, Outcome, Setting};
 use freshet_partition::topic::Topic;
+use freshet_protocol::containment::contained;
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
 use freshet_store::history::{VisitKind, VisitOutcome, VisitQuery};
 use freshet_store::reader::Reader;
 use freshet_store::store::Store;
-use freshet_theory::units::Days;
+use freshet_theory::units::{Days, MILLIS_PER_DAY};
 use tokio::sync::mpsc;
 
 use crate::clock::{Clock, wall_now};
-use crate::containment::contained;
+use crate::containment::FatalDefect;
 use crate::crawl_module::CrawlModule;
 use crate::crawler::Crawler;
 use crate::event::Event;
@@ -101,9 +102,6 @@ pub enum CrawlError {
         /// The reason.
         why: String,
     },
-    /// There is nothing to crawl.
-    #[error("there is nothing to crawl: name at least one URL")]
-    NoSeeds,
     /// A seed is on a public host, and no contact address is set for its owner.
     #[error(
         "{host} is not a private host: say whom its owner may write to, with --contact or in the \
@@ -227,7 +225,7 @@ impl Crawl {
             writer.add_seed(url, now).map_err(|why| CrawlError::Seed { url: url.to_string(), why })?;
         }
         for (url, every) in pins {
-            writer.take(Message::Pin(url, (every.get() * 86_400_000.0) as u64), now)?;
+            writer.take(Message::Pin(url, (every.get() * MILLIS_PER_DAY) as u64), now)?;
         }
         writer.commit()?;
         let mut crawl = Self::join(settings, clock, web, writer, &progress)?;
@@ -297,7 +295,7 @@ impl Crawl {
                 // After a panic nothing more is written. The next start recovers what was committed.
                 let kept = contained(|| crawler.keep(writer, messages));
                 crawler.ask_to_stop();
-                kept.map_err(|said| crawler.fail("taking in what visits found", &said))
+                kept.map_err(|said| crawler.fail("taking in what visits found", FatalDefect::Panic(said)))
             })
         };
         let ranking = {
@@ -441,13 +439,13 @@ pub(crate) fn update_module(
     let is_steady = policy.form() == Form::Steady && settings.mode == Mode::Steady;
     let policy = policy.build(&setting);
     let steps = if is_steady { STEADY_STEPS } else { 1 };
-    let cycle_millis = ((cycle * 86_400_000.0) as i64).max(1);
+    let cycle_millis = ((cycle * MILLIS_PER_DAY) as i64).max(1);
     let seen = reader.sites().map(|entry| Ok(entry?.1.first_seen)).collect::<Result<Vec<_>, StoreError>>()?;
     let start = seen.into_iter().min().unwrap_or(now);
     let refresh = Refresh::new(policy, start, (cycle_millis / steps).max(1));
     let burst_millis = BURST.max(BURST_WALL * clock.speed());
     let burst = |per_day: Option<f64>, least: f64| {
-        per_day.map_or(0.0, |rate| (rate * burst_millis / 86_400_000.0).max(least))
+        per_day.map_or(0.0, |rate| (rate * burst_millis / MILLIS_PER_DAY).max(least))
     };
     let visits = match (settings.mode, settings.visits_per_day) {
         (Mode::Batch, Some(per_day)) => {

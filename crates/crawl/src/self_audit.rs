@@ -10,8 +10,9 @@
 
 use std::time::{Duration, Instant};
 
+use freshet_protocol::containment::contained;
+
 use crate::audit::{self, Audit};
-use crate::containment::contained;
 use crate::crawler::Crawler;
 use crate::writer::Message;
 

@@ -3,14 +3,15 @@
 //! `UpdateModule` makes an [`Order`]. `CrawlModule` turns it into a [`Visit`]. The writer makes it part of
 //! the stores, and `UpdateModule` learns what it found.
 
+use std::fmt;
 use std::net::IpAddr;
 
-use freshet_fetch::change::Change;
 use freshet_fetch::change::look::Lesson;
+use freshet_fetch::change::{Change, StandIn};
 use freshet_fetch::page::{PageUrl, Reading};
-use freshet_fetch::web::Fetch;
 use freshet_fetch::web::politeness::Experience;
 use freshet_fetch::web::robots::Chase;
+use freshet_fetch::web::{Failure, Fetch, Truncation};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_store::collection::Folded;
@@ -218,8 +219,41 @@ pub enum Finding {
         /// Whether the redirect is permanent.
         for_good: bool,
     },
-    /// The visit failed: nothing is known of the page.
-    Failed(String),
+    /// Nothing could be learned of the page.
+    Failed(VisitFailure),
     /// The page may not be visited.
     Refused(String),
+}
+
+/// Why nothing could be learned of a page.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum VisitFailure {
+    /// The exchange failed.
+    Exchange(Failure),
+    /// The body did not come whole.
+    Truncated(Truncation),
+    /// There was no body.
+    NoBody,
+    /// Something else came in place of the page.
+    StandIn(StandIn),
+    /// The answer redirects to the page itself.
+    RedirectsToItself,
+    /// The answer redirects with this status, and says no place that can be asked.
+    RedirectsNowhere(u16),
+    /// The answer has a status that says nothing about the page.
+    Status(u16),
+}
+
+impl fmt::Display for VisitFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exchange(failure) => failure.fmt(f),
+            Self::Truncated(cut) => cut.fmt(f),
+            Self::NoBody => f.write_str("no body"),
+            Self::StandIn(stand_in) => stand_in.fmt(f),
+            Self::RedirectsToItself => f.write_str("redirects to itself"),
+            Self::RedirectsNowhere(status) => write!(f, "status {status} without a place to go"),
+            Self::Status(status) => write!(f, "status {status}"),
+        }
+    }
 }

@@ -19,12 +19,12 @@ use freshet_fetch::web::politeness::{Experience, Politeness, PolitenessSettings}
 use freshet_partition::budget::Budget;
 use freshet_partition::policy::{Outcome, PolicyName, Setting};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 use freshet_store::sites::{RobotsCopy, SiteRecord};
 use freshet_theory::units::Days;
 
 const PAGES: u32 = 120;
-const DAY: i64 = 86_400_000;
+const DAY: i64 = MILLIS_PER_DAY;
 const DAYS: i64 = 120;
 /// One visit per page in ten days.
 const VISITS_PER_DAY: f64 = PAGES as f64 / 10.0;

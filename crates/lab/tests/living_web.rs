@@ -303,7 +303,7 @@ async fn the_truth_over_http_is_the_truth() {
         .map(|line| line["url"].as_str().expect("a URL"))
         .collect();
     let by_state = copies.iter().filter(|(url, _)| fresh.contains(url.as_str())).count() as f64;
-    assert_eq!(web.freshness_of(&copies, until), by_state / copies.len() as f64);
+    assert_eq!(web.quality_of(&copies, until, Scope::Text).freshness, by_state / copies.len() as f64);
 
     let page = format!("/-/truth/page?url={}&at={}", copies[0].0.replace(':', "%3A"), since.millis());
     let page = values(&client.get(&page, &[]).await.body).remove(0);

@@ -4,7 +4,11 @@
 //! - [`time`]: moments, in milliseconds.
 //! - [`ids`]: the dense numbers of URLs, pages and sites, and the place of a record in the Collection.
 //! - [`codec`]: how records become bytes.
+//! - [`texts`]: many short texts in one piece of memory.
+//! - [`containment`]: a panic that is contained where it happens, and becomes a value.
 
 pub mod codec;
+pub mod containment;
 pub mod ids;
+pub mod texts;
 pub mod time;

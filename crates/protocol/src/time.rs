@@ -6,6 +6,11 @@ use freshet_theory::units::Days;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
+/// Seconds of one day, as a whole number; [`freshet_theory::units`] has it as a quantity.
+pub const SECONDS_PER_DAY: i64 = 86_400;
+/// Milliseconds of one day, as a whole number.
+pub const MILLIS_PER_DAY: i64 = 1_000 * SECONDS_PER_DAY;
+
 /// Milliseconds of one day.
 const DAY: f64 = 86_400_000.0;
 

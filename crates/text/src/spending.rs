@@ -9,16 +9,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use freshet_partition::budget::Budget;
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
+use freshet_theory::units::MINUTES_PER_DAY;
 use serde::{Deserialize, Serialize};
 
 use crate::summary_store::SummaryStore;
-
-/// Milliseconds per day.
-const DAY_MS: i64 = 86_400_000;
-
-/// Minutes per day.
-const MINUTES: f64 = 1_440.0;
 
 /// What was spent on a day, as other processes read it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -37,7 +32,7 @@ impl Spent {
     /// What was spent today, as the summary store's file says. `None` if unknown.
     pub fn today(store: &SummaryStore, now: Timestamp) -> Option<Self> {
         let spent: Self = serde_json::from_slice(&fs::read(path_of(store)).ok()?).ok()?;
-        let day = now.millis().div_euclid(DAY_MS);
+        let day = now.millis().div_euclid(MILLIS_PER_DAY);
         Some(if spent.day == day { spent } else { Self { day, requests: 0, ..spent } })
     }
 }
@@ -56,9 +51,9 @@ impl Spending {
     pub fn of(store: &SummaryStore, visits_per_day: Option<f64>, share: f64, now: Timestamp) -> Self {
         assert!((0.0..=1.0).contains(&share));
         let per_day = visits_per_day.map(|visits| visits * share);
-        let burst = per_day.map_or(1.0, |per_day| (per_day / MINUTES).max(1.0));
+        let burst = per_day.map_or(1.0, |per_day| (per_day / MINUTES_PER_DAY).max(1.0));
         let before = Spent::today(store, now).unwrap_or_default();
-        let day = now.millis().div_euclid(DAY_MS);
+        let day = now.millis().div_euclid(MILLIS_PER_DAY);
         let spent = Spent { per_day, share, day, requests: before.requests };
         let spending = Self { budget: Budget::new(per_day, burst, now), spent, path: path_of(store) };
         spending.write();
@@ -68,11 +63,11 @@ impl Spending {
     /// Spends one request, or returns when one will be available.
     pub(crate) fn spend(&mut self, now: Timestamp) -> Option<Timestamp> {
         if self.budget.gather(now) < 1.0 {
-            // A share of zero never allows a request: check again in a day.
-            return Some(self.budget.ready_at(1.0).unwrap_or(now.plus_millis(DAY_MS)));
+            // A share of nothing is looked at again in a day.
+            return Some(self.budget.ready_at(1.0).unwrap_or(now.plus_millis(MILLIS_PER_DAY)));
         }
         self.budget.spend(1.0);
-        let day = now.millis().div_euclid(DAY_MS);
+        let day = now.millis().div_euclid(MILLIS_PER_DAY);
         let before = if self.spent.day == day { self.spent.requests } else { 0 };
         self.spent = Spent { day, requests: before + 1, ..self.spent };
         self.write();

@@ -4,8 +4,7 @@
 //! million words is read without an allocation per word. A word is found by bisection.
 //!
 //! # Promises
-//! - Words are sorted and distinct. Every frequency is above zero and finite.
-//! - The frequency of a missing word is zero.
+//! - Words are sorted and different; every frequency is above zero and finite.
 
 use arrow_array::{Array as _, StringArray};
 use freshet_theory::summary::comparison::{Comparison, compare_columns};
@@ -70,20 +69,6 @@ impl Summary {
     /// Whether there are no words.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
-    }
-
-    /// f(w, D): the number of documents that contain a word.
-    pub fn frequency(&self, word: &str) -> f64 {
-        let (mut low, mut high) = (0, self.words.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.words.value(middle).as_bytes().cmp(word.as_bytes()) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return self.frequencies[middle],
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        0.0
     }
 
     /// The words with their frequencies, in byte order.
@@ -198,13 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_found_and_others_are_zero() {
+    fn words_are_sorted_and_those_of_frequency_zero_left_out() {
         let summary = summary(&[("saturn", 2.0), ("cassini", 5.0), ("none", 0.0)]);
-        assert_eq!((summary.frequency("cassini"), summary.frequency("saturn")), (5.0, 2.0));
-        assert_eq!(
-            (summary.frequency("a"), summary.frequency("none"), summary.frequency("z")),
-            (0.0, 0.0, 0.0)
-        );
+        assert_eq!(summary.words().collect::<Vec<_>>(), [("cassini", 5.0), ("saturn", 2.0)]);
         assert_eq!(summary.len(), 2);
     }
 

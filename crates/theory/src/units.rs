@@ -9,6 +9,13 @@
 //! - A time span is never negative and never NaN; it may be infinite (the age of a copy
 //!   that is never refreshed).
 
+/// Minutes of one day.
+pub const MINUTES_PER_DAY: f64 = 1_440.0;
+/// Seconds of one day.
+pub const SECONDS_PER_DAY: f64 = 86_400.0;
+/// Milliseconds of one day.
+pub const MILLIS_PER_DAY: f64 = 86_400_000.0;
+
 /// How often a page changes: the λ of its process, in changes per day. Finite and never negative.
 ///
 /// Zero means that no change is expected.

@@ -15,6 +15,7 @@ use freshet_crawl::settings::Settings;
 use freshet_crawl::status::{ChangeLine, Process};
 use freshet_crawl::stopped;
 use freshet_store::directory::odd_files::refuse_odd_files;
+use freshet_theory::units::MILLIS_PER_DAY;
 
 use super::config::Config;
 use super::run::warn_of_conversion;
@@ -171,7 +172,7 @@ pub(crate) fn changes(options: &ChangesOptions) -> Result<()> {
     let Answer::Status(status) = ask(&options.place.dir, &Question::Status)? else {
         bail!("the crawl does not say its time")
     };
-    let since_ms = status.now_ms - (options.since * 86_400_000.0) as i64;
+    let since_ms = status.now_ms - (options.since * MILLIS_PER_DAY) as i64;
     show(&options.place, &Question::Changes { since_ms, site: options.site.clone(), limit: options.limit })
 }
 
@@ -183,7 +184,7 @@ pub(crate) fn cat(options: &CatOptions) -> Result<()> {
 
 /// `freshet pin`.
 pub(crate) fn pin(options: &PinOptions) -> Result<()> {
-    let every_ms = (options.every * 86_400_000.0) as u64;
+    let every_ms = (options.every * MILLIS_PER_DAY) as u64;
     tell(&options.place, &Question::Pin { url: options.url.clone(), every_ms })
 }
 
@@ -433,7 +434,7 @@ fn explained(account: &Account) -> String {
         lines.push("  paused      its site is not visited until `freshet pause SITE --resume`".to_owned());
     }
     if let Some(every) = account.pinned_every_ms {
-        lines.push(format!("  pinned      every {}", span(every as f64 / 86_400_000.0)));
+        lines.push(format!("  pinned      every {}", span(every as f64 / MILLIS_PER_DAY)));
     }
     let validators = [
         account.etag.as_ref().map(|tag| format!("ETag {tag}")),

@@ -18,7 +18,7 @@ use freshet_fetch::web::politeness::PolitenessSettings;
 use freshet_fetch::web::{PrivateAddresses, WebSettings};
 use freshet_partition::policy::PolicyName;
 use freshet_store::collection::Keep;
-use freshet_theory::units::Days;
+use freshet_theory::units::{Days, SECONDS_PER_DAY};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::quantity::parse_frequency;
@@ -548,7 +548,7 @@ pub(super) fn span(text: &str) -> Result<Duration> {
     let seconds = match (millis, text.parse::<f64>()) {
         (Some(millis), _) => millis / 1000.0,
         (None, Ok(seconds)) => seconds,
-        (None, Err(_)) => parse_days(text).map_err(anyhow::Error::msg)? * 86_400.0,
+        (None, Err(_)) => parse_days(text).map_err(anyhow::Error::msg)? * SECONDS_PER_DAY,
     };
     Duration::try_from_secs_f64(seconds).with_context(|| format!("`{text}` is not a span of time"))
 }

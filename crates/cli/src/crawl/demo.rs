@@ -20,6 +20,7 @@ use freshet_lab::web::settings::WebSettings;
 use freshet_lab::web::truth::Scope;
 use freshet_protocol::time::Timestamp;
 use freshet_store::error::StoreError;
+use freshet_theory::units::MILLIS_PER_DAY;
 
 use super::config::{Config, span};
 use super::run::run_open;
@@ -127,8 +128,8 @@ async fn demonstrate(options: &DemoOptions, limit: Duration) -> Result<()> {
     }
     let copies: Vec<(String, Timestamp)> = copies.into_iter().collect();
     let truth = served.web().quality_of(&copies, now, Scope::Main);
-    // Uniform visiting on the same budget: the age of a copy follows from its place in the round.
-    let round_millis = copies.len() as f64 / per_day * 86_400_000.0;
+    // Uniform visiting on the same budget: every page is as old as its place in the round says.
+    let round_millis = copies.len() as f64 / per_day * MILLIS_PER_DAY;
     let in_turn = |place: usize| -((place as f64 + 0.5) / copies.len() as f64 * round_millis) as i64;
     let uniform: Vec<(&str, Timestamp)> = copies
         .iter()

@@ -7,6 +7,7 @@ use std::time::Duration;
 use freshet_crawl::clock::wall_now;
 use freshet_crawl::crawler::Crawler;
 use freshet_crawl::status::{Process, Status};
+use freshet_theory::units::MILLIS_PER_DAY;
 
 use super::terminal::{Drawing, can_draw};
 use super::words::{bytes, count, moment, span};
@@ -18,8 +19,6 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 
 /// Age in milliseconds from which the age of a running crawl's figures is shown.
 const OLD: i64 = 5_000;
-/// Milliseconds in a day.
-const DAY: f64 = 86_400_000.0;
 
 /// How the status of a crawl is shown.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -170,7 +169,7 @@ fn process(status: &Status) -> String {
     let age = status.published_ms.map(|published| wall_now().millis() - published);
     match age {
         Some(age) if status.process != Process::Running || age >= OLD => {
-            format!("{process}; figures of {} ago", span(age.max(0) as f64 / DAY))
+            format!("{process}; figures of {} ago", span(age.max(0) as f64 / MILLIS_PER_DAY))
         }
         _ => process.to_owned(),
     }

@@ -1,5 +1,6 @@
 //! Formats times, amounts and shares for people.
 
+use freshet_theory::units::{MINUTES_PER_DAY, SECONDS_PER_DAY};
 use jiff::Timestamp;
 
 /// Formats a time, in UTC to the second.
@@ -24,8 +25,8 @@ pub(crate) fn span(days: f64) -> String {
     match days {
         days if days >= 2.0 => format!("{days:.1} days"),
         days if days >= 2.0 / 24.0 => format!("{:.1} hours", days * 24.0),
-        days if days >= 2.0 / 1440.0 => format!("{:.1} minutes", days * 1440.0),
-        days => format!("{:.1} seconds", days * 86_400.0),
+        days if days >= 2.0 / MINUTES_PER_DAY => format!("{:.1} minutes", days * MINUTES_PER_DAY),
+        days => format!("{:.1} seconds", days * SECONDS_PER_DAY),
     }
 }
 

@@ -53,7 +53,7 @@ impl Past {
     /// Compares old summaries with current ones, up to this age in weeks.
     pub(super) fn drifts(&self, home: &Home, age_max: usize) -> Result<Vec<Drift>> {
         let chronicles = self.chronicles(home)?;
-        let bar = crate::lab::progress::steps("databases compared with their past", chronicles.len() as u64);
+        let bar = crate::progress::steps("databases compared with their past", chronicles.len() as u64);
         let drift = |chronicle: &Chronicle| {
             let drift = match self.sample {
                 Some(sample) => Drift::sampled(chronicle, age_max, sample, self.samples, self.seed),

@@ -20,7 +20,7 @@ use freshet_text::summary_store::SummaryStore;
 use freshet_text::version::Version;
 use freshet_text::visitor::Visitor;
 use freshet_theory::refresh::survival::law::Survival as _;
-use freshet_theory::units::Days;
+use freshet_theory::units::{Days, SECONDS_PER_DAY};
 use serde_json::json;
 
 use super::home::{Home, documents, moment, size};
@@ -86,7 +86,8 @@ pub(crate) fn run(options: &RunOptions) -> Result<()> {
         let visitor = Visitor::new(web, politeness, Arc::new(Clock::new(Pace::WALL)))?;
         let visitor = visitor.beside_crawl(options.home.directory.clone()).paid_from(spending);
         let stop = stop_by_signal();
-        let ends = options.duration.map(|days| Instant::now() + Duration::from_secs_f64(days * 86_400.0));
+        let ends =
+            options.duration.map(|days| Instant::now() + Duration::from_secs_f64(days * SECONDS_PER_DAY));
         loop {
             let standings = standings(&options.home, &options.effort)?;
             let now = wall_now();

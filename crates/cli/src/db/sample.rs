@@ -158,8 +158,7 @@ pub(super) async fn sample(
     if visitor.needs_contact(&host) {
         bail!("{host} is a host of the public Internet: say with --contact whom its owner may write to");
     }
-    let bar =
-        crate::lab::progress::steps("documents", u64::from(average) * u64::from(database.sample.documents));
+    let bar = crate::progress::steps("documents", u64::from(average) * u64::from(database.sample.documents));
     let mut versions: Vec<Version> = Vec::new();
     for round in 0..average {
         let mut rules = database.sample.clone();

@@ -17,6 +17,11 @@ pub(super) fn number(value: f64) -> Value {
     }
 }
 
+/// A number, or `null` when it is not defined.
+pub(super) fn defined(value: Option<f64>) -> Value {
+    value.map_or(Value::Null, number)
+}
+
 /// A list of numbers.
 pub(super) fn numbers(values: impl IntoIterator<Item = f64>) -> Value {
     values.into_iter().map(number).collect()

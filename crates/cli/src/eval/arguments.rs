@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use serde_json::{Map, Value};
 
 /// The arguments of one call.
@@ -51,6 +52,11 @@ impl<'a> Arguments<'a> {
         })
     }
 
+    /// Numbers that all have a property.
+    pub(super) fn numbers<T: Argument + Into<f64>>(&self, name: &str) -> Result<Vec<f64>, String> {
+        Ok(self.get::<Vec<T>>(name)?.into_iter().map(Into::into).collect())
+    }
+
     /// The elements of a list of objects, each with its own arguments.
     pub(super) fn objects<T>(
         &self,
@@ -89,9 +95,8 @@ pub(super) struct NonNegative(pub(super) f64);
 
 impl Argument for NonNegative {
     fn read(value: &Value) -> Result<Self, String> {
-        let number = f64::read(value)?;
         // Adding zero turns −0 into 0.
-        if number >= 0.0 { Ok(Self(number + 0.0)) } else { Err(format!("{number} is negative")) }
+        number_that(|number| number >= 0.0, "negative", value).map(|number| Self(number + 0.0))
     }
 }
 
@@ -101,8 +106,7 @@ pub(super) struct Positive(pub(super) f64);
 
 impl Argument for Positive {
     fn read(value: &Value) -> Result<Self, String> {
-        let number = f64::read(value)?;
-        if number > 0.0 { Ok(Self(number)) } else { Err(format!("{number} is not above zero")) }
+        number_that(|number| number > 0.0, "not above zero", value).map(Self)
     }
 }
 
@@ -112,13 +116,45 @@ pub(super) struct Count(pub(super) u64);
 
 impl Argument for Count {
     fn read(value: &Value) -> Result<Self, String> {
-        const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
-        let number = f64::read(value)?;
-        if number.fract() == 0.0 && (0.0..=EXACT_MAX).contains(&number) {
-            Ok(Self(number as u64))
-        } else {
-            Err(format!("{number} is no whole number from 0 to 2^53"))
-        }
+        let is_count = |number: f64| number.fract() == 0.0 && (0.0..=EXACT_MAX).contains(&number);
+        number_that(is_count, "no whole number from 0 to 2^53", value).map(|number| Self(number as u64))
+    }
+}
+
+impl From<NonNegative> for f64 {
+    fn from(number: NonNegative) -> Self {
+        number.0
+    }
+}
+
+/// The greatest number up to which a double holds every whole number.
+pub(super) const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// A finite number that has a property, or in which way it has not.
+pub(super) fn number_that(
+    holds: impl Fn(f64) -> bool,
+    otherwise_is: &str,
+    value: &Value,
+) -> Result<f64, String> {
+    let number = f64::read(value)?;
+    if holds(number) { Ok(number) } else { Err(format!("{number} is {otherwise_is}")) }
+}
+
+impl Argument for ChangesPerDay {
+    fn read(value: &Value) -> Result<Self, String> {
+        NonNegative::read(value).map(|NonNegative(number)| Self::new(number))
+    }
+}
+
+impl Argument for VisitsPerDay {
+    fn read(value: &Value) -> Result<Self, String> {
+        NonNegative::read(value).map(|NonNegative(number)| Self::new(number))
+    }
+}
+
+impl Argument for Days {
+    fn read(value: &Value) -> Result<Self, String> {
+        NonNegative::read(value).map(|NonNegative(number)| Self::new(number))
     }
 }
 

@@ -74,11 +74,11 @@ fn estimate_mle(args: &Arguments<'_>) -> Answer {
 fn estimate_last_modified(args: &Arguments<'_>) -> Answer {
     let corrected = args.get_or("corrected", true)?;
     let observations = args.objects("observations", |observation| {
-        Ok((observation.get::<NonNegative>("since_change")?, observation.get::<NonNegative>("interval")?))
+        Ok((observation.get("since_change")?, observation.get("interval")?))
     })?;
     let mut history = DatedVisits::NONE;
     for (since_change, interval) in observations {
-        history.observe(Days::new(since_change.0), Days::new(interval.0));
+        history.observe(since_change, interval);
     }
     let lambda = rate(if corrected { history.rate() } else { history.plain_rate() })?;
     Ok(json!({
@@ -112,8 +112,7 @@ fn last_modified_moments(args: &Arguments<'_>) -> Answer {
 fn bayes_update(args: &Arguments<'_>) -> Answer {
     let classes = rate_classes(args)?;
     let visits = args.objects("observations", |observation| {
-        let interval = Days::new(observation.get::<NonNegative>("interval")?.0);
-        Ok(Visit { interval, changed: observation.get("changed")? })
+        Ok(Visit { interval: observation.get("interval")?, changed: observation.get("changed")? })
     })?;
     let posterior = classes.posterior(&visits);
     posterior.map(numbers).ok_or_else(|| {
@@ -124,9 +123,9 @@ fn bayes_update(args: &Arguments<'_>) -> Answer {
 
 fn bayes_accuracy(args: &Arguments<'_>) -> Answer {
     let classes = rate_classes(args)?;
-    let interval = Days::new(args.get::<NonNegative>("interval")?.0);
+    let interval = args.get("interval")?;
     let Count(visits) = args.get("n")?;
-    let change_rate = ChangesPerDay::new(args.get::<NonNegative>("lambda")?.0);
+    let change_rate = args.get("lambda")?;
     // Numbers of changes outside forty standard deviations are next to impossible.
     let outcomes = (visits as f64).min(40.0 * (visits as f64).sqrt()) + 1.0;
     if visits > BAYES_VISITS_MAX || outcomes * classes.count() as f64 > BAYES_OUTCOMES_MAX {
@@ -167,14 +166,12 @@ fn visits_up_to(args: &Arguments<'_>, max: u64) -> Result<u64, String> {
 }
 
 fn rate_classes(args: &Arguments<'_>) -> Result<RateClasses, String> {
-    let rates: Vec<NonNegative> = args.get("rates")?;
-    let priors: Vec<NonNegative> = args.get("priors")?;
+    let rates: Vec<ChangesPerDay> = args.get("rates")?;
+    let priors = args.numbers::<NonNegative>("priors")?;
     same_length(("rates", rates.len()), ("priors", priors.len()))?;
-    if priors.iter().all(|prior| prior.0 == 0.0) {
+    if priors.iter().all(|prior| *prior == 0.0) {
         return Err("argument `priors`: none is above zero".to_owned());
     }
-    let rates: Vec<_> = rates.iter().map(|rate| ChangesPerDay::new(rate.0)).collect();
-    let priors: Vec<_> = priors.iter().map(|prior| prior.0).collect();
     Ok(RateClasses::new(&rates, &priors))
 }
 
@@ -195,70 +192,58 @@ fn moments(quality: EstimatorQuality) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{call, check_error};
     use super::*;
     use proptest::prelude::*;
     use serde_json::Map;
 
-    fn evaluate(name: &str, args: &Value) -> Answer {
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("a function of this family");
-        let args: Map<String, Value> = args.as_object().cloned().expect("an object");
-        (function.evaluate)(&Arguments::new(&args))
-    }
-
-    #[track_caller]
-    fn check_error(name: &str, args: &Value, word: &str) {
-        let error = evaluate(name, args).expect_err("the arguments are wrong");
-        assert!(error.contains(word), "{error}");
-    }
-
     #[test]
     fn what_is_outside_the_domain_is_named() {
-        check_error("estimate_naive", &json!({"changes": 0, "accesses": 0, "interval": 1}), "accesses");
-        check_error("estimate_naive", &json!({"changes": 3, "accesses": 2, "interval": 1}), "changes");
-        check_error("estimate_log", &json!({"changes": 1, "accesses": 2, "interval": 0}), "interval");
-        check_error("estimate_mle", &json!({"intervals": [], "changed": []}), "no observations");
-        check_error("estimate_mle", &json!({"intervals": [1, 2], "changed": [true]}), "`changed` has 1");
-        check_error("estimate_mle", &json!({"intervals": [1, 0], "changed": [true, false]}), "element 1");
-        check_error("estimate_last_modified", &json!({"observations": []}), "no observations");
+        check_error("estimate_naive", json!({"changes": 0, "accesses": 0, "interval": 1}), "accesses");
+        check_error("estimate_naive", json!({"changes": 3, "accesses": 2, "interval": 1}), "changes");
+        check_error("estimate_log", json!({"changes": 1, "accesses": 2, "interval": 0}), "interval");
+        check_error("estimate_mle", json!({"intervals": [], "changed": []}), "no observations");
+        check_error("estimate_mle", json!({"intervals": [1, 2], "changed": [true]}), "`changed` has 1");
+        check_error("estimate_mle", json!({"intervals": [1, 0], "changed": [true, false]}), "element 1");
+        check_error("estimate_last_modified", json!({"observations": []}), "no observations");
         check_error(
             "estimate_last_modified",
-            &json!({"observations": [{"since_change": -1, "interval": 1}]}),
+            json!({"observations": [{"since_change": -1, "interval": 1}]}),
             "since_change",
         );
-        check_error("singularity_constant", &json!({"n": 0}), "`n`");
-        check_error("estimator_moments", &json!({"estimator": "best", "n": 3, "r": 1}), "estimator");
-        check_error("estimator_moments", &json!({"estimator": "log", "n": 3, "r": 0}), "`r`");
-        check_error("estimator_moments", &json!({"estimator": "log", "n": 1e13, "r": 1}), "more than");
-        check_error("last_modified_moments", &json!({"n": 1e7, "r": 1}), "more than");
-        check_error("bayes_update", &json!({"rates": [1], "priors": [0], "observations": []}), "priors");
-        check_error("bayes_update", &json!({"rates": [], "priors": [], "observations": []}), "priors");
+        check_error("singularity_constant", json!({"n": 0}), "`n`");
+        check_error("estimator_moments", json!({"estimator": "best", "n": 3, "r": 1}), "estimator");
+        check_error("estimator_moments", json!({"estimator": "log", "n": 3, "r": 0}), "`r`");
+        check_error("estimator_moments", json!({"estimator": "log", "n": 1e13, "r": 1}), "more than");
+        check_error("last_modified_moments", json!({"n": 1e7, "r": 1}), "more than");
+        check_error("bayes_update", json!({"rates": [1], "priors": [0], "observations": []}), "priors");
+        check_error("bayes_update", json!({"rates": [], "priors": [], "observations": []}), "priors");
         check_error(
             "bayes_update",
-            &json!({"rates": [0, 1], "priors": [1, 0], "observations": [{"interval": 1, "changed": true}]}),
+            json!({"rates": [0, 1], "priors": [1, 0], "observations": [{"interval": 1, "changed": true}]}),
             "impossible",
         );
         check_error(
             "bayes_accuracy",
-            &json!({"rates": [1], "priors": [1], "interval": 1, "n": 1e12, "lambda": 1}),
+            json!({"rates": [1], "priors": [1], "interval": 1, "n": 1e12, "lambda": 1}),
             "`n`",
         );
     }
 
     #[test]
     fn one_visit_and_none_changed_are_ordinary() {
-        let one = evaluate("last_modified_moments", &json!({"n": 1, "r": 2, "corrected": false}));
+        let one = call("last_modified_moments", json!({"n": 1, "r": 2, "corrected": false}));
         assert_eq!(one, Ok(json!({"mean_ratio": "inf", "sd_ratio": "inf"})));
-        let corrected = evaluate("last_modified_moments", &json!({"n": 1, "r": 2, "corrected": null}));
+        let corrected = call("last_modified_moments", json!({"n": 1, "r": 2, "corrected": null}));
         assert_eq!(corrected, Ok(json!({"mean_ratio": 0.0, "sd_ratio": 0.0})));
         assert_eq!(
-            evaluate("estimate_log", &json!({"changes": 0, "accesses": 1, "interval": 1e-308})),
+            call("estimate_log", json!({"changes": 0, "accesses": 1, "interval": 1e-308})),
             Ok(json!(0.0))
         );
         let visit = json!({"since_change": 0, "interval": 1});
         let now = json!({"observations": [visit, visit]});
         assert_eq!(
-            evaluate("estimate_last_modified", &now),
+            call("estimate_last_modified", &now),
             Ok(json!({"n": 2, "x": 2, "t": 0.0, "lambda": "inf"}))
         );
     }
@@ -339,7 +324,7 @@ mod tests {
                     }),
                 ),
             ] {
-                let answer = evaluate(name, &args);
+                let answer = call(name, &args);
                 prop_assert!(answer.is_ok(), "{name} {args}: {answer:?}");
                 prop_assert!(!answer.is_ok_and(|value| value.to_string().contains("null")), "{name} {args}");
             }

@@ -7,7 +7,7 @@ use freshet_theory::freshness::measure::FreshnessAndAge;
 use freshet_theory::freshness::order::{Order, time_average};
 use freshet_theory::freshness::trace::trace_average;
 use freshet_theory::freshness::visit_benefit::{EvenlyChangingPage, visit_benefit};
-use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
+use freshet_theory::units::{ChangesPerDay, Days};
 use serde_json::{Value, json};
 
 use super::Function;
@@ -37,17 +37,12 @@ pub(super) const FUNCTIONS: &[Function] = &[
 ];
 
 fn freshness_age(arguments: &Arguments<'_>) -> Answer {
-    let NonNegative(lambda) = arguments.get("lambda")?;
-    let NonNegative(f) = arguments.get("f")?;
-    let orders = [("fixed", Order::Fixed), ("random", Order::Random), ("poisson", Order::PurelyRandom)];
-    let order = arguments.choice("policy", &orders, Some("fixed"))?;
-    Ok(freshness_and_age(time_average(order, ChangesPerDay::new(lambda), VisitsPerDay::new(f))))
+    let (change_rate, visit_frequency) = (arguments.get("lambda")?, arguments.get("f")?);
+    Ok(freshness_and_age(time_average(order(arguments)?, change_rate, visit_frequency)))
 }
 
 fn expected_at(arguments: &Arguments<'_>) -> Answer {
-    let NonNegative(lambda) = arguments.get("lambda")?;
-    let NonNegative(t) = arguments.get("t")?;
-    Ok(freshness_and_age(expected_after_visit(ChangesPerDay::new(lambda), Days::new(t))))
+    Ok(freshness_and_age(expected_after_visit(arguments.get("lambda")?, arguments.get("t")?)))
 }
 
 fn freshness_trace(arguments: &Arguments<'_>) -> Answer {
@@ -89,7 +84,7 @@ fn crawl_mode_freshness(arguments: &Arguments<'_>) -> Answer {
     let is_batch = arguments.choice("crawl", &[("steady", false), ("batch", true)], None)?;
     let updates = [("in_place", UpdateMode::InPlace), ("shadow", UpdateMode::Shadowing)];
     let update = arguments.choice("update", &updates, None)?;
-    let NonNegative(lambda) = arguments.get("lambda")?;
+    let change_rate: ChangesPerDay = arguments.get("lambda")?;
     let Positive(period) = arguments.get("period")?;
     let duration = arguments.optional("duration")?.map(|NonNegative(duration)| duration);
     let crawl = match (is_batch, duration, update) {
@@ -104,8 +99,13 @@ fn crawl_mode_freshness(arguments: &Arguments<'_>) -> Answer {
             return Err("argument `duration` is missing: a batch crawl that is shadowed needs it".to_owned());
         }
     };
-    let (change_rate, period) = (ChangesPerDay::new(lambda), Days::new(period));
-    Ok(number(crawl_mode::crawl_mode_freshness(crawl, update, change_rate, period)))
+    Ok(number(crawl_mode::crawl_mode_freshness(crawl, update, change_rate, Days::new(period))))
+}
+
+/// Reads `policy`, the order in which pages are visited.
+pub(super) fn order(arguments: &Arguments<'_>) -> Result<Order, String> {
+    let orders = [("fixed", Order::Fixed), ("random", Order::Random), ("poisson", Order::PurelyRandom)];
+    arguments.choice("policy", &orders, Some("fixed"))
 }
 
 fn freshness_and_age(measured: FreshnessAndAge) -> Value {
@@ -114,27 +114,10 @@ fn freshness_and_age(measured: FreshnessAndAge) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{call, check, check_error};
     use super::*;
     use proptest::prelude::*;
     use serde_json::Map;
-
-    fn evaluate(function: &str, arguments: Value) -> Answer {
-        let function =
-            FUNCTIONS.iter().find(|known| known.name == function).expect("a function of this family");
-        let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
-        (function.evaluate)(&Arguments::new(&arguments))
-    }
-
-    #[track_caller]
-    fn check(function: &str, arguments: Value, expected: Value) {
-        assert_eq!(evaluate(function, arguments), Ok(expected));
-    }
-
-    #[track_caller]
-    fn check_error(function: &str, arguments: Value, word: &str) {
-        let error = evaluate(function, arguments).expect_err("the call is wrong");
-        assert!(error.contains(word), "{error}");
-    }
 
     #[test]
     fn a_page_without_changes_is_fresh_even_without_visits() {
@@ -150,14 +133,11 @@ mod tests {
 
     #[test]
     fn what_may_be_left_out_may_be_null() {
-        let fixed = evaluate("freshness_age", json!({"lambda": 1, "f": 2, "policy": "fixed"})).ok();
-        assert_eq!(evaluate("freshness_age", json!({"lambda": 1, "f": 2})).ok(), fixed);
-        assert_eq!(evaluate("freshness_age", json!({"lambda": 1, "f": 2, "policy": null})).ok(), fixed);
-        let once = evaluate("gamma_rates", json!({"r": 1, "delta": 1, "interval": 1})).ok();
-        assert_eq!(
-            evaluate("gamma_rates", json!({"r": 1, "delta": 1, "interval": null, "more": []})).ok(),
-            once
-        );
+        let fixed = call("freshness_age", json!({"lambda": 1, "f": 2, "policy": "fixed"})).ok();
+        assert_eq!(call("freshness_age", json!({"lambda": 1, "f": 2})).ok(), fixed);
+        assert_eq!(call("freshness_age", json!({"lambda": 1, "f": 2, "policy": null})).ok(), fixed);
+        let once = call("gamma_rates", json!({"r": 1, "delta": 1, "interval": 1})).ok();
+        assert_eq!(call("gamma_rates", json!({"r": 1, "delta": 1, "interval": null, "more": []})).ok(), once);
     }
 
     #[test]

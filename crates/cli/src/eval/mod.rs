@@ -12,6 +12,8 @@
 
 mod answer;
 mod arguments;
+#[cfg(test)]
+mod calls;
 mod estimate;
 mod freshness;
 mod line;
@@ -24,9 +26,9 @@ mod summary;
 mod survival;
 
 use std::io::{self, BufRead, BufWriter, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use clap::Args;
+use freshet_protocol::containment::contained;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -144,8 +146,8 @@ fn evaluate_call(call: &Call<'_>) -> Answer {
     let args = call.args.map_or("{}", RawValue::get);
     let args: Map<String, Value> =
         serde_json::from_str(args).map_err(|error| format!("`args` cannot be read: {error}"))?;
-    // A defect in one formula must not lose the answers to the other lines.
-    catch_unwind(AssertUnwindSafe(|| (function.evaluate)(&Arguments::new(&args))))
+    // A defect of ours in one formula must not take the answers of the other lines with it.
+    contained(|| (function.evaluate)(&Arguments::new(&args)))
         .unwrap_or_else(|_| Err(format!("internal error in {name}: please report this call")))
 }
 

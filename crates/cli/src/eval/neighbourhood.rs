@@ -143,26 +143,9 @@ fn pagerank(arguments: &Arguments<'_>) -> Result<f64, String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{call, check, check_error};
     use super::*;
     use proptest::prelude::*;
-
-    fn call(name: &str, args: Value) -> Answer {
-        let Value::Object(args) = args else { panic!("arguments are an object") };
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("the function is there");
-        (function.evaluate)(&Arguments::new(&args))
-    }
-
-    #[track_caller]
-    fn check(name: &str, args: Value, expected: Value) {
-        assert_eq!(call(name, args), Ok(expected), "{name}");
-    }
-
-    #[track_caller]
-    fn check_error(name: &str, args: Value, word: &str) {
-        let error = call(name, args).expect_err("the call is wrong");
-        assert!(error.contains(word), "{error}");
-    }
 
     #[test]
     fn links_join_known_pages() {

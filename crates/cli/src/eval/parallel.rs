@@ -8,8 +8,8 @@ use freshet_theory::rank::Graph;
 use serde_json::{Map, Value, json};
 
 use super::Function;
-use super::answer::{Answer, number};
-use super::arguments::{Argument, Arguments, Count};
+use super::answer::{Answer, defined};
+use super::arguments::{Argument, Arguments, Count, EXACT_MAX, number_that};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[Function {
@@ -66,7 +66,6 @@ fn evaluate_parallel_crawl(arguments: &Arguments<'_>) -> Answer {
         .zip(&crawl.downloads)
         .map(|(process, pages)| (process.0.to_string(), names(pages)))
         .collect();
-    let defined = |measure: Option<f64>| measure.map_or(Value::Null, number);
     Ok(json!({
         "downloads": downloads,
         "coverage": defined(crawl.coverage(nodes.names.len())),
@@ -107,13 +106,8 @@ struct ProcessNumber(i64);
 
 impl Argument for ProcessNumber {
     fn read(value: &Value) -> Result<Self, String> {
-        const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
-        let number = f64::read(value)?;
-        if number.fract() == 0.0 && number.abs() <= EXACT_MAX {
-            Ok(Self(number as i64))
-        } else {
-            Err(format!("{number} is no whole number"))
-        }
+        let is_whole = |number: f64| number.fract() == 0.0 && number.abs() <= EXACT_MAX;
+        number_that(is_whole, "no whole number", value).map(|number| Self(number as i64))
     }
 }
 

@@ -10,8 +10,8 @@ use freshet_theory::rank::similarity::{WordWeights, cosine, inner, with_idf};
 use serde_json::Value;
 
 use super::Function;
-use super::answer::{Answer, number, numbers};
-use super::arguments::{Arguments, Count, NonNegative};
+use super::answer::{Answer, defined, number, numbers};
+use super::arguments::{Argument, Arguments, Count, NonNegative, number_that};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -46,7 +46,7 @@ const PAGERANK_CRAWL_MAX: usize = 4_000_000;
 
 fn pagerank(arguments: &Arguments<'_>) -> Answer {
     let graph = graph(arguments)?;
-    let damping = damping(arguments.get("d")?)?;
+    let damping = arguments.get("d")?;
     let conventions = [("sum_n", 1.0), ("sum_1", graph.pages() as f64)];
     let divisor = arguments.choice("convention", &conventions, Some("sum_n"))?;
     let rules = [("all", Dangling::LinksToAll), ("drop", Dangling::Drop)];
@@ -61,7 +61,7 @@ fn pagerank(arguments: &Arguments<'_>) -> Answer {
 fn evaluate_crawl_order(arguments: &Arguments<'_>) -> Answer {
     let graph = graph(arguments)?;
     let start = page("start", arguments.get("start")?, graph.pages())?;
-    let damping = damping(arguments.get_or("d", Damping::THESIS.get())?)?;
+    let damping = arguments.get_or("d", Damping::THESIS)?;
     let metrics = [
         ("breadth_first", Ordering::BreadthFirst),
         ("backlink", Ordering::Backlink),
@@ -100,7 +100,7 @@ fn crawl_quality(arguments: &Arguments<'_>) -> Answer {
         (None, None) => return Err("argument `k` or `threshold` is missing".to_owned()),
         (Some(_), Some(_)) => return Err("arguments `k` and `threshold` exclude each other".to_owned()),
     };
-    Ok(quality.map_or(Value::Null, number))
+    Ok(defined(quality))
 }
 
 /// A measure of the similarity of two vectors.
@@ -150,53 +150,35 @@ fn page(argument: &str, Count(page): Count, pages: usize) -> Result<u32, String>
     }
 }
 
-fn damping(damping: f64) -> Result<Damping, String> {
-    if (0.0..1.0).contains(&damping) {
-        Ok(Damping::new(damping))
-    } else {
-        Err(format!("argument `d`: {damping} is not at least 0 and below 1"))
+impl Argument for Damping {
+    fn read(value: &Value) -> Result<Self, String> {
+        number_that(|d| (0.0..1.0).contains(&d), "not at least 0 and below 1", value).map(Self::new)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{check, check_error};
     use super::*;
     use proptest::prelude::*;
     use serde_json::json;
 
-    fn evaluate(name: &str, args: &Value) -> Answer {
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("a function of this family");
-        (function.evaluate)(&Arguments::new(args.as_object().expect("arguments are an object")))
-    }
-
-    #[track_caller]
-    fn check(name: &str, args: &Value, expected: Value) {
-        assert_eq!(evaluate(name, args), Ok(expected), "{name} {args}");
-    }
-
-    #[track_caller]
-    fn check_error(name: &str, args: &Value, word: &str) {
-        let error = evaluate(name, args).expect_err("the call is wrong");
-        assert!(error.contains(word), "{error}");
-    }
-
     #[test]
     fn pagerank_answers_at_its_borders() {
-        check("pagerank", &json!({"n": 0, "edges": [], "d": 0.5}), json!([]));
-        check("pagerank", &json!({"n": 0, "edges": [], "d": 0.5, "convention": "sum_1"}), json!([]));
-        check("pagerank", &json!({"n": 1, "edges": [], "d": 0.25, "dangling": "drop"}), json!([0.75]));
-        check("pagerank", &json!({"n": 2, "edges": [[0, 1], [1, 0]], "d": 0}), json!([1.0, 1.0]));
+        check("pagerank", json!({"n": 0, "edges": [], "d": 0.5}), json!([]));
+        check("pagerank", json!({"n": 0, "edges": [], "d": 0.5, "convention": "sum_1"}), json!([]));
+        check("pagerank", json!({"n": 1, "edges": [], "d": 0.25, "dangling": "drop"}), json!([0.75]));
+        check("pagerank", json!({"n": 2, "edges": [[0, 1], [1, 0]], "d": 0}), json!([1.0, 1.0]));
         check(
             "pagerank",
-            &json!({"n": 2, "edges": [[0, 1]], "d": 0, "convention": "sum_1"}),
+            json!({"n": 2, "edges": [[0, 1]], "d": 0, "convention": "sum_1"}),
             json!([0.5, 0.5]),
         );
-        check_error("pagerank", &json!({"n": 1, "edges": [], "d": 1}), "`d`");
-        check_error("pagerank", &json!({"n": 1, "edges": [], "d": -1e-300}), "`d`");
-        check_error("pagerank", &json!({"n": 1, "edges": [[0, 1]], "d": 0.5}), "`edges`");
-        check_error("pagerank", &json!({"n": 1e15, "edges": [], "d": 0.5}), "`n`");
-        check_error("pagerank", &json!({"n": 1, "edges": [], "d": 0.5, "dangling": "none"}), "`dangling`");
+        check_error("pagerank", json!({"n": 1, "edges": [], "d": 1}), "`d`");
+        check_error("pagerank", json!({"n": 1, "edges": [], "d": -1e-300}), "`d`");
+        check_error("pagerank", json!({"n": 1, "edges": [[0, 1]], "d": 0.5}), "`edges`");
+        check_error("pagerank", json!({"n": 1e15, "edges": [], "d": 0.5}), "`n`");
+        check_error("pagerank", json!({"n": 1, "edges": [], "d": 0.5, "dangling": "none"}), "`dangling`");
     }
 
     #[test]
@@ -207,16 +189,12 @@ mod tests {
             call["limit"] = limit;
             call
         };
-        check("crawl_order", &call(0, "pagerank", json!(null)), json!([0, 2]));
-        check("crawl_order", &call(1, "backlink", json!(5)), json!([1]));
-        check("crawl_order", &call(0, "breadth_first", json!(0)), json!([]));
-        check_error("crawl_order", &call(3, "backlink", json!(null)), "`start`");
-        check_error("crawl_order", &call(0, "random", json!(null)), "`metric`");
-        check_error(
-            "crawl_order",
-            &json!({"n": 0, "edges": [], "start": 0, "metric": "backlink"}),
-            "`start`",
-        );
+        check("crawl_order", call(0, "pagerank", json!(null)), json!([0, 2]));
+        check("crawl_order", call(1, "backlink", json!(5)), json!([1]));
+        check("crawl_order", call(0, "breadth_first", json!(0)), json!([]));
+        check_error("crawl_order", call(3, "backlink", json!(null)), "`start`");
+        check_error("crawl_order", call(0, "random", json!(null)), "`metric`");
+        check_error("crawl_order", json!({"n": 0, "edges": [], "start": 0, "metric": "backlink"}), "`start`");
     }
 
     #[test]
@@ -227,8 +205,8 @@ mod tests {
                 "n": 3_000, "edges": edges, "start": 0, "metric": "pagerank", "limit": limit
             })
         };
-        check_error("crawl_order", &call(json!(null)), "`limit`");
-        check("crawl_order", &call(json!(3)), json!([0, 1, 2]));
+        check_error("crawl_order", call(json!(null)), "`limit`");
+        check("crawl_order", call(json!(3)), json!([0, 1, 2]));
     }
 
     #[test]
@@ -238,35 +216,35 @@ mod tests {
             call["threshold"] = threshold;
             call
         };
-        check("crawl_quality", &call(json!(1), json!(null)), json!(1.0));
-        check("crawl_quality", &call(json!(2), json!(null)), json!(0.5));
-        check("crawl_quality", &call(json!(0), json!(null)), json!(null));
-        check("crawl_quality", &call(json!(null), json!(-1e308)), json!(0.5));
-        check("crawl_quality", &call(json!(null), json!(3)), json!(null));
-        check("crawl_quality", &json!({"importance": [], "visited": [], "threshold": 0}), json!(null));
-        check_error("crawl_quality", &call(json!(3), json!(null)), "`k`");
-        check_error("crawl_quality", &call(json!(null), json!(null)), "`threshold`");
-        check_error("crawl_quality", &call(json!(1), json!(1)), "`threshold`");
-        check_error("crawl_quality", &json!({"importance": [1], "visited": [1], "k": 1}), "`visited`");
+        check("crawl_quality", call(json!(1), json!(null)), json!(1.0));
+        check("crawl_quality", call(json!(2), json!(null)), json!(0.5));
+        check("crawl_quality", call(json!(0), json!(null)), json!(null));
+        check("crawl_quality", call(json!(null), json!(-1e308)), json!(0.5));
+        check("crawl_quality", call(json!(null), json!(3)), json!(null));
+        check("crawl_quality", json!({"importance": [], "visited": [], "threshold": 0}), json!(null));
+        check_error("crawl_quality", call(json!(3), json!(null)), "`k`");
+        check_error("crawl_quality", call(json!(null), json!(null)), "`threshold`");
+        check_error("crawl_quality", call(json!(1), json!(1)), "`threshold`");
+        check_error("crawl_quality", json!({"importance": [1], "visited": [1], "k": 1}), "`visited`");
     }
 
     #[test]
     fn similarity_answers_at_its_borders() {
-        check("similarity", &json!({"doc": {}, "query": {"a": 1}}), json!(0.0));
-        check("similarity", &json!({"doc": {}, "query": {}, "kind": "inner"}), json!(0.0));
-        check("similarity", &json!({"doc": {"a": 2}, "query": {"a": 3}, "collection": {"a": 0}}), json!(0.0));
+        check("similarity", json!({"doc": {}, "query": {"a": 1}}), json!(0.0));
+        check("similarity", json!({"doc": {}, "query": {}, "kind": "inner"}), json!(0.0));
+        check("similarity", json!({"doc": {"a": 2}, "query": {"a": 3}, "collection": {"a": 0}}), json!(0.0));
         check(
             "similarity",
-            &json!({"doc": {"a": 1e308}, "query": {"a": 1e308}, "kind": "inner"}),
+            json!({"doc": {"a": 1e308}, "query": {"a": 1e308}, "kind": "inner"}),
             json!("inf"),
         );
-        check("similarity", &json!({"doc": {"a": 1e308}, "query": {"a": 1e-308}}), json!(1.0));
+        check("similarity", json!({"doc": {"a": 1e308}, "query": {"a": 1e-308}}), json!(1.0));
         check_error(
             "similarity",
-            &json!({"doc": {"a": 1e308}, "query": {"a": 0}, "collection": {"a": 1e-308}}),
+            json!({"doc": {"a": 1e308}, "query": {"a": 0}, "collection": {"a": 1e-308}}),
             "weight",
         );
-        check_error("similarity", &json!({"doc": {"a": -1}, "query": {}}), "`doc`");
+        check_error("similarity", json!({"doc": {"a": -1}, "query": {}}), "`doc`");
     }
 
     /// Numbers and words that are valid somewhere, and values that are valid nowhere.

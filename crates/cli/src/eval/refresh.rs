@@ -15,8 +15,9 @@ use freshet_theory::units::{ChangesPerDay, Days, VisitsPerDay};
 use serde_json::{Value, json};
 
 use super::Function;
-use super::answer::{Answer, number, numbers};
+use super::answer::{Answer, defined, number, numbers};
 use super::arguments::{Arguments, NonNegative, Positive};
+use super::freshness::order;
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -50,12 +51,10 @@ const ELEMENTS_MAX: usize = 1_000_000;
 
 fn evaluate_allocation(arguments: &Arguments<'_>) -> Answer {
     let rates = change_rates(arguments)?;
-    let frequencies: Vec<NonNegative> = arguments.get("f")?;
+    let frequencies: Vec<VisitsPerDay> = arguments.get("f")?;
     check_length("f", frequencies.len(), rates.len())?;
     let weights = weights(arguments, rates.len())?;
-    let orders = [("fixed", Order::Fixed), ("random", Order::Random), ("poisson", Order::PurelyRandom)];
-    let order = arguments.choice("policy", &orders, Some("fixed"))?;
-    let frequencies: Vec<_> = frequencies.iter().map(|frequency| VisitsPerDay::new(frequency.0)).collect();
+    let order = order(arguments)?;
     let pages = Pages { change_rates: &rates, importance: weights.as_deref(), costs: None };
     let FreshnessAndAge { freshness, age } = evaluate(&pages, &frequencies, order);
     let counts = counts(rates.len(), weights.as_deref());
@@ -98,9 +97,8 @@ fn optimum(arguments: &Arguments<'_>, objective: Objective) -> Result<Optimum, S
 fn class_allocation(arguments: &Arguments<'_>) -> Answer {
     let rates = change_rates(arguments)?;
     check_not_empty("lambda", rates.len())?;
-    let fractions: Vec<NonNegative> = arguments.get("fractions")?;
+    let fractions = arguments.numbers::<NonNegative>("fractions")?;
     check_length("fractions", fractions.len(), rates.len())?;
-    let fractions: Vec<f64> = fractions.iter().map(|fraction| fraction.0).collect();
     if !counts(rates.len(), Some(&fractions)) {
         return Err("argument `fractions`: all are zero".to_owned());
     }
@@ -142,13 +140,13 @@ fn weibull_schedule(arguments: &Arguments<'_>) -> Answer {
     let pages = LawPages { laws: &laws, importance: weights.as_deref(), costs: None };
     let allocation = allocate_by_law(&pages, &Constraints::budget(VisitsPerDay::new(total.0)));
     let average = pages.mean_freshness(&allocation.visit_frequencies);
-    Ok(json!({"f": visits(&allocation.visit_frequencies), "average": average.map_or(Value::Null, number)}))
+    Ok(json!({"f": visits(&allocation.visit_frequencies), "average": defined(average)}))
 }
 
 fn change_rates(arguments: &Arguments<'_>) -> Result<Vec<ChangesPerDay>, String> {
-    let rates: Vec<NonNegative> = arguments.get("lambda")?;
+    let rates: Vec<ChangesPerDay> = arguments.get("lambda")?;
     check_not_too_long("lambda", rates.len())?;
-    Ok(rates.iter().map(|rate| ChangesPerDay::new(rate.0)).collect())
+    Ok(rates)
 }
 
 fn weights(arguments: &Arguments<'_>, elements: usize) -> Result<Option<Vec<f64>>, String> {
@@ -193,14 +191,8 @@ fn visits(frequencies: &[VisitsPerDay]) -> Value {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::calls::{call, replace};
     use super::*;
-
-    fn call(name: &str, args: Value) -> Answer {
-        let Value::Object(args) = args else { panic!("arguments are an object") };
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("the function is there");
-        (function.evaluate)(&Arguments::new(&args))
-    }
 
     fn good_calls() -> Vec<(&'static str, Value)> {
         let pages = json!({"lambda": [1, 2.5, 0.1], "total": 3, "weights": [1, 2, 0.5]});
@@ -219,19 +211,6 @@ mod tests {
             ("weibull_average", json!({"lambda": 0.2, "gamma": 0.8, "f": 0.5})),
             ("weibull_schedule", laws),
         ]
-    }
-
-    /// Replaces the value at a position, counted from the outside in.
-    fn replace(value: &mut Value, place: &mut usize, other: &Value) {
-        if *place == 0 {
-            *value = other.clone();
-        }
-        *place = place.wrapping_sub(1);
-        match value {
-            Value::Array(list) => list.iter_mut().for_each(|element| replace(element, place, other)),
-            Value::Object(members) => members.values_mut().for_each(|member| replace(member, place, other)),
-            _ => {}
-        }
     }
 
     fn strange_value() -> impl Strategy<Value = Value> {

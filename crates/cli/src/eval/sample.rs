@@ -13,8 +13,8 @@ use rand_chacha::rand_core::SeedableRng as _;
 use serde_json::{Value, json};
 
 use super::Function;
-use super::answer::{Answer, number};
-use super::arguments::{Arguments, Count, Id, NonNegative};
+use super::answer::{Answer, defined, number};
+use super::arguments::{Argument, Arguments, Count, Id, NonNegative, number_that};
 
 /// The functions of this family.
 pub(super) const FUNCTIONS: &[Function] = &[
@@ -151,7 +151,7 @@ fn sample_size(arguments: &Arguments<'_>) -> Answer {
 
 fn proportion_ci(arguments: &Arguments<'_>) -> Answer {
     let sample = nonempty_sample(arguments)?;
-    let (confidence, method) = (confidence(arguments, None)?, method(arguments, "wald")?);
+    let (confidence, method) = (arguments.get("alpha")?, method(arguments, "wald")?);
     let interval = changed_fraction_interval(sample, confidence, method).cut();
     Ok(json!([interval.low, interval.high]))
 }
@@ -159,7 +159,7 @@ fn proportion_ci(arguments: &Arguments<'_>) -> Answer {
 fn adaptive_step(arguments: &Arguments<'_>) -> Answer {
     let samples = arguments.objects("sites", nonempty_sample)?;
     let Count(top) = arguments.get("top")?;
-    let (confidence, method) = (confidence(arguments, None)?, method(arguments, "conservative")?);
+    let (confidence, method) = (arguments.get("alpha")?, method(arguments, "conservative")?);
     let sites = samples.len();
     let top = usize::try_from(top).ok().filter(|top| (1..sites).contains(top)).ok_or_else(|| {
         format!("argument `top`: {top} is not from 1 to below the number of sites ({sites})")
@@ -174,16 +174,10 @@ fn adaptive_step(arguments: &Arguments<'_>) -> Answer {
     Ok(json!({"threshold": round.threshold, "decisions": decisions}))
 }
 
-/// Reads `alpha`.
-fn confidence(arguments: &Arguments<'_>, default: Option<f64>) -> Result<Confidence, String> {
-    let alpha = match default {
-        Some(default) => arguments.get_or("alpha", default)?,
-        None => arguments.get("alpha")?,
-    };
-    if 0.0 < alpha && alpha < 1.0 {
-        Ok(Confidence::new(alpha))
-    } else {
-        Err(format!("argument `alpha`: {alpha} is not strictly between 0 and 1"))
+impl Argument for Confidence {
+    fn read(value: &Value) -> Result<Self, String> {
+        let is_confidence = |alpha: f64| 0.0 < alpha && alpha < 1.0;
+        number_that(is_confidence, "not strictly between 0 and 1", value).map(Self::new)
     }
 }
 
@@ -267,7 +261,10 @@ fn simulate_policy(arguments: &Arguments<'_>) -> Answer {
 }
 
 fn simulated_run(arguments: &Arguments<'_>) -> Result<Run, String> {
-    let adaptive = Policy::Adaptive(confidence(arguments, Some(0.9))?, method(arguments, "conservative")?);
+    let adaptive = Policy::Adaptive(
+        arguments.get_or("alpha", Confidence::new(0.9))?,
+        method(arguments, "conservative")?,
+    );
     let policies = [
         ("round_robin", Policy::RoundRobin),
         ("proportional", Policy::Proportional),
@@ -294,33 +291,11 @@ fn rounds_max(run: &Run, pages: u64) -> u64 {
     }
 }
 
-/// A number, or `null` if it is not defined.
-fn defined(value: Option<f64>) -> Value {
-    value.map_or(Value::Null, number)
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{call, check, check_error, replace};
     use super::*;
     use proptest::prelude::*;
-
-    fn call(name: &str, args: Value) -> Answer {
-        let Value::Object(args) = args else { panic!("arguments are an object") };
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("the function is there");
-        (function.evaluate)(&Arguments::new(&args))
-    }
-
-    #[track_caller]
-    fn check(name: &str, args: Value, expected: Value) {
-        assert_eq!(call(name, args), Ok(expected), "{name}");
-    }
-
-    #[track_caller]
-    fn check_error(name: &str, args: Value, word: &str) {
-        let error = call(name, args).expect_err("the call is wrong");
-        assert!(error.contains(word), "{error}");
-    }
 
     #[test]
     fn impossible_counts_are_refused() {
@@ -437,19 +412,6 @@ mod tests {
                        "alpha": 0.9, "cycles": 2, "seed": 1, "method": "wilson"}),
             ),
         ]
-    }
-
-    /// Replaces the value at a position, counted from the outside in.
-    fn replace(value: &mut Value, place: &mut usize, other: &Value) {
-        if *place == 0 {
-            *value = other.clone();
-        }
-        *place = place.wrapping_sub(1);
-        match value {
-            Value::Array(list) => list.iter_mut().for_each(|element| replace(element, place, other)),
-            Value::Object(members) => members.values_mut().for_each(|member| replace(member, place, other)),
-            _ => {}
-        }
     }
 
     fn strange_value() -> impl Strategy<Value = Value> {

@@ -6,10 +6,10 @@ use freshet_theory::summary::comparison::compare;
 use freshet_theory::summary::document_frequencies::DocumentFrequencies;
 use freshet_theory::summary::survival_model::{DatabaseFeatures, SurvivalModel};
 use freshet_theory::summary::survival_time::survival_time as time_above;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::Function;
-use super::answer::{Answer, number, numbers};
+use super::answer::{Answer, defined, number, numbers};
 use super::arguments::{Arguments, NonNegative, Positive};
 
 /// The functions of this family.
@@ -31,7 +31,6 @@ fn summary_metrics(arguments: &Arguments<'_>) -> Answer {
     let in_bits = arguments.choice("base", &[("e", false), ("2", true)], Some("e"))?;
     let comparison = compare(&summary(arguments, "old")?, &summary(arguments, "current")?);
     let divergence = if in_bits { comparison.divergence_bits() } else { comparison.divergence };
-    let defined = |value: Option<f64>| value.map_or(Value::Null, number);
     Ok(json!({
         "ur": defined(comparison.recall),
         "wr": defined(comparison.weighted_recall),
@@ -86,44 +85,33 @@ fn survival_model(arguments: &Arguments<'_>) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{call, check_error};
     use super::*;
     use proptest::prelude::*;
-
-    #[track_caller]
-    fn evaluate(name: &str, arguments: &Value) -> Answer {
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("a function of this family");
-        (function.evaluate)(&Arguments::new(arguments.as_object().expect("arguments are an object")))
-    }
-
-    #[track_caller]
-    fn check_error(name: &str, arguments: &Value, word: &str) {
-        let error = evaluate(name, arguments).expect_err("the arguments are wrong");
-        assert!(error.contains(word), "{error}");
-    }
+    use serde_json::Value;
 
     #[test]
     fn a_count_of_zero_is_no_word() {
         let arguments = json!({"old": {"a": 1, "b": 0, "c": 3}, "current": {"a": 2, "b": 5, "c": 0}});
         let expected = json!({"ur": 0.5, "wr": 2.0 / 7.0, "up": 0.5, "wp": 0.25, "kl": 0.0});
-        assert_eq!(evaluate("summary_metrics", &arguments), Ok(expected));
+        assert_eq!(call("summary_metrics", &arguments), Ok(expected));
     }
 
     #[test]
     fn what_is_not_defined_is_null() {
         let null = json!({"ur": null, "wr": null, "up": null, "wp": null, "kl": null});
-        assert_eq!(evaluate("summary_metrics", &json!({"old": {"a": 0}, "current": {}})), Ok(null));
+        assert_eq!(call("summary_metrics", json!({"old": {"a": 0}, "current": {}})), Ok(null));
     }
 
     #[test]
     fn an_endless_watch_of_nothing_is_censored_at_zero() {
         let expected = json!({"time": 0, "censored": true});
-        assert_eq!(evaluate("survival_time", &json!({"kl": [], "tau": 0.5})), Ok(expected));
+        assert_eq!(call("survival_time", json!({"kl": [], "tau": 0.5})), Ok(expected));
     }
 
     #[test]
     fn extreme_models_have_a_survival() {
-        let at = |arguments: Value| evaluate("survival_model", &arguments).expect("a model");
+        let at = |arguments: Value| call("survival_model", &arguments).expect("a model");
         assert_eq!(
             at(json!({"lambda_dom": 0, "gamma": 1e308, "t": [0, 1e308]})),
             json!({"lambda": 0.0, "s": [1.0, 1.0]})
@@ -135,17 +123,17 @@ mod tests {
 
     #[test]
     fn wrong_arguments_are_named() {
-        check_error("summary_metrics", &json!({"old": {"a": -1}, "current": {}}), "`old`");
-        check_error("summary_metrics", &json!({"old": {}, "current": {}, "base": 2}), "`base`");
-        check_error("summary_metrics", &json!({"old": {}, "current": {}, "base": "10"}), "none of e, 2");
-        check_error("survival_time", &json!({"kl": [0.1, null], "tau": 1}), "`kl`");
-        check_error("survival_time", &json!({"kl": [], "tau": -1}), "`tau`");
-        check_error("survival_model", &json!({"lambda_dom": 1, "gamma": 0, "t": []}), "`gamma`");
-        check_error("survival_model", &json!({"lambda_dom": 1, "gamma": 1, "t": [-1]}), "`t`");
-        check_error("survival_model", &json!({"lambda_dom": 1, "gamma": 1, "t": [], "size": 0}), "`size`");
+        check_error("summary_metrics", json!({"old": {"a": -1}, "current": {}}), "`old`");
+        check_error("summary_metrics", json!({"old": {}, "current": {}, "base": 2}), "`base`");
+        check_error("summary_metrics", json!({"old": {}, "current": {}, "base": "10"}), "none of e, 2");
+        check_error("survival_time", json!({"kl": [0.1, null], "tau": 1}), "`kl`");
+        check_error("survival_time", json!({"kl": [], "tau": -1}), "`tau`");
+        check_error("survival_model", json!({"lambda_dom": 1, "gamma": 0, "t": []}), "`gamma`");
+        check_error("survival_model", json!({"lambda_dom": 1, "gamma": 1, "t": [-1]}), "`t`");
+        check_error("survival_model", json!({"lambda_dom": 1, "gamma": 1, "t": [], "size": 0}), "`size`");
         check_error(
             "survival_model",
-            &json!({"lambda_dom": 1, "gamma": 1, "t": [], "kappa": 1e200, "beta_k": 1e200}),
+            json!({"lambda_dom": 1, "gamma": 1, "t": [], "kappa": 1e200, "beta_k": 1e200}),
             "`beta_k` and `kappa`",
         );
     }

@@ -12,7 +12,7 @@ use freshet_theory::survival::weibull_curve::{SurvivalPoint, fit_weibull_curve};
 use serde_json::{Value, json};
 
 use super::Function;
-use super::answer::{Answer, number, numbers};
+use super::answer::{Answer, defined, number, numbers};
 use super::arguments::{Argument, Arguments, Positive};
 
 /// The functions of this family.
@@ -103,7 +103,7 @@ fn concordance(arguments: &Arguments<'_>) -> Answer {
     let lifetimes = lifetimes(arguments)?;
     let risks: Vec<f64> = arguments.get("risk")?;
     same_length("risk", risks.len(), "time", lifetimes.len())?;
-    Ok(concordance_of(&lifetimes, &risks).map_or(Value::Null, number))
+    Ok(defined(concordance_of(&lifetimes, &risks)))
 }
 
 /// The lifetimes given by `time` and `event`.
@@ -196,26 +196,14 @@ fn same_length(name: &str, length: usize, other: &str, other_length: usize) -> R
 
 #[cfg(test)]
 mod tests {
+    use super::super::calls::{call, check_error};
     use super::*;
     use proptest::prelude::*;
-
-    #[track_caller]
-    fn evaluate(name: &str, arguments: &Value) -> Answer {
-        let function =
-            FUNCTIONS.iter().find(|function| function.name == name).expect("a function of this family");
-        (function.evaluate)(&Arguments::new(arguments.as_object().expect("arguments are an object")))
-    }
-
-    #[track_caller]
-    fn check_error(name: &str, arguments: &Value, word: &str) {
-        let error = evaluate(name, arguments).expect_err("the arguments are wrong");
-        assert!(error.contains(word), "{error}");
-    }
 
     #[test]
     fn a_fit_without_covariates_is_a_fit() {
         let arguments = json!({"x": [[], [], []], "time": [1, 2, 3], "event": [1, 0, true], "at": [0, 1, 3]});
-        let value = evaluate("cox_fit", &arguments).expect("a fit");
+        let value = call("cox_fit", &arguments).expect("a fit");
         assert_eq!(value["beta"], json!([]));
         assert_eq!(value["loglik"], value["loglik_null"]);
         let survival = value["baseline_survival"][2].as_f64().expect("a number");
@@ -228,7 +216,7 @@ mod tests {
             "x": [[1], [0], [1], [0]], "time": [1, 2, 3, 4], "event": [1, 1, 1, 0],
             "strata": ["a", "a", "a", "a"], "at": [],
         });
-        assert_eq!(evaluate("cox_fit", &arguments).expect("a fit")["baseline_survival"], json!({"a": []}));
+        assert_eq!(call("cox_fit", &arguments).expect("a fit")["baseline_survival"], json!({"a": []}));
     }
 
     #[test]
@@ -238,46 +226,46 @@ mod tests {
                 "x": x, "time": [1, 2, 3, 4], "event": [1, 1, 1, 1], "ties": "breslow", "strata": null
             })
         };
-        check_error("cox_fit", &arguments(json!([[7], [7], [7], [7]])), "column 0");
-        check_error("cox_fit", &arguments(json!([[1, 2], [5, 10], [3, 6], [4, 8]])), "column 1");
-        check_error("cox_fit", &arguments(json!([[4], [3], [2], [1]])), "separate");
-        check_error("cox_fit", &json!({"x": [[1], [2]], "time": [3, 4], "event": [0, 0]}), "no event");
-        check_error("cox_fit", &json!({"x": [], "time": [], "event": []}), "no event");
+        check_error("cox_fit", arguments(json!([[7], [7], [7], [7]])), "column 0");
+        check_error("cox_fit", arguments(json!([[1, 2], [5, 10], [3, 6], [4, 8]])), "column 1");
+        check_error("cox_fit", arguments(json!([[4], [3], [2], [1]])), "separate");
+        check_error("cox_fit", json!({"x": [[1], [2]], "time": [3, 4], "event": [0, 0]}), "no event");
+        check_error("cox_fit", json!({"x": [], "time": [], "event": []}), "no event");
     }
 
     #[test]
     fn wrong_arguments_are_named() {
-        check_error("cox_fit", &json!({"x": [[1], [2, 3]], "time": [1, 2], "event": [1, 1]}), "row 1");
-        check_error("cox_fit", &json!({"x": [[1]], "time": [1, 2], "event": [1, 1]}), "`x`");
-        check_error("cox_fit", &json!({"x": [[1], [2]], "time": [1, 2], "event": [1, 2]}), "neither 0 nor 1");
-        check_error("cox_fit", &json!({"x": [[1], [2]], "time": [1, 2], "event": [1]}), "`event`");
-        check_error("cox_fit", &json!({"x": [[1]], "time": [1], "event": [1], "ties": "exact"}), "`ties`");
-        check_error("cox_fit", &json!({"x": [[1]], "time": [1], "event": [1], "strata": [1]}), "`strata`");
-        check_error("cox_fit", &json!({"x": [vec![0; 201]], "time": [1], "event": [1]}), "200 columns");
-        check_error("concordance", &json!({"time": [1], "event": [1], "risk": []}), "`risk`");
-        check_error("weibull_fit", &json!({"t": [1, 2], "s": [0.5]}), "`s`");
-        check_error("weibull_fit", &json!({"t": [1, 2], "s": [0.5, 0]}), "`s`");
-        check_error("weibull_fit", &json!({"t": [0, 2], "s": [0.5, 0.1]}), "`t`");
-        check_error("weibull_fit", &json!({"t": [2], "s": [0.5]}), "at least two");
-        check_error("weibull_fit", &json!({"t": [2, 2], "s": [0.5, 0.4]}), "different");
+        check_error("cox_fit", json!({"x": [[1], [2, 3]], "time": [1, 2], "event": [1, 1]}), "row 1");
+        check_error("cox_fit", json!({"x": [[1]], "time": [1, 2], "event": [1, 1]}), "`x`");
+        check_error("cox_fit", json!({"x": [[1], [2]], "time": [1, 2], "event": [1, 2]}), "neither 0 nor 1");
+        check_error("cox_fit", json!({"x": [[1], [2]], "time": [1, 2], "event": [1]}), "`event`");
+        check_error("cox_fit", json!({"x": [[1]], "time": [1], "event": [1], "ties": "exact"}), "`ties`");
+        check_error("cox_fit", json!({"x": [[1]], "time": [1], "event": [1], "strata": [1]}), "`strata`");
+        check_error("cox_fit", json!({"x": [vec![0; 201]], "time": [1], "event": [1]}), "200 columns");
+        check_error("concordance", json!({"time": [1], "event": [1], "risk": []}), "`risk`");
+        check_error("weibull_fit", json!({"t": [1, 2], "s": [0.5]}), "`s`");
+        check_error("weibull_fit", json!({"t": [1, 2], "s": [0.5, 0]}), "`s`");
+        check_error("weibull_fit", json!({"t": [0, 2], "s": [0.5, 0.1]}), "`t`");
+        check_error("weibull_fit", json!({"t": [2], "s": [0.5]}), "at least two");
+        check_error("weibull_fit", json!({"t": [2, 2], "s": [0.5, 0.4]}), "different");
     }
 
     #[test]
     fn what_is_not_defined_is_null() {
-        assert_eq!(evaluate("concordance", &json!({"time": [], "event": [], "risk": []})), Ok(Value::Null));
+        assert_eq!(call("concordance", json!({"time": [], "event": [], "risk": []})), Ok(Value::Null));
         assert_eq!(
-            evaluate("concordance", &json!({"time": [1, 1], "event": [1, 1], "risk": [1, 2]})),
+            call("concordance", json!({"time": [1, 1], "event": [1, 1], "risk": [1, 2]})),
             Ok(Value::Null)
         );
         let level = json!({"lambda": 0.0, "gamma": null, "rss": 0.0});
-        assert_eq!(evaluate("weibull_fit", &json!({"t": [1, 2, 3], "s": [1, 1, 1]})), Ok(level));
+        assert_eq!(call("weibull_fit", json!({"t": [1, 2, 3], "s": [1, 1, 1]})), Ok(level));
     }
 
     #[test]
     fn a_hundred_thousand_subjects_are_compared_in_one_call() {
         let times: Vec<u32> = (0..100_000).collect();
         let arguments = json!({"time": times, "event": vec![1; times.len()], "risk": times});
-        assert_eq!(evaluate("concordance", &arguments), Ok(json!(0.0)));
+        assert_eq!(call("concordance", &arguments), Ok(json!(0.0)));
     }
 
     /// Covariates, time, event and stratum.

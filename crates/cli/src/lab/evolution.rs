@@ -1,18 +1,18 @@
 //! `freshet lab evolution`: how recorded pages change.
 
-use std::fs;
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
-use clap::{Args, ValueEnum};
+use anyhow::Result;
+use clap::Args;
 use freshet_lab::evolution::study::STEPS;
 use freshet_lab::evolution::{Study, figures};
+use freshet_lab::history::Window;
 use freshet_lab::history::crawl::Blur;
-use freshet_lab::history::{Mass, Window};
 
-use super::source::Source;
-use super::{evolution_json, evolution_text, progress, source};
+use super::answer::{self, Answer};
+use super::source::{MassChoice, Source};
+use super::{evolution_json, evolution_text, source};
+use crate::progress;
 use crate::span::parse_days;
 
 /// Study how recorded pages change: how often, how long they live, whether like a Poisson process
@@ -80,14 +80,6 @@ Examples:
   freshet lab history --synthetic gamma --sites 20 --pages 100 --out model && \
       freshet lab evolution --data model --window 2y";
 
-#[derive(Clone, Copy, ValueEnum)]
-enum MassChoice {
-    /// They count: a crawler does see them
-    Keep,
-    /// They are left out
-    Drop,
-}
-
 /// A finished study, for the text and the JSON output.
 pub(super) struct Studied<'a> {
     pub(super) options: &'a EvolutionOptions,
@@ -100,15 +92,12 @@ pub(super) struct Studied<'a> {
 /// Runs the command.
 pub(super) fn run(options: &EvolutionOptions) -> Result<()> {
     let studied = study(options)?;
-    let mut output = io::stdout().lock();
-    if options.json {
-        serde_json::to_writer_pretty(&mut output, &evolution_json::object(&studied))?;
-        writeln!(output)?;
-    } else {
-        output.write_all(evolution_text::report(&studied).as_bytes())?;
-    }
-    output.flush()?;
-    options.out.as_deref().map_or(Ok(()), |directory| write_figures(&studied.study, directory))
+    answer::print(&match options.json {
+        true => Answer::Json(evolution_json::object(&studied)),
+        false => Answer::Text(evolution_text::report(&studied)),
+    })?;
+    let out = options.out.as_deref();
+    out.map_or(Ok(()), |directory| answer::write_figures(figures::all(&studied.study), directory))
 }
 
 fn study(options: &EvolutionOptions) -> Result<Studied<'_>> {
@@ -118,25 +107,13 @@ fn study(options: &EvolutionOptions) -> Result<Studied<'_>> {
     let window = Window {
         family: (options.family != "all").then(|| options.family.clone()),
         days: window_days,
-        mass: match options.mass {
-            MassChoice::Keep => Mass::Keep,
-            MassChoice::Drop => Mass::Drop,
-        },
+        mass: options.mass.into(),
         pages_per_site_max: None,
     };
     let bar = progress::steps("studying", (Study::groups_max(&tables, &window) * STEPS) as u64);
     let study = Study::of(&tables, &window, &|| bar.inc(1))?;
     bar.finish_and_clear();
     Ok(Studied { options, study, window_days, blur })
-}
-
-fn write_figures(study: &Study, directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    for (name, svg) in figures::all(study) {
-        let path = directory.join(name);
-        fs::write(&path, svg).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
 }
 
 impl EvolutionOptions {
@@ -148,10 +125,7 @@ impl EvolutionOptions {
         &self.family
     }
 
-    pub(super) fn mass(&self) -> &'static str {
-        match self.mass {
-            MassChoice::Keep => "keep",
-            MassChoice::Drop => "drop",
-        }
+    pub(super) fn mass(&self) -> MassChoice {
+        self.mass
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn object(studied: &Studied<'_>) -> Value {
             "data": options.data().display().to_string(),
             "family": options.family(),
             "window_days": window_days,
-            "mass": options.mass(),
+            "mass": options.mass().word(),
         },
         "observation": source::caveat_object(blur.as_ref()),
         "groups": study.groups.iter().map(group).collect::<Vec<_>>(),

@@ -37,7 +37,7 @@ fn heading(studied: &Studied<'_>) -> String {
         span::written(*window_days),
         options.data().display(),
         options.family(),
-        if options.mass() == "keep" { "kept" } else { "dropped" },
+        options.mass().done(),
     );
     for group in &study.groups {
         writeln!(

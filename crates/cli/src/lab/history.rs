@@ -9,7 +9,8 @@ use freshet_lab::history::git;
 use freshet_lab::history::recording::{RecordedSite, Recording};
 use freshet_lab::history::synthetic::{Model, Synthetic};
 
-use super::{progress, source};
+use super::source;
+use crate::progress;
 use crate::span::parse_days;
 
 /// Make a directory of histories that `freshet lab replay` reads

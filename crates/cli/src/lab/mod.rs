@@ -2,27 +2,24 @@
 //! a living web to crawl.
 //!
 //! In reading order:
-//! - [`progress`]: the progress line;
-//! - [`source`]: reads a history from tables or a crawl;
-//! - [`replay`]: `freshet lab replay`; [`replay_text`], [`replay_json`], [`replay_figures`]: its output;
-//! - [`evolution`]: `freshet lab evolution`; [`evolution_text`], [`evolution_json`]: its output;
+//! - [`source`]: where a history comes from, tables or a crawl; [`answer`]: how answers are given;
+//! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
+//! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`report`]: `freshet lab report`;
-//! - [`summary`]: its chapter on text databases;
 //! - [`history`]: `freshet lab history`;
 //! - [`web`]: `freshet lab web`.
 
+mod answer;
 mod evolution;
 mod evolution_json;
 mod evolution_text;
 mod history;
-pub(crate) mod progress;
 mod replay;
 mod replay_figures;
 mod replay_json;
 mod replay_text;
 mod report;
 mod source;
-mod summary;
 mod web;
 
 use clap::{Args, Subcommand};

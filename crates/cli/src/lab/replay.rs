@@ -1,20 +1,20 @@
 //! `freshet lab replay`: replays recorded histories against policies.
 
-use std::fs;
-use std::io::{self, Write as _};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use freshet_lab::history::crawl::Blur;
-use freshet_lab::history::{Mass, Window, World};
+use freshet_lab::history::{Window, World};
 use freshet_lab::replay::contest::Outcome;
 use freshet_lab::replay::stage::{KnownImportance, Setting};
 use freshet_lab::replay::{Contest, Entry, Stage};
 
-use super::source::Source;
-use super::{progress, replay_figures, replay_json, replay_text, source};
+use super::answer::{self, Answer};
+use super::source::{MassChoice, Source};
+use super::{replay_figures, replay_json, replay_text, source};
+use crate::progress;
 use crate::span::parse_days;
 
 /// Replay recorded histories against policies, and compare what each finds and how fresh it keeps its copies
@@ -118,14 +118,6 @@ Examples:
       --data model";
 
 #[derive(Clone, Copy, ValueEnum)]
-enum MassChoice {
-    /// They count: a crawler does see them
-    Keep,
-    /// They are left out
-    Drop,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
 enum ImportanceChoice {
     /// That all pages are equal
     Equal,
@@ -163,24 +155,12 @@ pub(super) fn run(options: &ReplayOptions) -> Result<()> {
     let outcome = contest.hold(&stage, &|| bar.inc(1));
     bar.finish_and_clear();
     let replay = Replay { options, stage: &stage, outcome: &outcome, blur: source.blur.as_ref() };
-    let mut output = io::stdout().lock();
-    if options.json {
-        serde_json::to_writer_pretty(&mut output, &replay_json::object(&replay))?;
-        writeln!(output)?;
-    } else {
-        output.write_all(replay_text::report(&replay).as_bytes())?;
-    }
-    output.flush()?;
-    options.out.as_deref().map_or(Ok(()), |directory| write_figures(&replay, directory))
-}
-
-fn write_figures(replay: &Replay<'_>, directory: &Path) -> Result<()> {
-    fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    for (name, svg) in replay_figures::figures(replay) {
-        let path = directory.join(name);
-        fs::write(&path, svg).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    Ok(())
+    answer::print(&match options.json {
+        true => Answer::Json(replay_json::object(&replay)),
+        false => Answer::Text(replay_text::report(&replay)),
+    })?;
+    let out = options.out.as_deref();
+    out.map_or(Ok(()), |directory| answer::write_figures(replay_figures::figures(&replay), directory))
 }
 
 impl ReplayOptions {
@@ -201,19 +181,13 @@ impl ReplayOptions {
         Window {
             family: (self.family != "all").then(|| self.family.clone()),
             days: source.window_days,
-            mass: match self.mass {
-                MassChoice::Keep => Mass::Keep,
-                MassChoice::Drop => Mass::Drop,
-            },
+            mass: self.mass.into(),
             pages_per_site_max: self.max_pages_per_site.map(|most| most as usize),
         }
     }
 
-    pub(super) fn mass(&self) -> &'static str {
-        match self.mass {
-            MassChoice::Keep => "keep",
-            MassChoice::Drop => "drop",
-        }
+    pub(super) fn mass(&self) -> MassChoice {
+        self.mass
     }
 
     pub(super) fn importance(&self) -> &'static str {

@@ -22,7 +22,7 @@ pub(super) fn object(replay: &Replay<'_>) -> Value {
             "window_days": stage.window_days(),
             "cycle_days": stage.setting().cycle_days,
             "budget": stage.setting().budget,
-            "mass": options.mass(),
+            "mass": options.mass().word(),
             "importance": options.importance(),
             "seeds": options.seeds(),
             "max_pages_per_site": options.max_pages_per_site(),

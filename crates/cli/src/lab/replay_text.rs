@@ -34,7 +34,7 @@ fn heading(replay: &Replay<'_>) -> String {
         span::written(stage.window_days()),
         options.data().display(),
         options.family(),
-        if options.mass() == "keep" { "kept" } else { "dropped" },
+        options.mass().done(),
         stage.sites(),
         stage.known(0),
         stage.pages() - stage.known(0),

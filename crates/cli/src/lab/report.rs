@@ -8,16 +8,15 @@ use std::sync::Mutex;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
-use freshet_lab::report::chapter::{self, Chapter, Maker};
+use freshet_lab::report::chapter::{self, Maker};
 use freshet_lab::report::contents::CHAPTERS;
 use freshet_lab::report::exhibit::Verdict;
 use freshet_lab::report::making::{self, Made, MadeChapter};
 use freshet_lab::report::page::{self, Imprint};
 use freshet_lab::report::sources::Sources;
 
-use super::progress;
-use super::summary;
 use crate::pending_file::PendingFile;
+use crate::progress;
 
 /// Make the figures and tables of the research texts again, and compare them with what is printed
 ///
@@ -64,9 +63,9 @@ const AFTER_HELP: &str = "Examples:
 /// Runs the command.
 pub(super) fn run(options: &ReportOptions) -> Result<()> {
     let Some(directory) = options.out.as_deref().filter(|_| !options.list) else {
-        return Ok(writeln!(io::stdout().lock(), "{}", chapter::list(&chapters()))?);
+        return Ok(writeln!(io::stdout().lock(), "{}", chapter::list(CHAPTERS))?);
     };
-    let selected = chapter::select(&chapters(), &options.only)?;
+    let selected = chapter::select(CHAPTERS, &options.only)?;
     let sources = Sources::new(options.data.clone(), options.seed).context("cannot read the data")?;
     fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
     let path = directory.join("report.html");
@@ -76,11 +75,6 @@ pub(super) fn run(options: &ReportOptions) -> Result<()> {
     let made = watched(exhibits, |watch| making::make(&selected, &sources, options.thread_count(), watch));
     file.write_text(&page::page(&made, &options.imprint()))?;
     tell(&made, &path)
-}
-
-/// All chapters: those of the lab crate and the one on text databases.
-fn chapters() -> Vec<&'static Chapter> {
-    CHAPTERS.iter().copied().chain([&summary::CHAPTER]).collect()
 }
 
 /// Runs work on exhibits while a progress line says which are being made.

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
+use clap::ValueEnum;
 use freshet_crawl::opening::is_crawl;
 use freshet_crawl::queries::{Answer, Question};
-use freshet_lab::history::Tables;
 use freshet_lab::history::crawl::{Blur, CrawlHistory};
+use freshet_lab::history::{Mass, Tables};
 use serde_json::{Value, json};
 
 use crate::crawl::ask::ask;
@@ -17,6 +18,42 @@ const WINDOW_DAYS: f64 = 3.0 * 365.25;
 
 /// Default download cycle of a history in tables, in days: as in the **sample** paper.
 const CYCLE_DAYS: f64 = 14.0;
+
+/// What becomes of changes that are part of a sweep over a whole site.
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum MassChoice {
+    /// They count: a crawler does see them
+    Keep,
+    /// They are left out
+    Drop,
+}
+
+impl MassChoice {
+    /// What is asked, in a word.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Drop => "drop",
+        }
+    }
+
+    /// What was done, in a word.
+    pub(super) fn done(self) -> &'static str {
+        match self {
+            Self::Keep => "kept",
+            Self::Drop => "dropped",
+        }
+    }
+}
+
+impl From<MassChoice> for Mass {
+    fn from(choice: MassChoice) -> Self {
+        match choice {
+            MassChoice::Keep => Self::Keep,
+            MassChoice::Drop => Self::Drop,
+        }
+    }
+}
 
 /// A history, with defaults that suit it.
 pub(super) struct Source {

@@ -15,6 +15,7 @@ use freshet_lab::web::living_web::LivingWeb;
 use freshet_lab::web::request_log::LogTarget;
 use freshet_lab::web::server::{ServedWeb, Serving};
 use freshet_lab::web::settings::{PAGES_MAX, Pace, SITES_MAX, WebSettings};
+use freshet_theory::units::SECONDS_PER_DAY;
 
 use crate::span::parse_days;
 
@@ -98,9 +99,6 @@ Examples:
 /// Maximum number of sites shown on the screen. A file can list all.
 const SITES_SHOWN: usize = 10;
 
-/// Seconds of a day.
-const DAY: f64 = 86_400.0;
-
 /// Runs the command.
 pub(super) fn run(options: &WebOptions) -> Result<()> {
     let settings = WebSettings {
@@ -136,7 +134,7 @@ async fn serve(options: &WebOptions, settings: WebSettings) -> Result<()> {
     describe(&served, options)?;
     let time_out = async {
         match options.duration {
-            Some(days) => tokio::time::sleep(Duration::from_secs_f64(days * DAY)).await,
+            Some(days) => tokio::time::sleep(Duration::from_secs_f64(days * SECONDS_PER_DAY)).await,
             None => pending().await,
         }
     };

@@ -2,9 +2,10 @@
 
 use freshet_lab::figure::chart::{Axis, Chart, Note, Series};
 use freshet_lab::figure::scale::Scale;
+use freshet_theory::plan::curve::CurvePoint;
+use freshet_theory::plan::planner::Policy;
 
-use super::curve::CurvePoint;
-use super::planner::Policy;
+use super::report::policy_name;
 
 /// Chart of freshness against budget.
 pub(super) fn freshness_figure(points: &[CurvePoint], notes: Vec<Note>) -> Chart {
@@ -38,7 +39,7 @@ fn across(points: &[CurvePoint]) -> Axis {
 fn series(points: &[CurvePoint], value: impl Fn(&CurvePoint, usize) -> f64) -> Vec<Series> {
     let curve = |(index, policy): (usize, &Policy)| {
         let points = points.iter().map(|point| (point.visit_budget.get(), value(point, index)));
-        Series::line(policy.name(), points)
+        Series::line(policy_name(*policy), points)
     };
     Policy::ALL.iter().enumerate().map(curve).collect()
 }

@@ -13,9 +13,9 @@ use indicatif::ProgressBar;
 use super::columns::{Fault, Kind, Layout, Row};
 use super::history::VisitRows;
 use super::pages::{AttributeColumns, PageTable, RateRows};
-use super::progress::{self, Watched};
 use super::read_csv::{CsvFault, CsvTable};
 use super::read_parquet::{ParquetFault, ParquetTable};
+use crate::progress::{self, Watched};
 
 /// The first bytes of every Parquet file.
 const PARQUET_MAGIC: [u8; 4] = *b"PAR1";

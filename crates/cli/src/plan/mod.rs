@@ -5,26 +5,21 @@
 //! - [`columns`]: the columns of a table, checked; [`read_csv`], [`read_parquet`]: the two file formats;
 //!   [`input`]: opens either;
 //! - [`names`], [`host`], [`pages`]: the pages in memory; [`history`]: rates from visits;
-//! - [`planner`]: the plan for one budget; [`curve`]: for many budgets; [`uncertainty`]: under
-//!   uncertain rates;
-//! - [`report`]: the result; [`report_text`], [`report_json`]: as text or JSON; [`figure`], [`chart`]:
-//!   as charts;
-//! - [`plan_columns`], [`output`]: as a file;
-//! - [`progress`]: the progress line.
+//! - [`limits`]: what the limits leave possible, in words; [`uncertainty`]: how sure a plan is whose rates were estimated;
+//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`chart`]: as pictures;
+//! - [`plan_columns`], [`output`]: as a file.
 
 mod chart;
 mod columns;
-mod curve;
 mod figure;
 mod history;
 mod host;
 mod input;
+mod limits;
 mod names;
 mod output;
 mod pages;
 mod plan_columns;
-mod planner;
-mod progress;
 pub(crate) mod quantity;
 mod read_csv;
 mod read_parquet;
@@ -39,18 +34,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum};
+use freshet_theory::plan::curve::{POINTS, Reach, budget_for, curve_around};
+use freshet_theory::plan::planner::{Planner, Policy};
 use freshet_theory::refresh::Objective;
 use freshet_theory::units::VisitsPerDay;
 
-use curve::{Reach, budget_for, curve_around};
 use output::PlanFile;
 use pages::PageTable;
-use planner::{Planner, Policy};
 use quantity::parse_frequency;
 use report::{Report, Target};
 use uncertainty::Uncertainty;
 
 use crate::pending_file::PendingFile;
+use crate::progress;
 
 /// Plan visits: with this budget, how often to visit each page, and how fresh the copy will be
 ///
@@ -227,13 +223,26 @@ pub(crate) fn run(options: &PlanOptions) -> anyhow::Result<()> {
 
 /// Makes the plan for these pages and everything that is reported about it.
 fn plan<'a>(options: &'a PlanOptions, table: &'a PageTable) -> anyhow::Result<Report<'a>> {
-    let visit_frequency_min = options.at_least.unwrap_or(VisitsPerDay::ZERO);
-    let planner = Planner::new(table, options.objective.into(), visit_frequency_min, options.host_limit);
-    planner.check(options.budget.unwrap_or_else(|| planner.budget_min()))?;
+    let hosts = table.attributes.hosts.as_ref();
+    let host_limits = match (hosts, options.host_limit) {
+        (Some(hosts), Some(limit)) => vec![limit; hosts.names.len()],
+        _ => Vec::new(),
+    };
+    let planner = Planner {
+        pages: table.pages(),
+        outlooks: table.outlooks(),
+        objective: options.objective.into(),
+        visit_frequency_min: options.at_least.unwrap_or(VisitsPerDay::ZERO),
+        host_limits: hosts.and_then(|hosts| hosts.limits(&host_limits)),
+    };
+    limits::check(&planner, table, options.budget.unwrap_or_else(|| planner.budget_min()))?;
 
     let target = options.target.map(|freshness| {
         let start = options.budget.unwrap_or_else(|| VisitsPerDay::new(table.len() as f64));
-        Target { freshness, reach: budget_for(&planner, freshness, start) }
+        let progress = progress::unknown("searching the budget");
+        let reach = budget_for(&planner, freshness, start, || progress.tick());
+        progress.finish_and_clear();
+        Target { freshness, reach }
     });
     let visit_budget = match (options.budget, target) {
         (Some(budget), _) => budget,
@@ -253,7 +262,12 @@ fn plan<'a>(options: &'a PlanOptions, table: &'a PageTable) -> anyhow::Result<Re
     progress.finish_and_clear();
     Ok(Report {
         uncertainty: Uncertainty::of_plan(table, &allocation.visit_frequencies),
-        curve: options.curve.then(|| curve_around(&planner, visit_budget)),
+        curve: options.curve.then(|| {
+            let progress = progress::steps("computing the curve", POINTS as u64);
+            let curve = curve_around(&planner, visit_budget, || progress.inc(1));
+            progress.finish_and_clear();
+            curve
+        }),
         options,
         table,
         visit_budget,

@@ -1,42 +1,17 @@
 //! Millions of names in little memory: each is stored once and identified by a number.
 //!
-//! The names lie end to end in one string. While they are collected, a map from hash to number finds known
-//! names. The map is dropped at the end, so ten million URLs cost their text and eight bytes each.
+//! While the names are gathered a map from hash to number finds them again; it is dropped when the table is whole.
 
 use std::collections::HashMap;
 use std::collections::hash_map::{Entry, RandomState};
 use std::hash::BuildHasher as _;
 
-/// Names by number, in the order in which they were first added.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    text: String,
-    /// Where each name ends in the text, as a byte offset.
-    ends: Vec<usize>,
-}
-
-impl Names {
-    /// How many names there are.
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The name of this number. Panics when there is none.
-    pub(super) fn get(&self, number: usize) -> &str {
-        let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.text[start..self.ends[number]]
-    }
-
-    fn push(&mut self, name: &str) {
-        self.text.push_str(name);
-        self.ends.push(self.text.len());
-    }
-}
+use freshet_protocol::texts::Texts;
 
 /// Collects names and gives each a number.
 #[derive(Default)]
 pub(super) struct NameIndex {
-    names: Names,
+    names: Texts,
     number_by_hash: HashMap<u64, u32>,
     hasher: RandomState,
 }
@@ -62,7 +37,7 @@ impl NameIndex {
                     self.names.push(name);
                     return Seen::First(number);
                 }
-                Entry::Occupied(place) if self.names.get(*place.get() as usize) == name => {
+                Entry::Occupied(place) if self.names[*place.get() as usize] == *name => {
                     return Seen::Again(*place.get());
                 }
                 // Another name has this hash: probe the next value, as in a table with open addressing.
@@ -76,8 +51,8 @@ impl NameIndex {
         self.names.len()
     }
 
-    /// Drops the map and returns the names.
-    pub(super) fn finish(self) -> Names {
+    /// The names alone.
+    pub(super) fn finish(self) -> Texts {
         self.names
     }
 }
@@ -95,6 +70,6 @@ mod tests {
         assert_eq!(index.add("ab"), Seen::First(2));
         assert_eq!(index.len(), 3);
         let names = index.finish();
-        assert_eq!((0..names.len()).map(|number| names.get(number)).collect::<Vec<_>>(), ["a", "", "ab"]);
+        assert_eq!((0..names.len()).map(|number| &names[number]).collect::<Vec<_>>(), ["a", "", "ab"]);
     }
 }

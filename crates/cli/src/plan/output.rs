@@ -14,8 +14,8 @@ use parquet::file::properties::WriterProperties;
 
 use super::pages::PageTable;
 use super::plan_columns::{PlanColumn, Values, plan_columns};
-use super::progress;
 use crate::pending_file::PendingFile;
+use crate::progress;
 
 /// File format of a plan, chosen by the file's extension.
 #[derive(Clone, Copy, Debug, PartialEq)]

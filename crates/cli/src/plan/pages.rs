@@ -1,12 +1,13 @@
 //! The pages to plan for, collected row by row.
 
-use freshet_theory::refresh::Pages;
-use freshet_theory::units::ChangesPerDay;
+use freshet_protocol::texts::Texts;
+use freshet_theory::estimate::visit_history::RateEvidence;
+use freshet_theory::refresh::{HostLimits, Pages};
+use freshet_theory::units::{ChangesPerDay, VisitsPerDay};
 
 use super::columns::{Column, Fault, Layout, Row, quoted};
-use super::history::Evidence;
 use super::host::host_of;
-use super::names::{NameIndex, Names, Seen};
+use super::names::{NameIndex, Seen};
 
 /// Maximum number of pages in one plan.
 pub(super) const PAGES_MAX: usize = 1_000_000_000;
@@ -14,13 +15,13 @@ pub(super) const PAGES_MAX: usize = 1_000_000_000;
 /// Pages to plan for. All columns are in the order in which the file first names each page.
 pub(super) struct PageTable {
     /// The URL of each page.
-    pub(super) urls: Names,
+    pub(super) urls: Texts,
     /// Change rate of each page.
     pub(super) change_rates: Vec<ChangesPerDay>,
     /// Weight, cost and host of each page, as far as the file gives them.
     pub(super) attributes: Attributes,
     /// What the rates were estimated from, when the file gave visits.
-    pub(super) evidence: Option<Evidence>,
+    pub(super) evidence: Option<RateEvidence>,
 }
 
 impl PageTable {
@@ -33,16 +34,13 @@ impl PageTable {
         }
     }
 
-    /// The same pages with other change rates.
-    pub(super) fn with_rates<'a>(&'a self, change_rates: &'a [ChangesPerDay]) -> Pages<'a> {
-        Pages { change_rates, ..self.pages() }
-    }
-
     /// The pages under each of the equally likely rates; a single entry if the rates are certain.
     pub(super) fn outlooks(&self) -> Vec<Pages<'_>> {
         match &self.evidence {
             None => vec![self.pages()],
-            Some(evidence) => evidence.outlooks.iter().map(|rates| self.with_rates(rates)).collect(),
+            Some(evidence) => {
+                evidence.outlooks.iter().map(|change_rates| Pages { change_rates, ..self.pages() }).collect()
+            }
         }
     }
 
@@ -64,10 +62,17 @@ pub(super) struct Attributes {
 
 /// The host of each page.
 pub(super) struct Hosts {
-    /// Host names by number.
-    pub(super) names: Names,
+    /// The hosts by number.
+    pub(super) names: Texts,
     /// Host number of each page.
     pub(super) of_page: Vec<u32>,
+}
+
+impl Hosts {
+    /// These limits of the hosts, as the theory sees them; nothing when there are none.
+    pub(super) fn limits<'a>(&'a self, limits: &'a [VisitsPerDay]) -> Option<HostLimits<'a>> {
+        (!limits.is_empty()).then_some(HostLimits { host_of: &self.of_page, limits })
+    }
 }
 
 /// Collects attributes, one page at a time.

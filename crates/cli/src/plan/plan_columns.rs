@@ -53,9 +53,9 @@ pub(super) fn plan_columns<'a>(
 /// Columns with what the table says of each page and what was learned from its visits.
 fn known_columns(table: &PageTable) -> Vec<PlanColumn<'_>> {
     let attributes = &table.attributes;
-    let mut columns = vec![text("url", |page| table.urls.get(page))];
+    let mut columns = vec![text("url", |page| &table.urls[page])];
     if let Some(hosts) = &attributes.hosts {
-        columns.push(text("host", |page| hosts.names.get(hosts.of_page[page] as usize)));
+        columns.push(text("host", |page| &hosts.names[hosts.of_page[page] as usize]));
     }
     columns.push(number("changes_per_day", |page| table.change_rates[page].get()));
     if let Some(evidence) = &table.evidence {

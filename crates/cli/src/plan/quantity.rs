@@ -9,7 +9,9 @@
 //! - The units are exact: `1/s` is 86,400 a day.
 
 pub(crate) use freshet_lab::figure::number::{grouped, readable};
-use freshet_theory::units::{Days, VisitsPerDay};
+use freshet_theory::units::{Days, MINUTES_PER_DAY, SECONDS_PER_DAY, VisitsPerDay};
+
+use crate::span::{days_of, known_units};
 
 /// Examples of frequencies, for messages.
 const EXAMPLES: &str = "write a count per time span, such as 10000/day, 20k/h, 1/s or 1/90d";
@@ -19,17 +21,6 @@ const VISITS_PER_DAY_MAX: f64 = 1e15;
 
 /// Minimum frequency, in visits a day: one visit in some 2.7 billion years.
 const VISITS_PER_DAY_MIN: f64 = 1e-12;
-
-/// Time units in days. Messages show the first spelling of each.
-const UNITS: [(&[&str], f64); 7] = [
-    (&["s", "sec", "secs", "second", "seconds"], 1.0 / 86_400.0),
-    (&["min", "mins", "minute", "minutes"], 1.0 / 1_440.0),
-    (&["h", "hr", "hour", "hours"], 1.0 / 24.0),
-    (&["d", "day", "days"], 1.0),
-    (&["w", "wk", "week", "weeks"], 7.0),
-    (&["month", "months"], 365.25 / 12.0),
-    (&["y", "yr", "year", "years"], 365.25),
-];
 
 /// Multiples that a count may end in.
 const MULTIPLES: [(char, f64); 4] = [('k', 1e3), ('K', 1e3), ('M', 1e6), ('G', 1e9)];
@@ -72,11 +63,9 @@ fn not_a_count(text: &str) -> String {
 fn parse_span(text: &str) -> Result<f64, String> {
     let unit_start = text.find(|letter: char| letter.is_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_start);
-    let lower = unit.to_lowercase();
-    let Some((_, days)) = UNITS.iter().find(|(spellings, _)| spellings.contains(&lower.as_str())) else {
-        let known: Vec<_> = UNITS.iter().map(|(spellings, _)| spellings[0]).collect();
-        let hint =
-            if lower == "m" { "write min or month" } else { &format!("known are {}", known.join(", ")) };
+    let Some(days) = days_of(unit) else {
+        let is_m = unit.to_lowercase() == "m";
+        let hint = if is_m { "write min or month" } else { &format!("known are {}", known_units()) };
         return Err(format!("{unit:?} is not a unit of time; {hint}"));
     };
     let number = number.trim();
@@ -100,8 +89,8 @@ pub(crate) fn readable_span(span: Days) -> String {
     let (number, unit) = match days {
         _ if days.is_infinite() => return "∞".to_owned(),
         _ if days == 0.0 => return "0".to_owned(),
-        _ if days < 1.0 / 1_440.0 => (days * 86_400.0, "s"),
-        _ if days < 1.0 / 24.0 => (days * 1_440.0, "min"),
+        _ if days < 1.0 / MINUTES_PER_DAY => (days * SECONDS_PER_DAY, "s"),
+        _ if days < 1.0 / 24.0 => (days * MINUTES_PER_DAY, "min"),
         _ if days < 1.0 => (days * 24.0, "h"),
         _ if days < 730.5 => (days, "days"),
         _ => (days / 365.25, "years"),

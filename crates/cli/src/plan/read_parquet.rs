@@ -17,9 +17,10 @@ use arrow_array::types::{
 use arrow_array::{Array, BinaryArray, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_schema::{DataType, TimeUnit};
 use freshet_store::foreign_parquet::table::{Batches, ForeignTable};
+use freshet_theory::units::SECONDS_PER_DAY;
 
 use super::columns::{Cell, Column, Fault, Layout, Row};
-use super::progress;
+use crate::progress;
 
 /// Rows decoded per batch.
 const ROWS_PER_BATCH: usize = 16_384;
@@ -175,7 +176,7 @@ impl<'a> Values<'a> {
             Self::Decimal(array, scale) => {
                 cell(array, index, |value| Cell::Number(value as f64 / 10_f64.powi(i32::from(*scale))))
             }
-            Self::Dates(array) => cell(array, index, |days| Cell::Seconds(f64::from(days) * 86_400.0)),
+            Self::Dates(array) => cell(array, index, |days| Cell::Seconds(f64::from(days) * SECONDS_PER_DAY)),
             Self::Seconds(array) => cell(array, index, |time| Cell::Seconds(time as f64)),
             Self::Millis(array) => cell(array, index, |time| Cell::Seconds(time as f64 / 1e3)),
             Self::Micros(array) => cell(array, index, |time| Cell::Seconds(time as f64 / 1e6)),

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use freshet_lab::figure::chart::{Chart, Note, Plate};
+use freshet_theory::plan::curve::{BUDGET_MIN, CurvePoint, Reach};
+use freshet_theory::plan::planner::{Outcome, Policy};
 use freshet_theory::refresh::Allocation;
 use freshet_theory::units::VisitsPerDay;
 
 use super::PlanOptions;
-use super::curve::{BUDGET_MIN, CurvePoint, Reach};
 use super::figure::{age_figure, freshness_figure};
 use super::pages::PageTable;
-use super::planner::{Outcome, Policy};
 use super::quantity::{grouped, share, visits_a_day};
 use super::uncertainty::Uncertainty;
 
@@ -32,6 +32,15 @@ pub(super) struct Report<'a> {
     pub(super) target: Option<Target>,
     /// What other budgets achieve.
     pub(super) curve: Option<Vec<CurvePoint>>,
+}
+
+/// The name of a policy.
+pub(super) fn policy_name(policy: Policy) -> &'static str {
+    match policy {
+        Policy::Planned => "this plan",
+        Policy::Uniform => "uniform",
+        Policy::Proportional => "proportional",
+    }
 }
 
 /// A target freshness, and the budget for it.
@@ -110,7 +119,7 @@ impl Report<'_> {
             }
         }
         let named = |(host, (pages, visits_per_day)): (u32, (usize, f64))| SaturatedHost {
-            name: hosts.names.get(host as usize),
+            name: &hosts.names[host as usize],
             pages,
             visits_per_day,
         };

@@ -5,10 +5,11 @@
 use std::path::Path;
 
 use freshet_theory::freshness::measure::FreshnessAndAge;
+use freshet_theory::plan::curve::{CurvePoint, Reach};
+use freshet_theory::plan::planner::Outcome;
 use serde_json::{Value, json};
 
-use super::curve::{CurvePoint, Reach};
-use super::planner::Outcome;
+use super::history::evidence_json;
 use super::report::{Report, SaturatedHost, Target};
 
 /// Maximum number of saturated hosts listed. Their count is always complete.
@@ -39,7 +40,7 @@ impl Report<'_> {
             report["saturated_hosts"] = saturated.iter().take(HOSTS_MAX).map(SaturatedHost::json).collect();
         }
         if let Some(evidence) = &self.table.evidence {
-            report["estimated_from"] = evidence.json();
+            report["estimated_from"] = evidence_json(evidence);
         }
         if let Some(uncertainty) = &self.uncertainty {
             report["uncertainty"] = uncertainty.json();

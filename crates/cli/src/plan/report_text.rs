@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use comfy_table::{CellAlignment, Table};
+use freshet_theory::plan::curve::{BUDGET_MIN, CurvePoint, Reach};
+use freshet_theory::plan::planner::{Outcome, Policy};
 
-use super::curve::{BUDGET_MIN, CurvePoint, Reach};
+use super::history::evidence_sentence;
 use super::input::shown;
-use super::planner::{Outcome, Policy};
 use super::quantity::{grouped, percent, plural, readable, readable_span, share, visits_a_day};
-use super::report::Report;
+use super::report::{Report, policy_name};
 use super::uncertainty::Uncertainty;
 use super::{ObjectiveName, chart};
 
@@ -56,7 +57,7 @@ impl Report<'_> {
             readable(rates.sum::<f64>() / pages as f64)
         );
         if let Some(evidence) = &self.table.evidence {
-            writeln!(text, "{}", evidence.sentence()).expect("a string takes everything");
+            writeln!(text, "{}", evidence_sentence(evidence)).expect("a string takes everything");
         }
         writeln!(
             text,
@@ -83,7 +84,7 @@ impl Report<'_> {
         let mut table = calm_table(&["", "freshness", "age", "changes found", "pages given up"]);
         for (policy, outcome) in Policy::ALL.iter().zip(&self.outcomes) {
             table.add_row([
-                policy.name().to_owned(),
+                policy_name(*policy).to_owned(),
                 share(outcome.quality.freshness),
                 readable_span(outcome.quality.age),
                 percent(outcome.changes_found_share),
@@ -111,8 +112,9 @@ impl Report<'_> {
         let [plan, others @ ..] = &self.outcomes;
         let against = |gain: fn(&Outcome, &Outcome) -> String| {
             let gains = others.iter().zip(&Policy::ALL[1..]);
-            let gains: Vec<_> =
-                gains.map(|(other, policy)| format!("{} {}", gain(plan, other), policy.name())).collect();
+            let gains: Vec<_> = gains
+                .map(|(other, policy)| format!("{} {}", gain(plan, other), policy_name(*policy)))
+                .collect();
             gains.join(", ")
         };
         match self.options.objective {
@@ -219,8 +221,8 @@ fn printable(name: &str) -> String {
 
 fn curve_text(curve: &[CurvePoint]) -> String {
     let mut header = vec!["visits a day".to_owned()];
-    header.extend(Policy::ALL.iter().map(|policy| format!("freshness\n{}", policy.name())));
-    header.extend(Policy::ALL.iter().map(|policy| format!("age\n{}", policy.name())));
+    header.extend(Policy::ALL.iter().map(|policy| format!("freshness\n{}", policy_name(*policy))));
+    header.extend(Policy::ALL.iter().map(|policy| format!("age\n{}", policy_name(*policy))));
     let mut table = calm_table(&header);
     for point in curve.iter().step_by(CURVE_STEP) {
         let mut row = vec![readable(point.visit_budget.get())];

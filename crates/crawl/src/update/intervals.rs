@@ -10,6 +10,7 @@ use freshet_fetch::page::scope::names_site;
 use freshet_fetch::page::scope::{BadPattern, Pattern};
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
+use freshet_theory::units::MILLIS_PER_DAY;
 
 use crate::settings::IntervalRule;
 
@@ -45,7 +46,7 @@ impl Intervals {
         let (rule, _) = self.rules.iter().find(|(rule, pattern)| {
             rule.site.as_ref().is_none_or(|site| names_site(site, url)) && pattern.matches(url)
         })?;
-        let millis = |days: freshet_theory::units::Days| (days.get() * 86_400_000.0) as i64;
+        let millis = |days: freshet_theory::units::Days| (days.get() * MILLIS_PER_DAY) as i64;
         let (shortest, longest) = (rule.shortest.map_or(0, millis), rule.longest.map(millis));
         let before = self.pages.insert(page, Bound { shortest, longest, visited: now });
         longest.filter(|_| before.is_none()).map(|longest| now.plus_millis(longest))
@@ -97,7 +98,7 @@ mod tests {
         let rules =
             [rule(Some("a.org"), "/event/**", Some(0.5), Some(1.0)), rule(None, "/**", None, Some(9.0))];
         let mut intervals = Intervals::new(&rules).unwrap();
-        let at = |days: f64| Timestamp::from_millis((days * 86_400_000.0) as i64);
+        let at = |days: f64| Timestamp::from_millis((days * MILLIS_PER_DAY) as i64);
         let url = |text: &str| PageUrl::stored(text).unwrap();
         let (event, other) = (PageNumber(1), PageNumber(2));
         assert_eq!(intervals.know(event, &url("https://a.org/event/x"), at(1.0)), Some(at(2.0)));

@@ -22,6 +22,7 @@ use freshet_partition::policy::Outcome;
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
 use freshet_store::sites::{PolitenessState, SiteRecord};
+use freshet_theory::units::MILLIS_PER_DAY;
 
 use super::calendar::Calendar;
 use super::discovery::Discovery;
@@ -89,8 +90,6 @@ pub struct Assignment {
     pub order: Order,
     /// The rules of the site.
     pub rules: Option<Arc<RobotsPolicy>>,
-    /// The address to use, if it is known.
-    pub address: Option<IpAddr>,
     turn: Turn,
 }
 
@@ -373,14 +372,6 @@ impl UpdateModule {
         may_be_visited
     }
 
-    /// Pauses a site, or resumes it.
-    pub fn pause(&mut self, site: SiteNumber, paused: bool, now: Timestamp) {
-        if let Some(state) = self.sites.get_mut(site.index()) {
-            state.overrides.paused = paused;
-            self.enlist(site, now);
-        }
-    }
-
     /// Whether every known page was visited and nothing is in progress. Sites that do not answer do not
     /// count.
     pub fn has_seen_everything(&self) -> bool {
@@ -400,21 +391,6 @@ impl UpdateModule {
     /// The policy and its pages.
     pub fn refresh(&self) -> &Refresh {
         &self.refresh
-    }
-
-    /// The politeness of sites.
-    pub fn politeness(&self) -> &Politeness {
-        &self.politeness
-    }
-
-    /// The budgets of visits and of bytes.
-    pub fn budgets(&self) -> (&Budget, &Budget) {
-        (&self.visits, &self.bytes)
-    }
-
-    /// Number of pages that wait for their first visit, of orders in queues, and of orders in progress.
-    pub fn waiting(&self) -> (usize, usize, usize) {
-        (self.discovery.pages(), self.queued, self.under_way)
     }
 
     /// Moves orders that are due into the queues of their sites.
@@ -506,7 +482,7 @@ impl UpdateModule {
     /// each visit.
     pub fn let_pass(&mut self, now: Timestamp) {
         let per_tick = self.visits.per_day().map_or(f64::from(u32::MAX), |per_day| {
-            per_day * self.refresh.tick_millis() as f64 / 86_400_000.0
+            per_day * self.refresh.tick_millis() as f64 / MILLIS_PER_DAY
         });
         self.refresh.begin_tick(now, per_tick.ceil() as usize);
     }
@@ -660,7 +636,7 @@ impl UpdateModule {
                 self.politeness.enlist(host, now);
             }
         }
-        Some(Assignment { order, rules, address, turn })
+        Some(Assignment { order, rules, turn })
     }
 
     /// When queues can be filled further. None if there is nothing to fill them with.

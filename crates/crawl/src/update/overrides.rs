@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     const PAGE: PageNumber = PageNumber(1);
-    const DAY: i64 = 86_400_000;
+    const DAY: i64 = freshet_protocol::time::MILLIS_PER_DAY;
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millis(millis)

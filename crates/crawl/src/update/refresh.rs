@@ -8,7 +8,7 @@ use freshet_partition::policy::visit::{CopyEstimate, Explanation};
 use freshet_partition::policy::{Catalogue, Observation, Outcome, PageId, Policy, SiteId};
 use freshet_protocol::ids::{PageNumber, SiteNumber};
 use freshet_protocol::time::Timestamp;
-use freshet_theory::units::Days;
+use freshet_theory::units::{Days, MILLIS_PER_DAY};
 
 /// Entry of `ids` for a page that the policy does not know.
 const UNKNOWN: u32 = u32::MAX;
@@ -108,7 +108,7 @@ impl Refresh {
     /// Whether a visit is worth it for a page that is known to have changed and will then stay the same for
     /// this many milliseconds.
     pub fn is_worth_if_fresh_for(&self, millis: i64) -> bool {
-        self.policy.is_worth_if_fresh_for(Days::new(millis as f64 / 86_400_000.0))
+        self.policy.is_worth_if_fresh_for(Days::new(millis as f64 / MILLIS_PER_DAY))
     }
 
     /// Removes a page that has left the collection.
@@ -174,11 +174,6 @@ impl Refresh {
             self.policy.choose(&self.catalogue, room, &mut self.chosen);
         }
         self.chosen.iter().map(|id| self.pages[id.index()])
-    }
-
-    /// End of the current tick.
-    pub fn tick_end(&self) -> Option<Timestamp> {
-        self.tick_end
     }
 
     /// Length of a tick, in milliseconds.

@@ -13,7 +13,7 @@ use freshet_fetch::web::{self, Answer, Fetch, PRODUCT_TOKEN, Response};
 use freshet_partition::policy::Outcome;
 use freshet_protocol::codec::Opaque;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 use freshet_store::all_urls::{Reason, Source, Standing};
 use freshet_store::coll_urls::PageRecord;
 use freshet_store::collection::{Exchange, ExchangeKind};
@@ -36,14 +36,12 @@ use crate::visit::{Finding, PageVisit, Visit};
 
 /// Milliseconds until the first retry of a failed visit. It doubles with every failure.
 const RETRY_FIRST: i64 = 5 * 60_000;
-/// Maximum wait for a retry of a failed visit, in milliseconds.
-const RETRY_MAX: i64 = 7 * DAY;
+/// Milliseconds until a failed visit is tried again, at most.
+const RETRY_MAX: i64 = 7 * MILLIS_PER_DAY;
 /// Number of consecutive failures after which a page without a copy is given up.
 const FAILURES_MAX: u16 = 8;
-/// Milliseconds until a page that is gone, or temporarily redirected, is requested again.
-const GONE_AGAIN: i64 = 30 * DAY;
-/// Milliseconds of one day.
-const DAY: i64 = 86_400_000;
+/// Milliseconds until a page that is gone, or elsewhere for now, is asked for again.
+const GONE_AGAIN: i64 = 30 * MILLIS_PER_DAY;
 
 impl Writer {
     /// Applies the result of an order.
@@ -74,7 +72,7 @@ impl Writer {
         site.visits += 1;
         site.bytes += bytes;
         site.failures += u64::from(matches!(visit.finding, Finding::Failed(_)));
-        self.meet(visit.site, visit.fetch.as_ref().and_then(Trouble::of).or(trouble_of(visit)));
+        self.meet(visit.site, Trouble::of_visit(visit));
         self.judge_dates(visit, &record);
         self.put_row(row(visit, bytes));
         self.tell_change_of(visit);
@@ -643,17 +641,6 @@ fn count(record: &mut PageRecord, visit: &PageVisit, bytes: u64) {
         if record.visits == 1 { bytes } else { record.transfer_bytes / 4 * 3 + bytes / 4 };
 }
 
-/// The trouble of a visit whose exchange had none.
-fn trouble_of(visit: &PageVisit) -> Option<Trouble> {
-    match (&visit.finding, &visit.reading) {
-        (Finding::Failed(why), _) if why.contains("redirects to itself") || why.contains("place to go") => {
-            Some(Trouble::RedirectLoop)
-        }
-        (_, Some(reading)) if reading.links_left_out > 0 => Some(Trouble::TooManyLinks),
-        _ => None,
-    }
-}
-
 fn kind(finding: &Finding) -> VisitKind {
     match finding {
         Finding::New => VisitKind::New,
@@ -692,7 +679,8 @@ fn row(visit: &PageVisit, bytes: u64) -> VisitRow {
             row.change_kinds = Some(change.kinds.words());
         }
         Finding::Moved { to, .. } => row.moved_to = Some(to.as_str().to_owned()),
-        Finding::Failed(why) | Finding::Refused(why) => row.error = Some(why.clone()),
+        Finding::Failed(why) => row.error = Some(why.to_string()),
+        Finding::Refused(why) => row.error = Some(why.clone()),
         _ => {}
     }
     row

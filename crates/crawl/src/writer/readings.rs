@@ -202,7 +202,7 @@ mod tests {
     const HEAD: Head = Head {
         site: SiteNumber(3),
         time: Timestamp::from_millis(1_790_000_000_000),
-        every: 86_400_000,
+        every: freshet_protocol::time::MILLIS_PER_DAY.unsigned_abs(),
         missing: (2, 300),
         is_trusted: true,
         is_silence_believed: false,

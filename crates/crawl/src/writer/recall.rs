@@ -12,6 +12,7 @@ use std::thread;
 
 use freshet_fetch::page::PageUrl;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
+use freshet_protocol::texts::Texts;
 use freshet_protocol::time::Timestamp;
 use freshet_store::all_urls::{Standing, UrlEntry};
 use freshet_store::coll_urls::PageRecord;
@@ -23,7 +24,7 @@ use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 use super::apply::retry_wait;
 use super::duplicates::Duplicates;
 use super::memory::Memory;
-use super::startup_index::{Leaf, Notebook, Paths, UrlEntries};
+use super::startup_index::{Leaf, Notebook, UrlEntries};
 use crate::event::Event;
 
 /// Number of URLs that are read and passed on at once.
@@ -36,7 +37,7 @@ const THREADS_MAX: usize = 8;
 /// Facts about pages that are needed to replay their first copies.
 #[derive(Debug, Default)]
 pub struct Copies {
-    paths: Paths,
+    paths: Texts,
     /// Site and importance of each page. None if it is no longer kept.
     kept: Vec<Option<(SiteNumber, f32)>>,
     /// Sites whose sitemaps state changes and are trusted, and the time of their last reading, if it was
@@ -45,8 +46,8 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Creates it for pages with these paths, of which nothing else is known yet.
-    pub(super) fn new(paths: Paths) -> Self {
+    /// Pages with these paths, of which nothing else is known yet.
+    pub(super) fn new(paths: Texts) -> Self {
         Self { paths, kept: Vec::new(), told: HashMap::new() }
     }
 
@@ -87,8 +88,8 @@ impl Copies {
 /// The pages at the opening of the stores, until they are replayed.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    /// Path and query of every kept page.
-    pub(super) paths: Paths,
+    /// Path and query of every page that is kept.
+    pub(super) paths: Texts,
     pub(super) pages: Vec<PastPage>,
     /// Pages that were changed or added since they were read.
     pub(super) altered: BTreeSet<PageNumber>,
@@ -198,8 +199,8 @@ pub(super) fn recall_some_pages(
 pub(super) struct Recalled {
     /// Continues the start-up index where it ends.
     pub(super) notebook: Notebook,
-    /// Path and query of every kept page.
-    pub(super) paths: Paths,
+    /// Path and query of every page that is kept.
+    pub(super) paths: Texts,
 }
 
 /// Passes every known URL to `tell`.
@@ -209,7 +210,7 @@ pub(super) fn recall(
     mut tell: impl FnMut(UrlId, &UrlEntries),
 ) -> Result<Recalled, StoreError> {
     let known = Reach::of(&reader.counters()?);
-    let mut paths = Paths::default();
+    let mut paths = Texts::default();
     let startup_index = read_startup_index(reader, startup_index, |leaf| {
         leaf.urls.iter().zip(leaf.first_url.0..).for_each(|(url, id)| tell(UrlId(id), url));
         paths.append(&leaf.paths);

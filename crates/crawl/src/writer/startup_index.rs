@@ -16,6 +16,7 @@
 use freshet_fetch::page::PageUrl;
 use freshet_fetch::page::traps::{QueryTraits, Traits};
 use freshet_protocol::ids::{PageNumber, UrlId};
+use freshet_protocol::texts::Texts;
 use freshet_store::all_urls::Source;
 use freshet_store::startup_index::{Piece, Reach, StartupIndex};
 
@@ -110,7 +111,7 @@ pub(super) struct Leaf {
     pub(super) first_url: UrlId,
     pub(super) urls: Vec<UrlEntries>,
     pub(super) first_page: PageNumber,
-    pub(super) paths: Paths,
+    pub(super) paths: Texts,
 }
 
 impl Leaf {
@@ -125,7 +126,7 @@ impl Leaf {
             site = url.traits.as_ref().map(|traits| traits.site).or(site);
             urls.push(url);
         }
-        let mut paths = Paths::default();
+        let mut paths = Texts::default();
         for _ in piece.from.pages..piece.to.pages {
             let length = input.take_length()?;
             paths.push(std::str::from_utf8(input.take_some(length)?).ok()?);
@@ -145,36 +146,6 @@ impl Leaf {
     pub(super) fn last_page(&self) -> Option<(PageNumber, &str)> {
         let last = self.paths.len().checked_sub(1)?;
         Some((PageNumber(self.first_page.0 + last as u32), self.paths.get(last)?))
-    }
-}
-
-/// Paths in one allocation.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub(super) struct Paths {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Paths {
-    pub(super) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(super) fn push(&mut self, path: &str) {
-        self.text.push_str(path);
-        self.ends.push(self.text.len());
-    }
-
-    pub(super) fn append(&mut self, more: &Self) {
-        let before = self.text.len();
-        self.text.push_str(&more.text);
-        self.ends.extend(more.ends.iter().map(|end| before + end));
-    }
-
-    pub(super) fn get(&self, at: usize) -> Option<&str> {
-        let end = *self.ends.get(at)?;
-        let start = if at == 0 { 0 } else { self.ends[at - 1] };
-        Some(&self.text[start..end])
     }
 }
 
@@ -343,14 +314,5 @@ mod tests {
         ) {
             let _ = read(&content, urls, pages);
         }
-    }
-
-    #[test]
-    fn paths_are_appended_to_others() {
-        let (mut paths, mut more) = (Paths::default(), Paths::default());
-        paths.push("/a");
-        ["", "/bc"].iter().for_each(|path| more.push(path));
-        paths.append(&more);
-        assert_eq!([0, 1, 2, 3].map(|at| paths.get(at)), [Some("/a"), Some(""), Some("/bc"), None]);
     }
 }

@@ -14,6 +14,7 @@ use freshet_protocol::ids::SiteNumber;
 use super::memory::Memory;
 use super::writer_thread::Writer;
 use crate::status::TroubleLine;
+use crate::visit::{Finding, PageVisit, VisitFailure};
 
 /// A kind of trouble.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -101,6 +102,17 @@ impl Trouble {
             Self::TooManyLinks => "too many links",
             Self::Defect => "internal error",
         }
+    }
+
+    /// The trouble of a visit to a page: that of its exchange, or else of what the answer says.
+    pub(super) fn of_visit(visit: &PageVisit) -> Option<Self> {
+        visit.fetch.as_ref().and_then(Self::of).or(match (&visit.finding, &visit.reading) {
+            (Finding::Failed(VisitFailure::RedirectsToItself | VisitFailure::RedirectsNowhere(_)), _) => {
+                Some(Self::RedirectLoop)
+            }
+            (_, Some(reading)) if reading.links_left_out > 0 => Some(Self::TooManyLinks),
+            _ => None,
+        })
     }
 
     /// The trouble of an exchange, if it had one.

@@ -1,5 +1,4 @@
-//! Charts of curves, steps and points over labelled axes: one chart, or several side by side under one
-//! legend.
+//! Curves and points over labelled axes, one chart or several side by side under one legend.
 //!
 //! A series is identified by its name and looks the same in all charts of a plate. The first eight series
 //! differ in colour, dashes and the shape of their points, so that they can be distinguished without colour.
@@ -95,8 +94,6 @@ pub enum Look {
     Points,
     /// A mark at each point and a line between them.
     LineAndPoints,
-    /// A line that keeps its height until the next point.
-    Steps,
     /// A vertical bar at each point.
     Bars,
 }
@@ -285,7 +282,7 @@ fn draw_sample(sheet: &mut Sheet, style: Style, look: Look, (x, y): Place) {
     match look {
         Look::Points => {}
         Look::Bars => sheet.rectangle((x + 12.0, y - 7.0), 10.0, 12.0, &format!("fill=\"{colour}\"")),
-        Look::Line | Look::Steps | Look::LineAndPoints => {
+        Look::Line | Look::LineAndPoints => {
             sheet.line((x, y), (x + LEGEND_SAMPLE, y), &stroke(colour, dashes, CURVE_WIDTH));
         }
     }
@@ -368,7 +365,6 @@ impl Panel<'_> {
             match series.look {
                 _ if piece.is_empty() => {}
                 Look::Line | Look::LineAndPoints => sheet.line_through(&piece, &line),
-                Look::Steps => sheet.line_through(&steps(&piece), &line),
                 Look::Points | Look::Bars => {}
             }
         }
@@ -376,7 +372,7 @@ impl Panel<'_> {
             match series.look {
                 Look::Points | Look::LineAndPoints => draw_mark(sheet, style, *place),
                 Look::Bars => self.bar(sheet, series, style.colour(), *place),
-                Look::Line | Look::Steps => {}
+                Look::Line => {}
             }
         }
     }
@@ -451,12 +447,6 @@ impl Panel<'_> {
     }
 }
 
-/// The corners of a line that keeps its height until the next place.
-fn steps(places: &[Place]) -> Vec<Place> {
-    let corners = places.windows(2).flat_map(|pair| [pair[0], (pair[1].0, pair[0].1)]);
-    corners.chain(places.last().copied()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -503,10 +493,5 @@ mod tests {
         check_value(1.0, Some(0.0));
         check_value(10.0, Some(0.5));
         check_value(500.0, None);
-    }
-
-    #[test]
-    fn steps_keep_their_height_until_the_next_place() {
-        assert_eq!(steps(&[(0.0, 1.0), (2.0, 3.0)]), [(0.0, 1.0), (2.0, 1.0), (2.0, 3.0)]);
     }
 }

@@ -18,13 +18,12 @@ use std::collections::BTreeMap;
 use anyhow::{Result, ensure};
 use freshet_crawl::past::{Finding, Found, Past, PastPage};
 use freshet_store::all_urls::site_of;
+use freshet_theory::units::{MILLIS_PER_DAY, SECONDS_PER_DAY};
 
 use super::recording::{Event, EventKind, RecordedPage, RecordedSite, Recording};
 
 /// The family of sites whose history comes from a crawl.
 pub const FAMILY: &str = "crawl";
-
-const DAY_MS: f64 = 86_400_000.0;
 
 /// Minimum number of download cycles that must fit into the window.
 const CYCLES_MIN: f64 = 12.0;
@@ -107,7 +106,7 @@ impl CrawlHistory {
         spans.sort_unstable_by(|one, other| other.cmp(one));
         let held = |(before, span): (i64, &i64)| ((before + 1).saturating_mul(*span), *span);
         let (_, span) = (0..).zip(&spans).map(held).max().unwrap_or((0, 0));
-        span as f64 / 86_400.0
+        span as f64 / SECONDS_PER_DAY
     }
 
     /// The shortest cycle length that the visits can resolve: their median distance, at most
@@ -127,8 +126,8 @@ impl Blur {
             seen_once: past.seen_once,
             events: gaps.len(),
             dated: findings().filter(|finding| finding.dated_ms.is_some()).count(),
-            visit_gap_days: past.gap_ms_median as f64 / DAY_MS,
-            event_gap_days: gaps.get(gaps.len() / 2).map_or(0.0, |gap| *gap as f64 / DAY_MS),
+            visit_gap_days: past.gap_ms_median as f64 / MILLIS_PER_DAY,
+            event_gap_days: gaps.get(gaps.len() / 2).map_or(0.0, |gap| *gap as f64 / MILLIS_PER_DAY),
         }
     }
 }
@@ -158,10 +157,12 @@ fn event(finding: &Finding) -> Event {
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::time;
+
     use super::*;
     use crate::history::{Mass, Tables, Window, World};
 
-    const DAY: i64 = 86_400_000;
+    const DAY: i64 = time::MILLIS_PER_DAY;
 
     fn finding(what: Found, after: i64, by: i64, dated: Option<i64>) -> Finding {
         Finding { what, after_ms: after * DAY, by_ms: by * DAY, dated_ms: dated.map(|dated| dated * DAY) }
@@ -192,7 +193,7 @@ mod tests {
     fn events_lie_in_the_middle_unless_the_server_dated_them() {
         let history = CrawlHistory::of(&past()).expect("there are second visits");
         let days = |page: &RecordedPage| -> Vec<i64> {
-            page.events.iter().map(|event| event.time / 86_400).collect()
+            page.events.iter().map(|event| event.time / time::SECONDS_PER_DAY).collect()
         };
         let pages = &history.recording.sites[0].pages;
         assert_eq!((days(&pages[0]), days(&pages[1])), (vec![6, 13], vec![25]));

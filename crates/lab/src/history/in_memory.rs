@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(changes(&read), changes(&made));
         let pages = |tables: &Tables| -> Vec<_> {
             let page = |(number, row): (usize, &PageRow)| {
-                (row.site, row.first_seen, tables.paths.get(number).to_owned())
+                (row.site, row.first_seen, tables.paths[number].to_owned())
             };
             tables.pages.iter().enumerate().map(page).collect()
         };

@@ -1,8 +1,7 @@
 //! Recorded histories of pages: when each was born, changed and died.
 //!
 //! In reading order:
-//! - [`texts`]: many short texts in one buffer;
-//! - `columns`: reads columns of a Parquet file;
+//! - `columns`: columns of a Parquet file, named when they are wrong;
 //! - [`tables`]: the four tables of a data directory;
 //! - [`world`]: a window of the tables, aligned, ready for replay;
 //! - [`recording`]: builds a history and writes it to files;
@@ -19,7 +18,6 @@ mod in_memory;
 pub mod recording;
 pub mod synthetic;
 pub mod tables;
-pub mod texts;
 pub mod web_graph;
 pub mod world;
 

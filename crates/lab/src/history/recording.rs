@@ -338,7 +338,7 @@ mod tests {
         let size = recording.write(place.path()).expect("it is written");
         assert_eq!(size, Size { sites: 2, pages: 4, changes: 8, links: 2 });
         let tables = Tables::read(place.path()).expect("it is read");
-        assert_eq!((tables.paths.get(0), tables.paths.get(1)), ("/a", "/b"));
+        assert_eq!((&tables.paths[0], &tables.paths[1]), ("/a", "/b"));
         assert_eq!(tables.links, [(1, 0), (3, 2)]);
         let times: Vec<_> = tables.changes.iter().map(|change| (change.page, change.time)).collect();
         assert_eq!(times[..4], [(0, 20), (1, 30), (1, 40), (0, 50)]);

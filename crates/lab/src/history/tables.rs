@@ -18,9 +18,9 @@ use std::path::Path;
 
 use anyhow::{Result, bail, ensure};
 use arrow_array::Array as _;
+use freshet_protocol::texts::Texts;
 
 use super::columns::{self, Rows};
-use super::texts::Texts;
 
 /// What happened to a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -11,15 +11,13 @@
 use std::ops::Range;
 
 use anyhow::{Result, bail, ensure};
+use freshet_protocol::texts::Texts;
+use freshet_theory::units::SECONDS_PER_DAY;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::tables::{ChangeKind, ChangeRow, SiteRow, Tables};
-use super::texts::Texts;
-
-/// Seconds per day.
-const DAY: f64 = 86_400.0;
 
 /// How to treat changes that were part of a sweep over a site.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -105,7 +103,7 @@ impl World {
 
     /// The path of a page.
     pub fn path(&self, page: usize) -> &str {
-        self.paths.get(page)
+        &self.paths[page]
     }
 
     /// Adds every life that overlaps the window, of all pages of the wanted sites. At this point a site is
@@ -115,7 +113,7 @@ impl World {
         for (row, page) in tables.pages.iter().enumerate().filter(|(_, page)| site_wanted[page.site as usize])
         {
             let site = &tables.sites[page.site as usize];
-            let day = |time: i64| (time as f64 - site.end as f64) / DAY + window.days;
+            let day = |time: i64| (time as f64 - site.end as f64) / SECONDS_PER_DAY + window.days;
             let mut life = self.begin_life(page.site, row, day(page.first_seen));
             for change in by_page.of(tables, row) {
                 let time = day(change.time);
@@ -188,7 +186,7 @@ impl World {
                 self.sites.push(tables.sites[life.site as usize].name.clone());
             }
             life.site = *number;
-            self.paths.push(tables.paths.get(life.row as usize));
+            self.paths.push(&tables.paths[life.row as usize]);
             let first = &mut first_life[life.row as usize];
             *first = (*first).min(page as u32);
         }
@@ -209,7 +207,7 @@ fn wanted_sites(tables: &Tables, window: &Window) -> Result<Vec<bool>> {
         let family = window.family.as_deref().unwrap_or("all");
         bail!("there is no site of the family `{family}`; there are: {}", tables.families().join(", "));
     }
-    let days = |site: &SiteRow| (site.end as f64 - site.start as f64) / DAY;
+    let days = |site: &SiteRow| (site.end as f64 - site.start as f64) / SECONDS_PER_DAY;
     let wanted: Vec<bool> =
         tables.sites.iter().zip(&of_family).map(|(site, of)| *of && window.days <= days(site)).collect();
     if !wanted.contains(&true) {
@@ -278,7 +276,7 @@ pub(crate) mod tests {
     /// One site observed from day 0 to day 100, with pages first seen on these days and changes on these
     /// days.
     fn tables(first_seen: &[i64], changes: &[(u32, i64, ChangeKind, bool)]) -> Tables {
-        let seconds = |day: i64| day * 86_400;
+        let seconds = |day: i64| day * freshet_protocol::time::SECONDS_PER_DAY;
         let site = SiteRow { name: "a".to_owned(), family: "git".to_owned(), start: 0, end: seconds(100) };
         let mut tables = Tables { sites: vec![site], ..Tables::default() };
         for (page, day) in first_seen.iter().enumerate() {

@@ -72,8 +72,6 @@ pub struct Score {
     pub fairness: Figure,
     /// Number of visits that found a change.
     pub changes_found: f64,
-    /// Number of downloads made.
-    pub downloads: f64,
     /// Seconds of policy time per million downloads.
     pub policy_seconds: f64,
 }
@@ -98,7 +96,6 @@ impl Score {
             age_days: figure(&|cycles| quality(cycles).map(|quality| quality.age_days)),
             fairness: figure(&|cycles| cycles.last()?.fairness),
             changes_found: mean(&|run| count(run, |cycle| cycle.found)),
-            downloads,
             policy_seconds: if downloads > 0.0 { seconds / downloads * 1e6 } else { 0.0 },
         }
     }

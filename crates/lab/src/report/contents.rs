@@ -1,10 +1,9 @@
-//! The chapters of the lab, in the order of the report. The chapter of **summary** is not here: it needs code
-//! of text databases that the lab does not have.
+//! All chapters, in the order of the report.
 
 use super::chapter::Chapter;
-use super::{neighbours, sample, thesis_2, thesis_3, thesis_4, thesis_5, thesis_6, thesis_7};
+use super::{neighbours, sample, summary, thesis_2, thesis_3, thesis_4, thesis_5, thesis_6, thesis_7};
 
-/// The chapters of the lab.
+/// All chapters.
 pub const CHAPTERS: &[&Chapter] = &[
     &thesis_2::CHAPTER,
     &thesis_3::CHAPTER,
@@ -14,4 +13,5 @@ pub const CHAPTERS: &[&Chapter] = &[
     &thesis_7::CHAPTER,
     &sample::CHAPTER,
     &neighbours::CHAPTER,
+    &summary::CHAPTER,
 ];

@@ -7,6 +7,7 @@
 //! - Without recorded histories a model takes their place, and its description says so.
 
 use anyhow::Result;
+use freshet_theory::units::SECONDS_PER_DAY;
 
 use super::sources::{Need, Sources};
 use crate::history::synthetic::{Model, Synthetic};
@@ -112,7 +113,7 @@ fn model(name: &'static str, about: &str, recording: Recording, cycles: usize) -
 
 /// Repeats the events of the first cycles.
 fn repeat(recording: &mut Recording, period: usize, cycles: usize) {
-    let seconds = |cycles: usize| (MODEL_CYCLE * 86_400.0 * cycles as f64) as i64;
+    let seconds = |cycles: usize| (MODEL_CYCLE * SECONDS_PER_DAY * cycles as f64) as i64;
     for site in &mut recording.sites {
         site.end = site.start + seconds(cycles);
         for page in &mut site.pages {

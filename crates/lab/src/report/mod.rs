@@ -1,9 +1,10 @@
 //! Reproduces the texts: every figure and table, compared with the printed one, in one HTML page.
 //!
 //! In reading order:
-//! - [`exhibit`]: one figure or table, and its comparison with the text;
-//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, a random seed;
-//! - [`chapter`]: exhibits by chapter, and their selection;
+//! - [`exhibit`]: one figure or table, and how it compares with the text;
+//! - [`sources`]: what exhibits are made from: recorded histories, a web graph, text databases, chance;
+//! - `text_databases`: the past of text databases, read and compared once;
+//! - [`chapter`]: exhibits by chapter, and which of them are wanted;
 //! - [`contents`]: all chapters;
 //! - [`making`]: makes exhibits, several at once;
 //! - [`page`]: the HTML page;
@@ -22,6 +23,8 @@ pub mod page;
 mod replays;
 mod sample;
 pub mod sources;
+mod summary;
+mod text_databases;
 mod thesis_2;
 mod thesis_3;
 mod thesis_4;

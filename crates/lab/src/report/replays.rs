@@ -8,6 +8,7 @@ use freshet_partition::policy::{Catalogue, Observation, PageId, Policy};
 use freshet_theory::units::Days;
 
 use super::chapter::Progress;
+use crate::figure::chart::Series;
 use crate::history::World;
 use crate::replay::run::{Cycle, run};
 use crate::replay::stage::{KnownImportance, Setting};
@@ -99,6 +100,17 @@ pub(super) fn change_ratio(cycles: &[Cycle]) -> f64 {
 /// Mean importance of changed pages, divided by that of all downloads. 0 without downloads.
 pub(super) fn weighted_change_ratio(cycles: &[Cycle]) -> f64 {
     mean(cycles, |cycle| cycle.importance_found / cycle.allowed as f64)
+}
+
+/// The ChangeRatio of each cycle, for the cycles of each policy.
+pub(super) fn change_ratios(runs: &[Vec<Cycle>]) -> Vec<Vec<f64>> {
+    let of_cycle = |cycle: &Cycle| cycle.found as f64 / cycle.allowed as f64;
+    runs.iter().map(|cycles| cycles.iter().map(of_cycle).collect()).collect()
+}
+
+/// A value of each cycle as a curve; cycles are counted from 1.
+pub(super) fn curve(name: &str, values: &[f64]) -> Series {
+    Series::line(name, values.iter().enumerate().map(|(cycle, value)| ((cycle + 1) as f64, *value)))
 }
 
 fn mean(cycles: &[Cycle], value: impl Fn(&Cycle) -> f64) -> f64 {

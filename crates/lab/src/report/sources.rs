@@ -1,4 +1,4 @@
-//! Sources of exhibits: recorded histories, a web graph, and random numbers from a seed.
+//! What exhibits are made from: recorded histories, a web graph, the past of text databases, and chance from a seed.
 //!
 //! # Promises
 //! - A table is read once, by the first exhibit that needs it.
@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result, anyhow, ensure};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
+use super::text_databases::TextDatabases;
 use crate::history::{Tables, web_graph};
 
 /// Data that an exhibit needs.
@@ -62,6 +63,7 @@ pub struct Sources {
     data: Option<PathBuf>,
     seed: u64,
     histories: OnceLock<Result<Tables>>,
+    text_databases: OnceLock<Result<TextDatabases>>,
 }
 
 impl Sources {
@@ -70,7 +72,7 @@ impl Sources {
         if let Some(directory) = &data {
             ensure!(directory.is_dir(), "{} is not a directory", directory.display());
         }
-        Ok(Self { data, seed, histories: OnceLock::new() })
+        Ok(Self { data, seed, histories: OnceLock::new(), text_databases: OnceLock::new() })
     }
 
     /// Whether an exhibit with this need can be made.
@@ -93,6 +95,12 @@ impl Sources {
     pub fn histories(&self) -> Result<&Tables> {
         let read = || Tables::read(self.data()?).context("cannot read the histories");
         self.histories.get_or_init(read).as_ref().map_err(|error| anyhow!("{error:#}"))
+    }
+
+    /// The past of the text databases. `progress` is told the share that is done, if they are read now.
+    pub(super) fn text_databases(&self, progress: impl Fn(f64)) -> Result<&TextDatabases> {
+        let read = || TextDatabases::read(&self.data()?.join("text"), self.seed, progress);
+        self.text_databases.get_or_init(read).as_ref().map_err(|error| anyhow!("{error:#}"))
     }
 
     /// A random generator for an exhibit, or for a named part of one.

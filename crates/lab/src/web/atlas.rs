@@ -91,8 +91,6 @@ pub struct Site {
 /// A directory.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    /// Its site.
-    pub site: u32,
     /// Its path, with leading and trailing slash.
     pub path: String,
     /// Its parent directory, unless it is in the root.
@@ -268,8 +266,7 @@ impl Atlas {
         let mut next_page = pages.start + 1;
         while next_page < pages.end {
             let size = directory_size(&mut chance).min(pages.end - next_page);
-            let directory =
-                self.new_directory(number, first_directory, next_page..next_page + size, &mut chance);
+            let directory = self.new_directory(first_directory, next_page..next_page + size, &mut chance);
             self.add_directory(directory, &mut taken);
             next_page += size;
         }
@@ -283,15 +280,14 @@ impl Atlas {
         self.sites.push(Site { character, name, pages, directories, by_path });
     }
 
-    /// Creates a directory of these pages: about one listing for each [`LISTED`] articles, and the articles.
-    fn new_directory(&self, site: u32, first: u32, pages: Range<u32>, chance: &mut Chance) -> Directory {
+    /// A directory of these pages: about one listing for each [`LISTED`] articles, and the articles.
+    fn new_directory(&self, first: u32, pages: Range<u32>, chance: &mut Chance) -> Directory {
         let size = pages.end - pages.start;
         let listings = size.div_ceil(LISTED + 1);
         let parent = self.choose_parent(first, chance);
         let above = parent.map(|parent| &self.directories[parent as usize]);
         let inside = above.map_or("/", |above| above.path.as_str());
         Directory {
-            site,
             path: format!("{inside}{}/", words::thing(chance)),
             parent,
             children: Vec::new(),

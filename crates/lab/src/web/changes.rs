@@ -17,6 +17,7 @@
 //! - A page changes only while it lives.
 
 use freshet_protocol::time::Timestamp;
+use freshet_theory::units::MILLIS_PER_DAY;
 use rand_distr::{Distribution as _, Gamma, LogNormal};
 
 use super::atlas::{PageNumber, Place};
@@ -208,7 +209,7 @@ impl LivingWeb {
 /// Days from the start to one second after a moment, because moments are rounded to seconds. At most
 /// [`DAYS_MAX`].
 fn days_to_cover(until: Timestamp) -> f64 {
-    (until.plus_millis(1_000).millis_since(START) as f64 / 86_400_000.0).min(DAYS_MAX)
+    (until.plus_millis(1_000).millis_since(START) as f64 / MILLIS_PER_DAY).min(DAYS_MAX)
 }
 
 /// A page's rate, divided by its directory's mean.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use freshet_protocol::time::Timestamp;
+use freshet_theory::units::MILLIS_PER_DAY;
 use serde::Serialize;
 
 /// Start time of every living web: 2026-01-01 00:00 UTC, a Thursday.
@@ -21,9 +22,6 @@ pub const START: Timestamp = Timestamp::from_millis(1_767_225_600_000);
 
 /// Maximum speed: a year in half a minute.
 pub const SPEED_MAX: f64 = 1e6;
-
-/// Milliseconds per day.
-const DAY: f64 = 86_400_000.0;
 
 /// A clock of the living web. Clones share the same time.
 #[derive(Clone, Debug)]
@@ -98,7 +96,7 @@ impl WebClock {
 /// The moment this many days after the start, rounded to the second: HTTP cannot express fractions of
 /// seconds.
 pub fn days_after_start(days: f64) -> Timestamp {
-    START.plus_millis(((days * DAY / 1_000.0).round() as i64).saturating_mul(1_000))
+    START.plus_millis(((days * MILLIS_PER_DAY / 1_000.0).round() as i64).saturating_mul(1_000))
 }
 
 /// Wall-clock milliseconds since 1970.
@@ -119,7 +117,7 @@ mod tests {
     fn time_runs_at_its_speed_from_the_start() {
         assert_eq!(simulated(1_000.0, 5_000, 5_000), START);
         assert_eq!(simulated(1_000.0, 5_000, 6_500), START.plus_millis(1_500_000));
-        assert_eq!(days_after_start(1.0), START.plus_millis(86_400_000));
+        assert_eq!(days_after_start(1.0), START.plus_millis(freshet_protocol::time::MILLIS_PER_DAY));
         assert_eq!(days_after_start(f64::INFINITY).millis(), i64::MAX);
     }
 

@@ -54,11 +54,6 @@ impl LivingWeb {
         Ok(web)
     }
 
-    /// Its settings.
-    pub fn settings(&self) -> &WebSettings {
-        &self.settings
-    }
-
     /// URL of the root of each site, largest site first.
     pub fn seeds(&self) -> Vec<String> {
         (0..self.atlas.site_count()).map(|site| format!("{}/", self.atlas.hosts().origin(site))).collect()

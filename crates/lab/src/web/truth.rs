@@ -180,11 +180,6 @@ impl LivingWeb {
         }
     }
 
-    /// Fraction of copies that are fresh at some moment, counting all lasting text.
-    pub fn freshness_of<U: AsRef<str>>(&self, copies: &[(U, Timestamp)], at: Timestamp) -> f64 {
-        self.quality_of(copies, at, Scope::Text).freshness
-    }
-
     fn push_happenings(
         &self,
         page: PageNumber,
@@ -302,7 +297,6 @@ mod tests {
             assert!(0.1 < quality.freshness && quality.freshness < 0.9, "{quality:?}");
             assert!(quality.age.get() > 0.0);
         }
-        assert_eq!(web.freshness_of(&copies, at), fresh(Scope::Text));
         let strangers = web.quality_of(&[("http://example.org/", START)], at, Scope::Text);
         assert_eq!((strangers.freshness, strangers.copies, strangers.unknown), (1.0, 0, 1));
     }

@@ -5,9 +5,10 @@
 
 use std::fs;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use freshet_protocol::containment::contained;
 
 use crate::directory::folders::{listed, relative};
 use crate::error::{StoreError, is_out_of_files};
@@ -35,7 +36,7 @@ pub(crate) fn open_state(
         return Err(StoreError::Clock);
     }
     // The engine asserts what it expects of its own files: a panic of it is a fault of the files.
-    match catch_unwind(AssertUnwindSafe(|| OnDisk::open(&path, cache_bytes))) {
+    match contained(|| OnDisk::open(&path, cache_bytes)) {
         Ok(Ok(state)) => Ok(Ok(Box::new(state))),
         Ok(Err(error)) => match StoreError::from(error) {
             StoreError::File { source, .. } if is_damage(&source) => {

@@ -27,7 +27,7 @@ use crate::words::Wording;
 /// assert_eq!(names, ["medicine", "poetry"]);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Index {
+pub(super) struct Index {
     databases: Vec<Ranked>,
     numbers: HashMap<Box<str>, u32>,
     /// For each word, the databases that contain it.
@@ -36,7 +36,7 @@ pub struct Index {
 
 impl Index {
     /// Adds a database.
-    pub fn add(&mut self, name: &str, wording: Wording, summary: &Summary) {
+    pub(super) fn add(&mut self, name: &str, wording: Wording, summary: &Summary) {
         let number = u32::try_from(self.databases.len()).expect("fewer than 2^32 databases");
         self.databases.push(Ranked::of(name, wording, summary));
         for (word, frequency) in summary.words() {
@@ -52,8 +52,8 @@ impl Index {
         }
     }
 
-    /// The databases that contain words of the query, best first, at most `top`.
-    pub fn select(&self, query: &str, algorithm: Algorithm, top: usize) -> Vec<Choice> {
+    /// The databases that have words of the query, the best first, `top` at most.
+    pub(super) fn select(&self, query: &str, algorithm: Algorithm, top: usize) -> Vec<Choice> {
         let who_has = |word: &str| {
             let place = self.numbers.get(word);
             Ok::<_, Infallible>(place.map_or(Vec::new(), |place| self.postings[*place as usize].clone()))

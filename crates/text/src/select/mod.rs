@@ -2,15 +2,17 @@
 //!
 //! In reading order:
 //! - [`ranking`]: CORI, bGlOSS and KL;
-//! - [`index`]: an inverted index in memory;
-//! - `segment`: an inverted index of some databases in a file;
-//! - [`catalogue`]: an inverted index of a whole summary store, made of segments.
+//! - `index`: summaries in memory, against which the tests hold the answers of the files;
+//! - `segment`: the summaries of some databases in a file, of which a query reads its own words;
+//! - [`catalogue`]: the summaries of all databases of a summary store in such files.
 
 pub mod catalogue;
-pub mod index;
+#[cfg(test)]
+mod index;
 pub mod ranking;
 mod segment;
 
 pub use catalogue::Catalogue;
-pub use index::Index;
+#[cfg(test)]
+use index::Index;
 pub use ranking::{Algorithm, Choice};

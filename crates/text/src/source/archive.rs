@@ -171,7 +171,8 @@ mod tests {
         ]
         .concat();
         let version = summary_of(warc.as_bytes(), "a.warc");
-        assert_eq!((version.facts.documents_read, version.summary.frequency("saturn")), (2, 2.0));
+        assert_eq!(version.facts.documents_read, 2);
+        assert!(version.summary.words().any(|word| word == ("saturn", 2.0)));
         let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         io::Write::write_all(&mut packed, warc.as_bytes()).expect("packed");
         assert_eq!(summary_of(&packed.finish().expect("packed"), "a.warc.gz").summary, version.summary);

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 
 use super::chronicle::Chronicle;
 use crate::error::TextError;
 use crate::summary_store::SummaryStore;
 
-/// Milliseconds per week.
-pub const WEEK_MS: i64 = 7 * 86_400_000;
+/// Milliseconds of a week.
+pub const WEEK_MS: i64 = 7 * MILLIS_PER_DAY;
 
 /// Maximum number of weeks read: the newest ones.
 const WEEKS_MAX: i64 = 520;

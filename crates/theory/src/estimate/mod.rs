@@ -15,9 +15,10 @@
 //! - [`bayes`]: the probability of each of several classes of rates;
 //! - [`bayes_accuracy`]: how often the most probable class is the right one;
 //! - [`shared_prior`]: the prior of these classes, learned from many pages at once;
-//! - [`gamma`]: a gamma posterior with discounted evidence, with a prior shared by similar pages;
-//! - [`look`]: how often to visit in order to learn the rate, and when to adjust that;
-//! - `binomial`, `quantile` and `root`: numerics.
+//! - [`visit_history`]: the rates of many pages from a history of their visits;
+//! - [`gamma`]: a posterior of the rate that forgets, with a prior shared by similar pages;
+//! - [`look`]: how often to visit in order to learn the rate, and when to change that;
+//! - `binomial`, `quantile` and `root`: the numerics beneath.
 
 pub mod bayes;
 pub mod bayes_accuracy;
@@ -38,3 +39,4 @@ mod quantile;
 pub mod rate;
 mod root;
 pub mod shared_prior;
+pub mod visit_history;

@@ -12,6 +12,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use freshet_protocol::time::SECONDS_PER_DAY;
+
 use super::super::recording::{Event, EventKind};
 use super::address::is_page;
 use super::log::{Commit, FileChange};
@@ -21,7 +23,7 @@ const SWEEP_PAGES: usize = 50;
 /// A sweep alters more than this fraction of the existing pages.
 const SWEEP_SHARE: f64 = 0.2;
 /// Longest absence that does not count as a deletion, in seconds: 28 days.
-const ABSENCE_MAX: i64 = 28 * 86_400;
+const ABSENCE_MAX: i64 = 28 * SECONDS_PER_DAY;
 
 /// A page and its source file.
 #[derive(Clone, Debug)]
@@ -159,7 +161,7 @@ impl Lives {
 mod tests {
     use super::*;
 
-    const DAY: i64 = 86_400;
+    const DAY: i64 = SECONDS_PER_DAY;
 
     /// A file with its content before and after; `-` for none.
     type Change<'a> = (&'a str, &'a str, &'a str);

@@ -129,6 +129,8 @@ fn part_of<'a>(
 
 #[cfg(test)]
 mod tests {
+    use freshet_protocol::time::SECONDS_PER_DAY;
+
     use super::super::Model;
     use super::*;
 
@@ -140,7 +142,7 @@ mod tests {
         let pages: Vec<_> = recording.sites.iter().flat_map(|site| &site.pages).collect();
         let changes: usize = pages.iter().map(|page| page.events.len()).sum();
         let close = |page: &&RecordedPage| {
-            page.events.windows(2).filter(|pair| pair[1].time - pair[0].time < 2 * 86_400).count()
+            page.events.windows(2).filter(|pair| pair[1].time - pair[0].time < 2 * SECONDS_PER_DAY).count()
         };
         let bursts: usize = pages.iter().map(close).sum();
         assert!(bursts as f64 > 0.1 * changes as f64, "{bursts} of {changes}");

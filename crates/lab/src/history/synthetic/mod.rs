@@ -10,13 +10,11 @@
 mod change_fraction;
 mod gamma_rates;
 
+use freshet_theory::units::SECONDS_PER_DAY;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 
 use super::recording::{RecordedPage, RecordedSite, Recording};
-
-/// Seconds per day.
-const DAY: f64 = 86_400.0;
 
 /// Start of a model's observation, in seconds since 1970: the first day of 2020.
 const START: i64 = 1_577_836_800;
@@ -87,7 +85,7 @@ impl Synthetic {
 
 /// Converts a day of the observation to seconds since 1970.
 fn time(day: f64) -> i64 {
-    START + (day * DAY) as i64
+    START + (day * SECONDS_PER_DAY) as i64
 }
 
 /// Links every page to a neighbour and to one of the first pages, with earlier ones more likely.

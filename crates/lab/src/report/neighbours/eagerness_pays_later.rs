@@ -9,13 +9,13 @@ use anyhow::Result;
 
 use super::{BUDGET, DATA, WEEK, histories};
 use crate::figure::bars::{Bars, Row};
-use crate::figure::chart::{Axis, Chart, Series};
+use crate::figure::chart::{Axis, Chart};
 use crate::figure::scale::Scale;
 use crate::replay::run::Cycle;
 use crate::report::chapter::{Maker, Progress};
 use crate::report::exhibit::{Comparison, Exhibit, Verdict};
 use crate::report::material::Material;
-use crate::report::replays::{Pace, Part, change_ratio, replay, weighted_change_ratio};
+use crate::report::replays::{Pace, Part, change_ratio, change_ratios, curve, replay, weighted_change_ratio};
 use crate::report::sources::{Need, Sources};
 
 /// Figure 8.
@@ -95,13 +95,7 @@ fn weighted(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
 fn history(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let names = ["directory:1:status", "directory:1:ha", "directory:1:wha", "random"];
     let (material, runs) = run(sources, &names, CYCLES, progress)?;
-    let ratios: Vec<Vec<f64>> = runs
-        .iter()
-        .map(|cycles| cycles.iter().map(|cycle| cycle.found as f64 / cycle.allowed as f64).collect())
-        .collect();
-    let curve = |(name, ratios): (&&str, &Vec<f64>)| {
-        Series::line(*name, ratios.iter().enumerate().map(|(cycle, ratio)| ((cycle + 1) as f64, *ratio)))
-    };
+    let ratios = change_ratios(&runs);
     let chart = Chart {
         title: String::new(),
         across: Axis::new("cycle of two weeks", Scale::linear(1.0, CYCLES)),
@@ -109,7 +103,7 @@ fn history(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             "changed pages per download",
             Scale::linear_from_zero(ratios.iter().flatten().copied()),
         ),
-        series: names.iter().zip(&ratios).map(curve).collect(),
+        series: names.iter().zip(&ratios).map(|(name, ratios)| curve(name, ratios)).collect(),
         notes: Vec::new(),
     };
     let mean = |ratios: &[f64]| ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;

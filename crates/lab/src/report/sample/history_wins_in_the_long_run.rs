@@ -11,7 +11,7 @@ use crate::figure::scale::Scale;
 use crate::report::chapter::{Maker, Progress};
 use crate::report::exhibit::{Comparison, Exhibit, Verdict};
 use crate::report::material::{MODEL_CYCLE, Material, recorded, v_shape_repeated};
-use crate::report::replays::{Pace, Part, replay};
+use crate::report::replays::{Pace, Part, change_ratios, curve, replay};
 use crate::report::sources::{Need, Sources};
 
 /// Figure 10.
@@ -107,14 +107,8 @@ fn chart(
     let names = NAMES;
     let pace = Pace { cycle_days, budget: BUDGET, seed: sources.seed() };
     let runs = replay(&material.world, pace, &names, part)?;
-    let ratios: Vec<Vec<f64>> = runs
-        .iter()
-        .map(|cycles| cycles.iter().map(|cycle| cycle.found as f64 / cycle.allowed as f64).collect())
-        .collect();
-    let curve = |(name, ratios): (&&str, &Vec<f64>)| {
-        Series::line(*name, ratios.iter().enumerate().map(|(cycle, ratio)| ((cycle + 1) as f64, *ratio)))
-    };
-    let series: Vec<Series> = names.iter().zip(&ratios).map(curve).collect();
+    let ratios = change_ratios(&runs);
+    let series: Vec<Series> = names.iter().zip(&ratios).map(|(name, ratios)| curve(name, ratios)).collect();
     let chart = Chart {
         title: material.name.to_owned(),
         across: Axis::new("cycle", Scale::linear(0.0, ratios[0].len() as f64)),

@@ -14,12 +14,12 @@ use freshet_theory::sample::simulation::{EqualSites, Policy, Run, simulate};
 
 use super::{BUDGET, DATA, PAGES_PER_SITE};
 use crate::figure::bars::{Bars, Row};
-use crate::figure::chart::{Axis, Chart, Series};
+use crate::figure::chart::{Axis, Chart};
 use crate::figure::scale::Scale;
 use crate::report::chapter::{Maker, Progress};
 use crate::report::exhibit::{Comparison, Exhibit, Verdict};
 use crate::report::material::{MODEL_CYCLE, Material, changed_fractions, normal, recorded, v_shape};
-use crate::report::replays::{Pace, Part, change_ratio, replay};
+use crate::report::replays::{Pace, Part, change_ratio, change_ratios, curve, replay};
 use crate::report::sources::{Need, Sources};
 
 /// Figure 6.
@@ -127,10 +127,7 @@ fn on_normal(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
     let pace = Pace { cycle_days: MODEL_CYCLE, budget, seed: sources.seed() };
     let runs =
         replay(&long.world, pace, &["frequency:improved:optimal", "greedy"], Part::of(progress, 1, 2))?;
-    let by_cycle: Vec<Vec<f64>> = runs
-        .iter()
-        .map(|cycles| cycles.iter().map(|cycle| cycle.found as f64 / cycle.allowed as f64).collect())
-        .collect();
+    let by_cycle = change_ratios(&runs);
     let tail = |cycles: &[f64]| cycles[LONG - 10..].iter().sum::<f64>() / 10.0;
     let (frequency, greedy) = (tail(&by_cycle[0]), tail(&by_cycle[1]));
     let text = counted_by_cycle(sources, &changed_fractions(&material.world, MODEL_CYCLE), 1000, budget);
@@ -241,9 +238,6 @@ fn bars(sets: &[(&str, Vec<Option<f64>>)]) -> String {
 }
 
 fn long_chart(by_cycle: &[Vec<f64>]) -> String {
-    let curve = |name: &str, ratios: &[f64]| {
-        Series::line(name, ratios.iter().enumerate().map(|(cycle, ratio)| ((cycle + 1) as f64, *ratio)))
-    };
     let chart = Chart {
         title: String::new(),
         across: Axis::new("cycle", Scale::linear(1.0, LONG as f64)),

@@ -7,6 +7,7 @@
 //! - Printed values agree, except for two bandwidths that are too high.
 
 use anyhow::Result;
+use freshet_theory::units::SECONDS_PER_DAY;
 
 use crate::report::chapter::{Maker, Progress};
 use crate::report::exhibit::{Comparison, Exhibit, Table, Verdict};
@@ -23,11 +24,10 @@ pub(super) const MAKER: Maker = Maker {
 /// Bytes of a page and of a URL in the text.
 const PAGE_BYTES: f64 = 1e4;
 const URL_BYTES: f64 = 40.0;
-const DAY_SECONDS: f64 = 86_400.0;
 
 /// Megabits per second needed for this many pages in this many days.
 fn megabits(pages: f64, days: f64) -> f64 {
-    pages * PAGE_BYTES * 8.0 / (days * DAY_SECONDS) / 1e6
+    pages * PAGE_BYTES * 8.0 / (days * SECONDS_PER_DAY) / 1e6
 }
 
 fn make(_: &Sources, _: &Progress<'_>) -> Result<Exhibit> {

@@ -124,7 +124,7 @@ pub(super) fn histories(sources: &Sources) -> Result<Option<DividedWeb>> {
     let site_of: Vec<u32> = pages.iter().map(|page| tables.pages[*page as usize].site).collect();
     let url = |(page, site): (&u32, &u32)| {
         let host = tables.sites[*site as usize].name.replace('/', ".");
-        format!("http://{host}.example/{}", tables.paths.get(*page as usize))
+        format!("http://{host}.example/{}", &tables.paths[*page as usize])
     };
     let urls = pages.iter().zip(&site_of).map(url).collect();
     let graph = Graph::from_links(pages.len(), &links);

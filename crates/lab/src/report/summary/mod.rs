@@ -1,21 +1,15 @@
-//! The chapter of `freshet lab report` on **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases
-//! whose content summaries grow old.
-//!
-//! It is in this crate because it joins `freshet-text` and the figures of `freshet-lab`, which do not know
-//! each other.
+//! The text **summary**: Ipeirotis, Ntoulas, Cho and Gravano, on text databases whose summaries grow old.
 //!
 //! In reading order:
-//! - `material`: the past of the databases, read and compared once;
 //! - `ageing`: Figures 1 to 8;
 //! - `survival`: Tables 3 and 4;
 //! - `updates`: Figure 10.
 
 mod ageing;
-mod material;
 mod survival;
 mod updates;
 
-use freshet_lab::report::chapter::Chapter;
+use super::chapter::Chapter;
 
 /// The chapter.
 pub(super) const CHAPTER: Chapter = Chapter {

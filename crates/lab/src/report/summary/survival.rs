@@ -4,14 +4,14 @@
 //! the Weibull baselines.
 
 use anyhow::Result;
-use freshet_lab::report::chapter::{Maker, Progress};
-use freshet_lab::report::exhibit::{Comparison, Exhibit, Table, Verdict};
-use freshet_lab::report::sources::{Need, Sources};
 use freshet_text::weeks::fit::{Coefficient, SETS, SetFit, fit_set, name_of};
 use freshet_text::weeks::model::Model;
 
-use super::material::{Material, TRAINING};
 use super::{DATA, shown};
+use crate::report::chapter::{Maker, Progress};
+use crate::report::exhibit::{Comparison, Exhibit, Table, Verdict};
+use crate::report::sources::{Need, Sources};
+use crate::report::text_databases::{TRAINING, TextDatabases};
 
 /// Table 3.
 pub(super) const COEFFICIENTS: Maker = Maker {
@@ -29,9 +29,9 @@ pub(super) const BASELINES: Maker = Maker {
     make: baselines,
 };
 
-fn fits(material: &Material, progress: &Progress<'_>) -> Vec<(&'static str, Result<SetFit, String>)> {
+fn fits(databases: &TextDatabases, progress: &Progress<'_>) -> Vec<(&'static str, Result<SetFit, String>)> {
     let fit = |(number, set): (usize, &_)| {
-        let fit = fit_set(*set, &material.features, &material.lives);
+        let fit = fit_set(*set, &databases.features, &databases.lives);
         progress((number + 1) as f64 / SETS.len() as f64);
         (name_of(*set), fit)
     };
@@ -39,13 +39,13 @@ fn fits(material: &Material, progress: &Progress<'_>) -> Vec<(&'static str, Resu
 }
 
 fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
+    let databases = sources.text_databases(progress)?;
     let published = Model::published();
     let mut table = Table::new(
         format!(
             "{} lives, thresholds {:?} nats, features from {TRAINING} weeks",
-            material.lives.len(),
-            material.observation.thresholds
+            databases.lives.len(),
+            databases.observation.thresholds
         ),
         [
             "features",
@@ -58,7 +58,7 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
         ],
     );
     let mut comparisons = Vec::new();
-    for (name, fit) in fits(material, progress) {
+    for (name, fit) in fits(databases, progress) {
         let fit = match fit {
             Ok(fit) => fit,
             Err(why) => {
@@ -87,7 +87,7 @@ fn coefficients(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
          hundred times as much here as there; their signs are what can be compared. The standard error \
          takes overlapping weeks of one site as independent; the jackknife leaves out one site at a time.",
     )
-    .text(material.about())
+    .text(databases.about())
     .table(table)
     .compare_all(comparisons)
     .command("freshet db fit --data DIR/text"))
@@ -130,7 +130,7 @@ fn compared(set: &str, printed: f64, coefficient: &Coefficient) -> Comparison {
 }
 
 fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
+    let databases = sources.text_databases(progress)?;
     let published = Model::published();
     let mut table = Table::new(
         "Printed: five domains. Ours: one stratum, as the sites have no domains of that sort",
@@ -148,7 +148,7 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             ]);
         }
     }
-    for (name, fit) in fits(material, progress) {
+    for (name, fit) in fits(databases, progress) {
         for baseline in fit.iter().flat_map(|fit| &fit.baselines) {
             table.row([
                 shown(name).to_owned(),
@@ -182,7 +182,7 @@ fn baselines(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
          the mean of the features, where the data are, and carried to zero: λ there says little, γ does. \
          The misfit is the root mean square of the curve from the baseline.",
     )
-    .text(material.about())
+    .text(databases.about())
     .table(table)
     .compare_all(comparisons))
 }

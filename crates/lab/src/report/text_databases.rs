@@ -1,14 +1,12 @@
-//! The past of the databases, read and compared once for all exhibits.
+//! The past of text databases, read and compared once for all exhibits.
 //!
 //! # Promises
-//! - Only the folder `text` of the data directory is read; an error says what is wrong with it.
+//! - What is read are the tables of one folder; an error names what is wrong with them.
 //! - The same seed gives the same samples.
 
-use std::sync::OnceLock;
+use std::path::Path;
 
-use anyhow::{Result, anyhow};
-use freshet_lab::report::chapter::Progress;
-use freshet_lab::report::sources::Sources;
+use anyhow::Result;
 use freshet_text::weeks::contest::Contest;
 use freshet_text::weeks::drift::Drift;
 use freshet_text::weeks::lives::{Features, Life, Observation, features, lives};
@@ -26,8 +24,9 @@ pub(super) const SAMPLE: u32 = 300;
 /// Number of samples averaged.
 const SAMPLES: u32 = 2;
 
-/// The past of the databases, with what is learned from it.
-pub(super) struct Material {
+/// The past of the databases.
+#[derive(Debug)]
+pub(super) struct TextDatabases {
     /// Complete summaries compared with complete ones.
     pub(super) complete: Vec<Drift>,
     /// Samples compared with complete summaries.
@@ -41,26 +40,14 @@ pub(super) struct Material {
     pub(super) contest: Contest,
 }
 
-impl Material {
-    /// Reads the data directory. A report has only one, which the first exhibit that asks reads.
-    pub(super) fn of(sources: &Sources, progress: &Progress<'_>) -> Result<&'static Self> {
-        static READ: OnceLock<Result<Material, String>> = OnceLock::new();
-        let read = READ.get_or_init(|| Self::read(sources, progress).map_err(|error| format!("{error:#}")));
-        read.as_ref().map_err(|why| anyhow!("{why}"))
-    }
-
-    /// Describes the data in a sentence.
-    pub(super) fn about(&self) -> String {
-        let weeks = self.complete.iter().map(Drift::weeks).max().unwrap_or(0);
-        format!("{} sites over {weeks} weeks.", self.complete.len())
-    }
-
-    fn read(sources: &Sources, progress: &Progress<'_>) -> Result<Self> {
-        let chronicles = read_tables(&sources.data()?.join("text"))?;
+impl TextDatabases {
+    /// Reads the tables of a folder. `progress` is told the share that is done.
+    pub(super) fn read(folder: &Path, seed: u64, progress: impl Fn(f64)) -> Result<Self> {
+        let chronicles = read_tables(folder)?;
         let (mut complete, mut sampled) = (Vec::new(), Vec::new());
         for (number, chronicle) in chronicles.iter().enumerate() {
             complete.push(Drift::complete(chronicle, usize::MAX));
-            sampled.push(Drift::sampled(chronicle, usize::MAX, SAMPLE, SAMPLES, sources.seed()));
+            sampled.push(Drift::sampled(chronicle, usize::MAX, SAMPLE, SAMPLES, seed));
             progress((number + 1) as f64 / (chronicles.len() + 1) as f64);
         }
         let observation = Observation::of(&complete, TRAINING, Some(REACH), None)?;
@@ -68,5 +55,11 @@ impl Material {
         let threshold = observation.thresholds[observation.thresholds.len() / 2];
         let contest = Contest::of(&complete, &observation, &features, &lives, threshold);
         Ok(Self { complete, sampled, observation, features, lives, threshold, contest })
+    }
+
+    /// What it is, in a sentence.
+    pub(super) fn about(&self) -> String {
+        let weeks = self.complete.iter().map(Drift::weeks).max().unwrap_or(0);
+        format!("{} sites over {weeks} weeks.", self.complete.len())
     }
 }

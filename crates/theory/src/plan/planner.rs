@@ -1,31 +1,38 @@
-//! Plans the pages of a table within its limits, for any budget.
+//! One question with its limits, asked for any budget.
+//!
+//! Joins [`crate::refresh`], which spreads the visits, and what a plan is judged by: freshness and age, the share of changes found, and
+//! the pages that are given up. Where rates are estimates a page has several that are equally likely, and quality is the mean over them.
+//!
+//! # Promises
+//! - An allocation keeps the limits; whether there is one is asked beforehand.
+//! - A collection in which nothing changes, or nothing weighs anything, is perfect.
 
-use anyhow::bail;
-use freshet_theory::freshness::measure::FreshnessAndAge;
-use freshet_theory::freshness::order::Order;
-use freshet_theory::refresh::{
+use crate::freshness::measure::FreshnessAndAge;
+use crate::freshness::order::Order;
+use crate::refresh::{
     Allocation, Constraints, HostLimits, Infeasible, Objective, Pages, allocate, evaluate, proportional,
     uniform,
 };
-use freshet_theory::units::{Days, VisitsPerDay};
+use crate::units::{Days, VisitsPerDay};
 
-use super::pages::{Hosts, PageTable};
-use super::quantity::{grouped, plural, visits_a_day};
-
-/// The pages, the objective and all limits except the budget.
-pub(super) struct Planner<'a> {
-    pages: Pages<'a>,
-    /// The pages under each of the equally likely rates.
-    outlooks: Vec<Pages<'a>>,
-    hosts: Option<&'a Hosts>,
-    host_limits: Vec<VisitsPerDay>,
-    objective: Objective,
-    visit_frequency_min: VisitsPerDay,
+/// The pages, the objective and all limits but the budget.
+#[derive(Clone, Debug)]
+pub struct Planner<'a> {
+    /// The pages.
+    pub pages: Pages<'a>,
+    /// The pages under each of the rates that are equally likely; the pages themselves when their rates are certain.
+    pub outlooks: Vec<Pages<'a>>,
+    /// What the visits are for.
+    pub objective: Objective,
+    /// Every page is visited at least this often.
+    pub visit_frequency_min: VisitsPerDay,
+    /// Limits per host; none when left out.
+    pub host_limits: Option<HostLimits<'a>>,
 }
 
 /// How visits are distributed over the pages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Policy {
+pub enum Policy {
     /// Best for the objective.
     Planned,
     /// All pages equally often.
@@ -35,85 +42,37 @@ pub(super) enum Policy {
 }
 
 impl Policy {
-    /// All policies, the plan first.
-    pub(super) const ALL: [Self; 3] = [Self::Planned, Self::Uniform, Self::Proportional];
-
-    /// Name in a report.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Planned => "this plan",
-            Self::Uniform => "uniform",
-            Self::Proportional => "proportional",
-        }
-    }
+    /// Every policy, the plan first.
+    pub const ALL: [Self; 3] = [Self::Planned, Self::Uniform, Self::Proportional];
 }
 
 /// What an allocation achieves.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Outcome {
-    /// Expected freshness and age, weighted by page.
-    pub(super) quality: FreshnessAndAge,
-    /// Share of the changes that a visit finds before the next change, weighted by page.
-    pub(super) changes_found_share: f64,
-    /// Budget used by the visits.
-    pub(super) cost_per_day: VisitsPerDay,
-    /// Number of pages that change, have a weight and are never visited.
-    pub(super) pages_given_up: usize,
-    /// Their share of the total weight.
-    pub(super) weight_given_up_share: f64,
-    /// Mean age of the other pages. Finite, whereas a page given up makes the overall age infinite.
-    pub(super) age_of_visited: Days,
-    /// Number of pages that get only the minimum frequency, if there is one.
-    pub(super) pages_at_minimum: usize,
+pub struct Outcome {
+    /// Expected freshness and age, each page counted with its weight.
+    pub quality: FreshnessAndAge,
+    /// Share of the changes, each counted with the weight of its page, that a visit finds before the next change.
+    pub changes_found_share: f64,
+    /// What the visits take from the budget.
+    pub cost_per_day: VisitsPerDay,
+    /// Pages that change, have a weight, and are never visited.
+    pub pages_given_up: usize,
+    /// Their share of the weight of all pages.
+    pub weight_given_up_share: f64,
+    /// The age over the other pages: finite, where giving up a page makes the age of the whole infinite.
+    pub age_of_visited: Days,
+    /// Pages that get no more than the minimum frequency, when there is one.
+    pub pages_at_minimum: usize,
 }
 
-impl<'a> Planner<'a> {
-    /// A planner for these pages. Every host has the same limit.
-    pub(super) fn new(
-        table: &'a PageTable,
-        objective: Objective,
-        visit_frequency_min: VisitsPerDay,
-        host_limit: Option<VisitsPerDay>,
-    ) -> Self {
-        let hosts = table.attributes.hosts.as_ref();
-        let host_limits = match (hosts, host_limit) {
-            (Some(hosts), Some(limit)) => vec![limit; hosts.names.len()],
-            _ => Vec::new(),
-        };
-        Self {
-            pages: table.pages(),
-            outlooks: table.outlooks(),
-            hosts,
-            host_limits,
-            objective,
-            visit_frequency_min,
-        }
+impl Planner<'_> {
+    /// Why no plan on this budget can keep the limits, or `None` when there is one.
+    pub fn infeasible(&self, visit_budget: VisitsPerDay) -> Option<Infeasible> {
+        self.constraints(visit_budget).infeasible(&self.pages)
     }
 
-    /// Fails, with the numbers, if no plan can satisfy the limits.
-    pub(super) fn check(&self, visit_budget: VisitsPerDay) -> anyhow::Result<()> {
-        let minimum = visits_a_day(self.visit_frequency_min.get());
-        match self.constraints(visit_budget).infeasible(&self.pages) {
-            None => Ok(()),
-            Some(Infeasible::MinimumExceedsBudget { needed }) => bail!(
-                "--at-least asks for {minimum} to each of {} {}, which takes {}, but --budget is {}",
-                grouped(self.pages.len()),
-                plural(self.pages.len(), "page", "pages"),
-                visits_a_day(needed.get()),
-                visits_a_day(visit_budget.get())
-            ),
-            Some(Infeasible::MinimumExceedsHostLimit { host, needed }) => bail!(
-                "--at-least asks for {minimum} to each page, which is {} to the host {}, but --host-limit is \
-                 {}",
-                visits_a_day(needed.get()),
-                self.host_name(host),
-                visits_a_day(self.host_limits[host as usize].get())
-            ),
-        }
-    }
-
-    /// The allocation of a policy. Panics if the limits cannot be satisfied.
-    pub(super) fn allocate(&self, policy: Policy, visit_budget: VisitsPerDay) -> Allocation {
+    /// The allocation of a policy. Panics when the limits cannot be kept.
+    pub fn allocate(&self, policy: Policy, visit_budget: VisitsPerDay) -> Allocation {
         let constraints = self.constraints(visit_budget);
         match policy {
             Policy::Planned => allocate(&self.pages, self.objective, &constraints),
@@ -122,27 +81,26 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Expected freshness and age under an allocation. If the rates are uncertain, the mean over the equally
-    /// likely rates.
-    pub(super) fn quality(&self, visit_frequencies: &[VisitsPerDay]) -> FreshnessAndAge {
+    /// Expected freshness and age under an allocation: where rates are not certain, the mean over what they may be.
+    pub fn quality(&self, visit_frequencies: &[VisitsPerDay]) -> FreshnessAndAge {
         self.mean_over_outlooks(|pages| evaluate(pages, visit_frequencies, Order::Fixed))
     }
 
-    /// Budget used by the visits of an allocation.
-    pub(super) fn cost_per_day(&self, visit_frequencies: &[VisitsPerDay]) -> VisitsPerDay {
+    /// What the visits of an allocation take from the budget.
+    pub fn cost_per_day(&self, visit_frequencies: &[VisitsPerDay]) -> VisitsPerDay {
         let cost = |page: usize| self.pages.costs.map_or(1.0, |costs| costs[page]);
         VisitsPerDay::new(visit_frequencies.iter().enumerate().map(|(page, f)| cost(page) * f.get()).sum())
     }
 
-    /// Smallest budget that allows the minimum frequency; zero if there is no minimum.
-    pub(super) fn budget_min(&self) -> VisitsPerDay {
+    /// The least budget that the minimum frequency leaves possible; zero when there is no minimum.
+    pub fn budget_min(&self) -> VisitsPerDay {
         let cost: f64 = self.pages.costs.map_or(self.pages.len() as f64, |costs| costs.iter().sum());
         // A little more, so that rounding in the sum does not make the smallest budget impossible.
         VisitsPerDay::new(cost * self.visit_frequency_min.get() * (1.0 + 1e-9))
     }
 
-    /// All figures that a report gives for an allocation.
-    pub(super) fn outcome(&self, visit_frequencies: &[VisitsPerDay]) -> Outcome {
+    /// Everything a report says of an allocation.
+    pub fn outcome(&self, visit_frequencies: &[VisitsPerDay]) -> Outcome {
         let weight = |page: usize| self.pages.importance.map_or(1.0, |importance| importance[page]);
         let rates = self.pages.change_rates;
         let given_up: Vec<bool> = visit_frequencies
@@ -215,14 +173,7 @@ impl<'a> Planner<'a> {
     }
 
     fn constraints(&self, visit_budget: VisitsPerDay) -> Constraints<'_> {
-        let host_limits = self
-            .hosts
-            .filter(|_| !self.host_limits.is_empty())
-            .map(|hosts| HostLimits { host_of: &hosts.of_page, limits: &self.host_limits });
-        Constraints { visit_budget, visit_frequency_min: self.visit_frequency_min, host_limits }
-    }
-
-    fn host_name(&self, host: u32) -> &str {
-        self.hosts.map_or("", |hosts| hosts.names.get(host as usize))
+        let Self { visit_frequency_min, host_limits, .. } = *self;
+        Constraints { visit_budget, visit_frequency_min, host_limits }
     }
 }

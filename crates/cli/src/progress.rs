@@ -11,18 +11,18 @@ const DRAWS_PER_SECOND: u8 = 5;
 /// Interval between redraws while the work itself reports nothing.
 const TICK: Duration = Duration::from_millis(200);
 
-/// A progress line for work of known size in bytes.
-pub(super) fn bytes(doing: &str, total: u64) -> ProgressBar {
+/// A line on the terminal for work of a known size, counted in bytes.
+pub(crate) fn bytes(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {bytes} of {total_bytes}, {eta} left")
 }
 
-/// A progress line for work of known size in steps.
-pub(super) fn steps(doing: &str, total: u64) -> ProgressBar {
+/// A line on the terminal for work of a known size, counted in steps.
+pub(crate) fn steps(doing: &str, total: u64) -> ProgressBar {
     bar(doing, total, "{msg} {wide_bar} {human_pos} of {human_len}, {eta} left")
 }
 
-/// A progress line for work of unknown length.
-pub(super) fn unknown(doing: &str) -> ProgressBar {
+/// A line on the terminal for work of unknown length.
+pub(crate) fn unknown(doing: &str) -> ProgressBar {
     let bar = bar(doing, 0, "{msg} {spinner} {elapsed}");
     bar.enable_steady_tick(TICK);
     bar
@@ -34,15 +34,15 @@ fn bar(doing: &str, total: u64, template: &str) -> ProgressBar {
     ProgressBar::with_draw_target(Some(total), target).with_style(style).with_message(doing.to_owned())
 }
 
-/// A reader that advances a progress line.
-pub(super) struct Watched<R> {
+/// Input that moves a progress line as it is read.
+pub(crate) struct Watched<R> {
     input: R,
     progress: ProgressBar,
 }
 
 impl<R> Watched<R> {
-    /// Wraps a reader.
-    pub(super) fn new(input: R, progress: ProgressBar) -> Self {
+    /// Watches this input.
+    pub(crate) fn new(input: R, progress: ProgressBar) -> Self {
         Self { input, progress }
     }
 }

@@ -4,15 +4,15 @@
 //! threshold, by the mean time between refreshes.
 
 use anyhow::Result;
-use freshet_lab::figure::chart::{Axis, Chart, Plate, Series};
-use freshet_lab::figure::scale::Scale;
-use freshet_lab::report::chapter::{Maker, Progress};
-use freshet_lab::report::exhibit::{Comparison, Exhibit, Verdict};
-use freshet_lab::report::sources::{Need, Sources};
 use freshet_text::weeks::evaluation::evaluate;
 
-use super::material::{Material, TRAINING};
 use super::{DATA, shown};
+use crate::figure::chart::{Axis, Chart, Plate, Series};
+use crate::figure::scale::Scale;
+use crate::report::chapter::{Maker, Progress};
+use crate::report::exhibit::{Comparison, Exhibit, Verdict};
+use crate::report::sources::{Need, Sources};
+use crate::report::text_databases::{TRAINING, TextDatabases};
 
 /// Figure 10.
 pub(super) const UPDATE_PRECISION: Maker = Maker {
@@ -33,8 +33,8 @@ struct Curve {
 }
 
 fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let curves = curves(material);
+    let databases = sources.text_databases(progress)?;
+    let curves = curves(databases);
     let found = |name: &str, weeks: f64| {
         let curve = curves.iter().find(|curve| curve.name == name);
         curve
@@ -52,7 +52,7 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
             ),
             Verdict::NotReproducible,
         )
-        .noting(format!("printed for τ = 0.25 nats, ours for {}; {DATA}", material.threshold))
+        .noting(format!("printed for τ = 0.25 nats, ours for {}; {DATA}", databases.threshold))
     };
     let rises = BETWEEN.windows(2).all(|pair| found("naive", pair[0]) <= found("naive", pair[1]) + 0.02);
     let gap = |curve: &Curve| {
@@ -71,7 +71,7 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
          longer one waits, the more refreshes find something. What a plan foretells is one minus the \
          survival at the end of each interval, as a refresh comes there.",
     )
-    .text(material.about())
+    .text(databases.about())
     .picture(draw(&curves))
     .compare(printed(10.0, "40%"))
     .compare(printed(25.0, "80%"))
@@ -100,11 +100,11 @@ fn update_precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibi
     .command("freshet db plan --data DIR/text --evaluate 2,5,10,15,20,25,30,40,50"))
 }
 
-fn curves(material: &Material) -> Vec<Curve> {
+fn curves(databases: &TextDatabases) -> Vec<Curve> {
     let mut curves: Vec<Curve> = Vec::new();
     for weeks in BETWEEN {
-        for schedule in material.contest.schedules(weeks) {
-            let outcome = evaluate(&material.complete, &schedule.intervals, TRAINING, material.threshold);
+        for schedule in databases.contest.schedules(weeks) {
+            let outcome = evaluate(&databases.complete, &schedule.intervals, TRAINING, databases.threshold);
             let place = match curves.iter().position(|curve| curve.name == schedule.name) {
                 Some(place) => place,
                 None => {

@@ -1,22 +1,24 @@
-//! Freshness and age against budget, and the budget needed for a target freshness.
-
-use freshet_theory::freshness::measure::FreshnessAndAge;
-use freshet_theory::units::VisitsPerDay;
+//! Freshness and age against budget, and the budget that a wanted freshness needs.
+//!
+//! # Promises
+//! - The budget that is found is the least that is enough, within a factor of 1 + 10⁻⁵.
+//! - The search ends, also where limits of hosts keep a freshness out of reach.
 
 use super::planner::{Planner, Policy};
-use super::progress;
+use crate::freshness::measure::FreshnessAndAge;
+use crate::units::VisitsPerDay;
 
 /// The curve spans budgets from 1/`SPAN` to `SPAN` times the budget in question.
 const SPAN: f64 = 32.0;
 
-/// Number of budgets on the curve: two per doubling.
-const POINTS: usize = 21;
+/// How many budgets the curve is computed for: two for each doubling.
+pub const POINTS: usize = 21;
 
 /// Maximum budget tried for a target freshness, in visits a day.
 const BUDGET_MAX: f64 = 1e15;
 
-/// Minimum budget tried for a target freshness, in visits a day.
-pub(super) const BUDGET_MIN: f64 = 1e-9;
+/// The least budget that the search for a wanted freshness tries, in visits a day.
+pub const BUDGET_MIN: f64 = 1e-9;
 
 /// The budget for a target freshness is exact within this factor.
 const BUDGET_TOLERANCE: f64 = 1.0 + 1e-5;
@@ -26,50 +28,60 @@ const UNSPENT_SHARE_MAX: f64 = 1e-6;
 
 /// What one budget achieves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CurvePoint {
+pub struct CurvePoint {
     /// The budget.
-    pub(super) visit_budget: VisitsPerDay,
-    /// Freshness and age under each policy, in the order of [`Policy::ALL`].
-    pub(super) qualities: [FreshnessAndAge; Policy::ALL.len()],
+    pub visit_budget: VisitsPerDay,
+    /// What it buys under each policy, in the order of [`Policy::ALL`].
+    pub qualities: [FreshnessAndAge; Policy::ALL.len()],
 }
 
-/// Freshness and age for budgets around this one. Budgets too small for the minimum visit frequency are
-/// left out.
-pub(super) fn curve_around(planner: &Planner<'_>, visit_budget: VisitsPerDay) -> Vec<CurvePoint> {
+/// Freshness and age for [`POINTS`] budgets around this one; smaller budgets than the limits allow are left out. After each of them
+/// `progress` is called.
+pub fn curve_around(
+    planner: &Planner<'_>,
+    visit_budget: VisitsPerDay,
+    mut progress: impl FnMut(),
+) -> Vec<CurvePoint> {
     let high = visit_budget.get() * SPAN;
     let low = (visit_budget.get() / SPAN).max(planner.budget_min().get());
-    let progress = progress::steps("computing the curve", POINTS as u64);
     let point = |index: usize| {
         let budget = low * (high / low).powf(index as f64 / (POINTS - 1) as f64);
         let visit_budget = VisitsPerDay::new(budget);
         let qualities = Policy::ALL
             .map(|policy| planner.quality(&planner.allocate(policy, visit_budget).visit_frequencies));
-        progress.inc(1);
+        progress();
         CurvePoint { visit_budget, qualities }
     };
-    let points = (0..POINTS).map(point).collect();
-    progress.finish_and_clear();
-    points
+    (0..POINTS).map(point).collect()
 }
 
 /// Result of the search for a target freshness.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Reach {
+pub enum Reach {
     /// This budget reaches the target.
     With(VisitsPerDay),
-    /// No budget reaches it. The limits of the hosts allow no more than `visit_budget`, which
-    /// gives `freshness`.
-    Limited { visit_budget: VisitsPerDay, freshness: f64 },
+    /// No budget does: no more than this can be spent within the limits of the hosts, and it gives this freshness.
+    Limited {
+        /// What can be spent.
+        visit_budget: VisitsPerDay,
+        /// The freshness that it gives.
+        freshness: f64,
+    },
     /// It takes more than this, the maximum budget tried.
     Beyond(VisitsPerDay),
 }
 
-/// Finds the smallest budget whose plan is at least this fresh. `start` is a first guess.
-pub(super) fn budget_for(planner: &Planner<'_>, target_freshness: f64, start: VisitsPerDay) -> Reach {
-    let progress = progress::unknown("searching the budget");
+/// The least budget with which the plan is at least this fresh. `start` is a first guess; before each budget that is tried `progress` is
+/// called.
+pub fn budget_for(
+    planner: &Planner<'_>,
+    target_freshness: f64,
+    start: VisitsPerDay,
+    mut progress: impl FnMut(),
+) -> Reach {
     let floor = planner.budget_min().get().max(BUDGET_MIN);
     let is_enough = |budget: f64| {
-        progress.tick();
+        progress();
         let visit_budget = VisitsPerDay::new(budget);
         let allocation = planner.allocate(Policy::Planned, visit_budget);
         let spent = planner.cost_per_day(&allocation.visit_frequencies).get();
@@ -82,9 +94,7 @@ pub(super) fn budget_for(planner: &Planner<'_>, target_freshness: f64, start: Vi
             false => Trial::TooLittle,
         }
     };
-    let reach = search(start.get().max(floor), floor, is_enough);
-    progress.finish_and_clear();
-    reach
+    search(start.get().max(floor), floor, is_enough)
 }
 
 /// Result of trying one budget.
@@ -95,8 +105,8 @@ enum Trial {
     Limited(Reach),
 }
 
-/// Brackets the smallest sufficient budget by factors of four, then halves the bracket.
-fn search(start: f64, floor: f64, trial: impl Fn(f64) -> Trial) -> Reach {
+/// Brackets the least budget that is enough by factors of four, then halves the bracket.
+fn search(start: f64, floor: f64, mut trial: impl FnMut(f64) -> Trial) -> Reach {
     let (mut low, mut high) = (start, start);
     if let Trial::Enough = trial(start) {
         loop {

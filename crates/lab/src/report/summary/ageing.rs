@@ -4,16 +4,16 @@
 //! samples, refreshed every T weeks on average by each plan; the curve called Naive refreshes all alike.
 
 use anyhow::Result;
-use freshet_lab::figure::chart::{Axis, Chart, Plate, Series};
-use freshet_lab::figure::scale::Scale;
-use freshet_lab::report::chapter::{Maker, Progress};
-use freshet_lab::report::exhibit::{Comparison, Exhibit, Verdict};
-use freshet_lab::report::sources::{Need, Sources};
 use freshet_text::weeks::evaluation::evaluate;
 use freshet_text::weeks::study::{Aged, MEASURES, study};
 
-use super::material::{Material, SAMPLE, TRAINING};
 use super::{DATA, shown};
+use crate::figure::chart::{Axis, Chart, Plate, Series};
+use crate::figure::scale::Scale;
+use crate::report::chapter::{Maker, Progress};
+use crate::report::exhibit::{Comparison, Exhibit, Verdict};
+use crate::report::sources::{Need, Sources};
+use crate::report::text_databases::{SAMPLE, TRAINING, TextDatabases};
 
 /// Figure 1.
 pub(super) const RECALL: Maker = Maker {
@@ -77,15 +77,15 @@ const UNWEIGHTED_PRECISION: usize = 3;
 const KL: usize = 4;
 
 fn recall(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let aged = study(&material.complete, &AGES);
+    let databases = sources.text_databases(progress)?;
+    let aged = study(&databases.complete, &AGES);
     let weighted = value(&aged, WEIGHTED_RECALL, 25);
     Ok(Exhibit::new(
         "The share of the current words that an old summary has; weighted by how often each stands. Both \
          fall with age, and the unweighted falls faster: words that come are rare words. Marks bound the \
          95% interval over databases.",
     )
-    .text(material.about())
+    .text(databases.about())
     .picture(by_age(&aged, &[UNWEIGHTED_RECALL, WEIGHTED_RECALL], "recall"))
     .compare(printed_share("unweighted recall after 1 week", "91%", value(&aged, UNWEIGHTED_RECALL, 1)))
     .compare(printed_share("unweighted recall after 25 weeks", "80%", value(&aged, UNWEIGHTED_RECALL, 25)))
@@ -100,14 +100,14 @@ fn recall(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
 }
 
 fn precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let aged = study(&material.complete, &AGES);
+    let databases = sources.text_databases(progress)?;
+    let aged = study(&databases.complete, &AGES);
     Ok(Exhibit::new(
         "The share of an old summary's words that are still there. Marks bound the 95% interval over \
          databases. Documentation loses few of its words: its pages are rewritten, where the authors' \
          pages of news were replaced.",
     )
-    .text(material.about())
+    .text(databases.about())
     .picture(by_age(&aged, &[UNWEIGHTED_PRECISION, WEIGHTED_PRECISION], "precision"))
     .compare(printed_share(
         "unweighted precision after 48 weeks",
@@ -118,14 +118,14 @@ fn precision(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
 }
 
 fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let aged = study(&material.complete, &AGES);
+    let databases = sources.text_databases(progress)?;
+    let aged = study(&databases.complete, &AGES);
     let (young, old) = (value(&aged, KL, 1), value(&aged, KL, 50));
     Ok(Exhibit::new(
         "How far the distribution of words has drifted, in nats. It grows nearly in proportion to age. Marks \
          bound the 95% interval over databases.",
     )
-    .text(material.about())
+    .text(databases.about())
     .picture(by_age(&aged, &[KL], "KL divergence, nats"))
     .compare(Comparison::claim(
         "the divergence grows with age",
@@ -139,7 +139,7 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
             "0.5 nats",
             format!(
                 "the mean is {old:.3} nats after 50 weeks; here {} nats count as changed",
-                material.threshold
+                databases.threshold
             ),
             Verdict::NotReproducible,
         )
@@ -148,15 +148,15 @@ fn divergence(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
 }
 
 fn recall_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let (aged, complete) = (study(&material.sampled, &AGES), study(&material.complete, &AGES));
-    let plans = plans(material);
+    let databases = sources.text_databases(progress)?;
+    let (aged, complete) = (study(&databases.sampled, &AGES), study(&databases.complete, &AGES));
+    let plans = plans(databases);
     let (first, last) = (value(&aged, UNWEIGHTED_RECALL, 1), value(&aged, UNWEIGHTED_RECALL, 50));
     Ok(Exhibit::new(samples_show(
         "What a sample lacks from the start outweighs what it loses with age. The text saw recall rise again \
          towards a full year, by words of the seasons.",
     ))
-    .text(material.about())
+    .text(databases.about())
     .picture(by_interval(&plans, &[WEIGHTED_RECALL, UNWEIGHTED_RECALL]))
     .compare(Comparison::claim(
         "unweighted recall of samples beside complete summaries, 1 week old",
@@ -183,14 +183,14 @@ fn recall_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Exhib
 }
 
 fn precision_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let aged = study(&material.sampled, &AGES);
-    let plans = plans(material);
+    let databases = sources.text_databases(progress)?;
+    let aged = study(&databases.sampled, &AGES);
+    let plans = plans(databases);
     let lost = |measure: usize| value(&aged, measure, 1) - value(&aged, measure, 50);
     Ok(Exhibit::new(samples_show(
         "A sample has no word that was never there, so precision begins at one and falls.",
     ))
-    .text(material.about())
+    .text(databases.about())
     .picture(by_interval(&plans, &[WEIGHTED_PRECISION, UNWEIGHTED_PRECISION]))
     .compare(printed_share(
         "unweighted precision of samples after 15 weeks",
@@ -218,14 +218,14 @@ fn precision_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Ex
 }
 
 fn divergence_of_samples(sources: &Sources, progress: &Progress<'_>) -> Result<Exhibit> {
-    let material = Material::of(sources, progress)?;
-    let aged = study(&material.sampled, &AGES);
-    let plans = plans(material);
+    let databases = sources.text_databases(progress)?;
+    let aged = study(&databases.sampled, &AGES);
+    let plans = plans(databases);
     Ok(Exhibit::new(samples_show(
         "The divergence of a sample begins above zero, by what it lacks, and grows as that of complete \
          summaries does.",
     ))
-    .text(material.about())
+    .text(databases.about())
     .picture(by_interval(&plans, &[KL]))
     .compare(Comparison::claim(
         "the divergence of samples grows with age",
@@ -301,10 +301,10 @@ fn by_age(aged: &[Aged], measures: &[usize], title: &str) -> String {
 /// For each mean interval: every plan with the mean of each measure.
 type Plans = Vec<(f64, Vec<(&'static str, Vec<f64>)>)>;
 
-fn plans(material: &Material) -> Plans {
+fn plans(databases: &TextDatabases) -> Plans {
     let at = |&weeks: &f64| {
-        let outcomes = material.contest.schedules(weeks).into_iter().map(|schedule| {
-            let outcome = evaluate(&material.sampled, &schedule.intervals, TRAINING, material.threshold);
+        let outcomes = databases.contest.schedules(weeks).into_iter().map(|schedule| {
+            let outcome = evaluate(&databases.sampled, &schedule.intervals, TRAINING, databases.threshold);
             (schedule.name, outcome.means)
         });
         (weeks, outcomes.collect())
