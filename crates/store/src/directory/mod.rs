@@ -1,7 +1,7 @@
 //! The directory of a store: what it says it is, who uses it, and whether it is still there.
 //!
 //! In reading order:
-//! - [`format`]: the file that says what the directory is.
+//! - [`mod@format`]: the file that says what the directory is.
 //! - [`lock`]: one process writes it, and others are told which.
 //! - `readers`: readers and the process that writes, out of each other's way.
 //! - `presence`: whether the directory and the files that are written are still there.

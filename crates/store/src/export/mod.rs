@@ -4,11 +4,10 @@
 //! - [`selection`]: which versions: of some sites, of a span of time.
 //! - [`warc`]: one WARC file.
 //! - [`wacz`]: one WACZ package: the WARC, its index, the pages.
-//! - `zip`, `sha256`: what a package is made of.
+//! - `zip`: the archive that a package is.
 //! - [`visits`]: the History as one Parquet file.
 
 pub mod selection;
-mod sha256;
 pub mod visits;
 pub mod wacz;
 pub mod warc;

@@ -11,13 +11,13 @@ use std::path::Path;
 
 use flate2::Crc;
 use freshet_protocol::time::Timestamp;
+use sha2::{Digest as _, Sha256};
 
 use super::selection::{Exported, Selection};
-use super::sha256::Sha256;
 use super::warc::{WrittenWarc, unfinished, write_records};
 use super::zip::Archive;
 use crate::collection::index::quote;
-use crate::error::StoreError;
+use crate::error::{StoreError, hexadecimal};
 use crate::reader::Reader;
 
 /// The name of the WARC in the package.
@@ -76,11 +76,10 @@ fn pack(
 
 /// Adds a text to the archive; gives its digest.
 fn add_text(archive: &mut Archive<File>, name: &str, text: &str) -> std::io::Result<String> {
-    let (mut checksum, mut digest) = (Crc::new(), Sha256::default());
+    let mut checksum = Crc::new();
     checksum.update(text.as_bytes());
-    digest.update(text.as_bytes());
     archive.add(name, checksum.sum(), text.len() as u64, text.as_bytes())?;
-    Ok(digest.hexadecimal())
+    Ok(hexadecimal(&Sha256::digest(text)))
 }
 
 /// The pages, each with its newest version in the package, as lines of JSON.

@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use flate2::Crc;
 use freshet_protocol::ids::{PageNumber, Place};
 use freshet_protocol::time::Timestamp;
+use sha2::{Digest as _, Sha256};
 
 use super::selection::{Exported, Selection};
-use super::sha256::Sha256;
 use crate::collection::index::IndexLine;
 use crate::collection::reading::read_record;
 use crate::collection::segment;
 use crate::collection::warc::WarcWriter;
-use crate::error::StoreError;
+use crate::error::{StoreError, hexadecimal};
 use crate::identity::{IDENTITY, Identity};
 use crate::key_value::Space;
 use crate::reader::Reader;
@@ -72,7 +72,7 @@ pub(super) fn write_records(
     let id = identity.map_or([0; 16], |identity| identity.id);
     let failed = |error: io::Error| StoreError::file("write", path)(error);
     let mut output =
-        Measured { inner: BufWriter::new(file), bytes: 0, checksum: Crc::new(), digest: Sha256::default() };
+        Measured { inner: BufWriter::new(file), bytes: 0, checksum: Crc::new(), digest: Sha256::new() };
     let mut buffer = Vec::new();
     let first = chosen.values().map(|version| version.time).min().unwrap_or_default();
     WarcWriter::new(id, software, 6).append_warcinfo(name, first, &mut buffer);
@@ -110,7 +110,7 @@ pub(super) fn write_records(
         pages: pages.into_iter().collect(),
         bytes: output.bytes,
         checksum: output.checksum.sum(),
-        digest: output.digest.hexadecimal(),
+        digest: hexadecimal(&output.digest.finalize()),
     })
 }
 

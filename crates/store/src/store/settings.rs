@@ -13,9 +13,9 @@ pub struct Settings {
     pub cache_bytes: u64,
     /// URLs whose numbers are remembered in memory, at some 32 bytes each.
     pub recent_urls: usize,
-    /// Visits waiting in the key-value store that make [`Store::tidy`] move them into a file before their day is over.
+    /// Visits waiting in the key-value store that make [`super::Store::tidy`] move them into a file before their day is over.
     pub waiting_visits: u64,
-    /// URLs waiting in the key-value store that make [`Store::tidy`] write them into a file.
+    /// URLs waiting in the key-value store that make [`super::Store::tidy`] write them into a file.
     pub waiting_urls: u64,
     /// Bytes of a file of the log after which another is begun.
     pub log_bytes: u64,
