@@ -78,7 +78,7 @@ const BETWEEN_PIECES: Duration = Duration::from_millis(5);
 /// Progress of the opening, from 0 to 1, when the store is open.
 const STORE_OPEN: f64 = 0.1;
 /// Progress when the writer is ready: all URLs and pages were read.
-const KEEPER_READY: f64 = 0.5;
+const WRITER_READY: f64 = 0.5;
 /// Number of replayed visits between two updates of the progress.
 const VISITS_BETWEEN: usize = 4096;
 
@@ -214,7 +214,7 @@ impl Crawl {
         }
         let now = clock.now();
         let mut writer = Writer::new(store, admission)?;
-        progress.reach(KEEPER_READY);
+        progress.reach(WRITER_READY);
         writer.write_note(LastRun::of(&settings, &clock).note());
         let visible = last_run::visible_until(&writer.reader())?;
         writer.write_note(last_run::see_until(match settings.publication {
@@ -512,7 +512,7 @@ pub(crate) fn replay(
     let count = visits.len();
     for (at, visit) in visits.into_iter().enumerate() {
         if at % VISITS_BETWEEN == 0 {
-            progress.reach(KEEPER_READY + (1.0 - KEEPER_READY) * at as f64 / count as f64);
+            progress.reach(WRITER_READY + (1.0 - WRITER_READY) * at as f64 / count as f64);
         }
         let PastVisit { time, page, kind, prompted, date, bytes_expected, kinds, .. } = visit;
         while let Some(reading) = readings.next_if(|(_, reading)| reading.time() < time) {

@@ -3,7 +3,9 @@
 //!
 //! Pages are generated from a seed, 10 to 50 KB, of the usual kind: navigation, paragraphs with links, a
 //! table, a script, a footer. Measured: MB a second and microseconds a page for the whole of `read` (charset,
-//! text, canonical links, digests, simhash), for html5gum with an emitter that only counts, and for BLAKE3.
+//! text, canonical links, digests, simhash), for html5gum with an emitter that only counts, for BLAKE3, and for
+//! what other libraries need to find the links and the text alone: lol_html (streaming) and html5ever with the tree
+//! of scraper.
 //! These would be alarming: more than 100 microseconds for a page of 10 KB, or `read` at less than a fifth of
 //! the speed of plain tokenizing.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]
@@ -17,6 +19,8 @@ use freshet_fetch::page::reading::Limits;
 use freshet_fetch::page::{Canonical, PageUrl, read};
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
+use lol_html::{HtmlRewriter, Settings, element, text};
+use scraper::{Html, Selector};
 
 /// Duration of each measurement.
 const SPAN: Duration = Duration::from_secs(2);
@@ -39,6 +43,8 @@ fn main() {
         row("read", &|page| _ = black_box(read_it(page)));
         row("tokenize only", &|page| _ = black_box(tags(page)));
         row("hash only", &|page| _ = black_box(blake3::hash(page.as_bytes())));
+        row("lol_html", &|page| _ = black_box(with_lol_html(page)));
+        row("html5ever", &|page| _ = black_box(with_html5ever(page)));
     }
 }
 
@@ -68,6 +74,34 @@ fn tags(page: &str) -> usize {
     });
     let Ok(()) = Tokenizer::new_with_emitter(page, emitter).finish();
     tags
+}
+
+/// The links of a page, and the bytes of its text, by lol_html.
+fn with_lol_html(page: &str) -> (Vec<String>, usize) {
+    let (mut links, mut text) = (Vec::new(), 0);
+    let handlers = vec![
+        element!("a[href]", |link| {
+            links.extend(link.get_attribute("href"));
+            Ok(())
+        }),
+        text!("body", |chunk| {
+            text += chunk.as_str().len();
+            Ok(())
+        }),
+    ];
+    let settings = Settings { element_content_handlers: handlers, ..Settings::new() };
+    let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
+    rewriter.write(page.as_bytes()).expect("it is read");
+    rewriter.end().expect("it ends");
+    (links, text)
+}
+
+/// The same by html5ever, which makes a tree of the whole page.
+fn with_html5ever(page: &str) -> (Vec<String>, usize) {
+    let document = Html::parse_document(page);
+    let selector = Selector::parse("a[href]").expect("a selector");
+    let links = document.select(&selector).filter_map(|link| link.attr("href")).map(str::to_owned).collect();
+    (links, document.root_element().text().map(str::len).sum())
 }
 
 /// A page from a seed, of about `bytes` bytes.

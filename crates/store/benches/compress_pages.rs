@@ -1,15 +1,18 @@
 //! How quickly are pages compressed, and how small do they get? `./bench compress_pages [DIRECTORY...]`
 //!
-//! Pages from a seed, or the HTML files below the directories that are named: our own encoder beside the fastest levels of libdeflate, which is what a
-//! crawler would take otherwise. Each page is compressed by all of them, and of several rounds the fastest counts for each page. It would worry us if ours were not the fastest,
+//! Pages from a seed, or the HTML files below the directories that are named: our own encoder beside the fastest
+//! levels of libdeflate and zlib-rs, which a crawler would use otherwise. Each page is compressed by all of them, and of several rounds the fastest counts for each page. It would worry us if ours were not the fastest,
 //! or its ratio below nine tenths of libdeflate's first level.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use freshet_store::collection::deflate::Encoder;
 use libdeflater::{CompressionLvl, Compressor};
 
@@ -46,6 +49,10 @@ fn measure(name: &str, pages: &[Vec<u8>]) {
             output.truncate(made);
         });
     }
+    row(name, "zlib-rs 1", pages, &mut |page, output| {
+        let mut encoder = DeflateEncoder::new(output, Compression::fast());
+        encoder.write_all(page).and_then(|()| encoder.try_finish()).expect("it is written to memory");
+    });
 }
 
 fn row(name: &str, encoder: &str, pages: &[Vec<u8>], compress: &mut dyn FnMut(&[u8], &mut Vec<u8>)) {

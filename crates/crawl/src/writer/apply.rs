@@ -549,7 +549,8 @@ impl Writer {
         }
         let record = &self.memory.sites[site.index()];
         let (mut told, are_believed) = dates::heeded(record, told);
-        let mut event = self.memory.known.len() - urls_before + if are_believed { told.len() } else { 0 };
+        let mut new_entries =
+            self.memory.known.len() - urls_before + if are_believed { told.len() } else { 0 };
         if dates::are_trusted(record) {
             self.memory.event.push(Event::Altered { pages: altered });
         }
@@ -558,12 +559,12 @@ impl Writer {
         }
         if !is_feed {
             let missing = self.memory.dates.missing(site, list.as_str(), words.keys().copied().collect());
-            event += missing.len();
+            new_entries += missing.len();
             words.extend(missing.iter().map(|page| (*page, Word::Missing)));
             told.extend(missing);
         }
         self.memory.event.extend(told.into_iter().map(|page| Event::Signal { page, site }));
-        let every = self.memory.dates.next_reading(list.as_str(), event);
+        let every = self.memory.dates.next_reading(list.as_str(), new_entries);
         let of_site = (site, &self.memory.sites[site.index()]);
         let reading = self.memory.dates.reading(of_site, list.as_str(), &words, now);
         self.changes.notes.push(reading.note(list.as_str()));

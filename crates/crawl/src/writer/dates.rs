@@ -176,9 +176,9 @@ impl Dates {
 
     /// Returns the milliseconds until the next reading of a list, from the number of new facts in the last
     /// one: unknown pages and changes.
-    pub(super) fn next_reading(&mut self, list: &str, event: usize) -> i64 {
+    pub(super) fn next_reading(&mut self, list: &str, new_entries: usize) -> i64 {
         let every = &mut self.list(list).every;
-        *every = interval_after(*every, event);
+        *every = interval_after(*every, new_entries);
         *every
     }
 
@@ -284,8 +284,8 @@ pub(super) fn is_silence_believed(record: &SiteRecord) -> bool {
     record_of(record).is_believed() && TOLD_SOME <= told && TOLD_MIN * (told + untold) <= told
 }
 
-fn interval_after(interval: i64, event: usize) -> i64 {
-    let next = match event {
+fn interval_after(interval: i64, new_entries: usize) -> i64 {
+    let next = match new_entries {
         0 => interval + interval / 2,
         1..=3 => interval,
         _ => interval - interval / 4,
@@ -431,9 +431,9 @@ mod tests {
 
     #[test]
     fn a_list_is_read_as_often_as_it_has_news() {
-        let after = |readings: usize, event: usize| {
+        let after = |readings: usize, new_entries: usize| {
             let mut dates = Dates::default();
-            (0..readings).map(|_| dates.next_reading(LIST, event) / HOUR).last()
+            (0..readings).map(|_| dates.next_reading(LIST, new_entries) / HOUR).last()
         };
         assert_eq!((after(1, 0), after(50, 0)), (Some(36), Some(7 * 24)));
         assert_eq!(after(50, 2), Some(24));
