@@ -9,6 +9,7 @@ use clap::Args;
 use freshet_crawl::clock::wall_now;
 use freshet_crawl::queries::sites_named;
 use freshet_protocol::time::Timestamp;
+use freshet_store::export::unfinished::Unfinished;
 use freshet_store::export::{Exported, Selection, export_visits, export_wacz, export_warc};
 use freshet_store::history::VisitQuery;
 use freshet_store::reader::Reader;
@@ -119,8 +120,8 @@ fn write(reader: &Reader, selection: &Selection, queries: &[VisitQuery], path: &
 
 /// Writes visits as JSON lines.
 fn write_lines(reader: &Reader, queries: &[VisitQuery], path: &Path) -> Result<Exported> {
-    let unfinished = path.with_extension("jsonl.unfinished");
-    let mut file = BufWriter::new(File::create(&unfinished)?);
+    let unfinished = Unfinished::of(path);
+    let mut file = BufWriter::new(File::create(unfinished.path())?);
     let mut entries = 0;
     let mut written: io::Result<()> = Ok(());
     for query in queries {
@@ -140,7 +141,7 @@ fn write_lines(reader: &Reader, queries: &[VisitQuery], path: &Path) -> Result<E
     written?;
     file.flush()?;
     let bytes = file.get_ref().metadata()?.len();
-    fs::rename(&unfinished, path)?;
+    fs::rename(unfinished.path(), path)?;
     Ok(Exported { entries, bytes })
 }
 

@@ -5,9 +5,11 @@
 //! - [`warc`]: one WARC file.
 //! - [`wacz`]: one WACZ package: the WARC, its index, the pages.
 //! - `zip`: the archive that a package is.
+//! - [`unfinished`]: files in the making.
 //! - [`visits`]: the History as one Parquet file.
 
 pub mod selection;
+pub mod unfinished;
 pub mod visits;
 pub mod wacz;
 pub mod warc;

@@ -7,6 +7,7 @@
 use std::path::Path;
 
 use super::selection::Exported;
+use super::unfinished::Unfinished;
 use crate::error::StoreError;
 use crate::history::VisitQuery;
 use crate::history::columns::{NumberedVisit, schema};
@@ -20,6 +21,7 @@ pub fn export_visits(reader: &Reader, queries: &[VisitQuery], output: &Path) -> 
         _ => Path::new("."),
     };
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or("visits.parquet");
+    let _unfinished = Unfinished::of(&directory.join(name));
     let mut writer = FileWriter::create(directory, name, schema())?;
     let mut rows: Vec<NumberedVisit> = Vec::with_capacity(ROWS_PER_BATCH);
     for query in queries {

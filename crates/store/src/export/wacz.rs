@@ -14,7 +14,8 @@ use freshet_protocol::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::selection::{Exported, Selection};
-use super::warc::{WrittenWarc, unfinished, write_records};
+use super::unfinished::Unfinished;
+use super::warc::{WrittenWarc, write_records};
 use super::zip::Archive;
 use crate::collection::index::quote;
 use crate::error::{StoreError, hexadecimal};
@@ -31,19 +32,16 @@ pub fn export_wacz(
     now: Timestamp,
     output: &Path,
 ) -> Result<Exported, StoreError> {
-    let warc_path = output.with_extension("warc.unfinished");
-    let file = File::create(&warc_path).map_err(StoreError::file("create", &warc_path))?;
-    let written = write_records(reader, selection, software, WARC_NAME, (&warc_path, file))?;
+    // The WARC file is a step on the way.
+    let warc = Unfinished::of(&output.with_extension("warc"));
+    let file = File::create(warc.path()).map_err(StoreError::file("create", warc.path()))?;
+    let written = write_records(reader, selection, software, WARC_NAME, (warc.path(), file))?;
     let pages = page_lines(reader, &written)?;
     let mut index = written.lines.join("\n");
     index.push('\n');
-    let packed = unfinished(output);
-    let result = pack(&packed, &warc_path, &written, (&index, &pages), (software, now));
-    // It was a step on the way, whether or not the package came about.
-    let removed = fs::remove_file(&warc_path).map_err(StoreError::file("remove", &warc_path));
-    let bytes = result?;
-    removed?;
-    fs::rename(&packed, output).map_err(StoreError::file("write", output))?;
+    let packed = Unfinished::of(output);
+    let bytes = pack(packed.path(), warc.path(), &written, (&index, &pages), (software, now))?;
+    fs::rename(packed.path(), output).map_err(StoreError::file("write", output))?;
     Ok(Exported { entries: written.lines.len() as u64, bytes })
 }
 

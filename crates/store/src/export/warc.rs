@@ -7,7 +7,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use flate2::Crc;
 use freshet_protocol::ids::{PageNumber, Place};
@@ -15,6 +15,7 @@ use freshet_protocol::time::Timestamp;
 use sha2::{Digest as _, Sha256};
 
 use super::selection::{Exported, Selection};
+use super::unfinished::Unfinished;
 use crate::collection::index::IndexLine;
 use crate::collection::reading::read_record;
 use crate::collection::segment;
@@ -33,19 +34,13 @@ pub fn export_warc(
     software: &str,
     output: &Path,
 ) -> Result<Exported, StoreError> {
-    let unfinished = unfinished(output);
-    let file = File::create(&unfinished).map_err(StoreError::file("create", &unfinished))?;
+    let unfinished = Unfinished::of(output);
+    let path = unfinished.path();
+    let file = File::create(path).map_err(StoreError::file("create", path))?;
     let name = output.file_name().and_then(|name| name.to_str()).unwrap_or("export.warc.gz");
-    let written = write_records(reader, selection, software, name, (&unfinished, file))?;
-    fs::rename(&unfinished, output).map_err(StoreError::file("write", output))?;
+    let written = write_records(reader, selection, software, name, (path, file))?;
+    fs::rename(path, output).map_err(StoreError::file("write", output))?;
     Ok(Exported { entries: written.lines.len() as u64, bytes: written.bytes })
-}
-
-/// The name of a file in the making.
-pub(super) fn unfinished(output: &Path) -> PathBuf {
-    let mut name = output.as_os_str().to_owned();
-    name.push(".unfinished");
-    PathBuf::from(name)
 }
 
 /// A WARC file that was written.
