@@ -1,12 +1,14 @@
 //! How a step is taken, and how steps are made durable.
 //!
-//! A step is appended to the log and then made true in the state, in one batch that holds the record of the log too: should a loss of power take
-//! more of the log than of the state, the log is completed from it. At a sync the Collection, the log and the state are written to the disk, in
-//! this order, and then `SYNCED` says so. Files that a step has replaced are removed after the sync that covers it.
+//! A step is appended to the log and then made true in the state, in one batch that holds the record of the
+//! log too: should a loss of power take more of the log than of the state, the log is completed from it. At a
+//! sync the Collection, the log and the state are written to the disk, in this order, and then `SYNCED` says
+//! so. Files that a step has replaced are removed after the sync that covers it.
 //!
 //! # Promises
 //! - Steps are numbered without a gap.
-//! - After an error the step was not taken, and the log is as it was; if the state is poisoned, once it was opened again.
+//! - After an error the step was not taken, and the log is as it was; if the state is poisoned, once it was
+//!   opened again.
 //! - `SYNCED` never says more than is on the disk.
 
 use std::collections::BTreeSet;
@@ -58,8 +60,8 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins a file of the log of a store whose state is at these counters: it says who the store is, how much there is, which commands are in force,
-    /// and whether steps before it are lost.
+    /// Begins a file of the log of a store whose state is at these counters: it says who the store is, how
+    /// much there is, which commands are in force, and whether steps before it are lost.
     pub(crate) fn begin(
         directory: &Path,
         state: &dyn View,
@@ -207,7 +209,8 @@ impl Ledger {
         }
     }
 
-    /// Makes everything durable that was done: the Collection, the log, the state, and then it is said. `clean` says that nothing follows.
+    /// Makes everything durable that was done: the Collection, the log, the state, and then it is said.
+    /// `clean` says that nothing follows.
     pub(crate) fn sync(
         &mut self,
         state: &dyn KeyValue,
@@ -288,7 +291,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes the oldest file of the log if all that it says is elsewhere, and it ended before this moment; whether it did.
+    /// Removes the oldest file of the log if all that it says is elsewhere, and it ended before this moment;
+    /// whether it did.
     pub(crate) fn drop_oldest(&self, counters: &Counters, before: Timestamp) -> Result<bool, StoreError> {
         let files = listed(&self.directory)?;
         let [(_, oldest), (first, next), ..] = &files[..] else { return Ok(false) };
@@ -312,7 +316,8 @@ fn is_options(space: Space, key: &[u8]) -> bool {
     space == Space::Commands && key == OPTIONS.as_bytes()
 }
 
-/// The records of steps that the state has and the log lost in a loss of power, from the first that is missing.
+/// The records of steps that the state has and the log lost in a loss of power, from the first
+/// that is missing.
 pub(crate) fn steps_beyond(state: &dyn View, end: &LogEnd) -> Result<Vec<Vec<u8>>, StoreError> {
     let counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
     (end.step + 1..=counters.commits)

@@ -1,7 +1,7 @@
 //! Which URLs each page links to.
 //!
-//! The targets are sorted, each once, and written as differences: `number of targets, first, second - first, ...`, all varints after
-//! the version byte. A page of thirty links takes some forty bytes.
+//! The targets are sorted, each once, and written as differences: `number of targets, first, second - first,
+//! ...`, all varints after the version byte. A page of thirty links takes some forty bytes.
 //!
 //! # Promises
 //! - The targets come back sorted, each once.

@@ -188,7 +188,8 @@ mod tests {
         let site = SiteRecord { site: "https://a.example".to_owned(), urls: 7, ..SiteRecord::default() };
         let mut bytes = site.encode();
         assert_eq!(bytes[0], 3);
-        // Before changes were told, the record ended with the trouble with robots.txt, and before that with what others keep.
+        // Before changes were told, the record ended with the trouble with robots.txt, and before that with
+        // what others keep.
         for (version, bytes_later) in [(2, 8), (1, 1)] {
             assert!(bytes.split_off(bytes.len() - bytes_later).iter().all(|byte| *byte == 0));
             bytes[0] = version;

@@ -1,14 +1,19 @@
-//! The start-up index: what a start needs of every URL, in one file that is appended to, and read from its beginning to its end.
+//! The start-up index: what a start needs of every URL, in one file that is appended to, and read from its
+//! beginning to its end.
 //!
-//! A start that reads the records of ten million URLs takes long. What it needs of them is little and never changes, because a URL and a page keep
-//! their numbers for ever: so it is written down a second time, in pieces, each after the commit that made its URLs known. What stands in a piece is the
-//! business of whoever writes it; `form` is the number of their way of writing.
+//! A start that reads the records of ten million URLs takes long. What it needs of them is little and never
+//! changes, because a URL and a page keep their numbers for ever: so it is written down a second time, in
+//! pieces, each after the commit that made its URLs known. What stands in a piece is the business of whoever
+//! writes it; `form` is the number of their way of writing.
 //!
 //! # Promises
-//! - Pieces come back in the order in which they were written, and together tell of the first URLs and the first pages without a gap.
-//! - It is never believed over the store. A piece that is damaged, tells of more than the store has, or is not believed by its reader is cut off with
-//!   all behind it, and a start-up index of another store or form is begun anew. It may be missing, and removed at any time when the store is closed.
-//! - A start-up index that cannot be written is no failure: it is not written any further until the store is opened again.
+//! - Pieces come back in the order in which they were written, and together tell of the first URLs and the
+//!   first pages without a gap.
+//! - It is never believed over the store. A piece that is damaged, tells of more than the store has, or is
+//!   not believed by its reader is cut off with all behind it, and a start-up index of another store or form
+//!   is begun anew. It may be missing, and removed at any time when the store is closed.
+//! - A start-up index that cannot be written is no failure: it is not written any further until the store is
+//!   opened again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
@@ -23,11 +28,13 @@ use crate::findings::Findings;
 /// Its name in the directory of the store.
 pub(crate) const FILE_NAME: &str = "startup-index";
 
-/// What the file begins with, before the identity of the store (16 bytes) and the number of the form (4 bytes).
+/// What the file begins with, before the identity of the store (16 bytes) and the number of the
+/// form (4 bytes).
 const MAGIC: &[u8; 16] = b"freshet start1\r\n";
 /// Bytes before the first piece.
 const HEAD: u64 = 36;
-/// Bytes of a piece before its content: the length of the content, URLs and pages after it, 4 bytes each, and the checksum of all this and the content.
+/// Bytes of a piece before its content: the length of the content, URLs and pages after it, 4 bytes each, and
+/// the checksum of all this and the content.
 const PIECE_HEAD: usize = 20;
 /// The longest content that is believed, so that no damage makes a reader ask for more memory than there is.
 const CONTENT_MAX: u32 = 64 << 20;
@@ -72,8 +79,8 @@ pub struct StartupIndex {
 }
 
 impl StartupIndex {
-    /// Opens the start-up index in this directory, of the store with this identity, and gives each of its pieces to `each` until one is not believed. What is not
-    /// sound is cut off.
+    /// Opens the start-up index in this directory, of the store with this identity, and gives each of its
+    /// pieces to `each` until one is not believed. What is not sound is cut off.
     pub(crate) fn open(
         directory: &Path,
         store: [u8; 16],
@@ -203,7 +210,8 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// What is wrong with the start-up index of a store that has this much: it holds nothing of its own, and damage to it is no loss.
+/// What is wrong with the start-up index of a store that has this much: it holds nothing of its own, and
+/// damage to it is no loss.
 pub(crate) fn check(directory: &Path, store: [u8; 16], limit: Reach, findings: &mut Findings) {
     let file = match File::open(directory.join(FILE_NAME)) {
         Ok(file) => file,
@@ -259,7 +267,8 @@ fn piece(to: Reach, content: &[u8]) -> Vec<u8> {
     piece
 }
 
-/// The checksum of a piece: the head counts through its own hash, so that the content is hashed where it lies.
+/// The checksum of a piece: the head counts through its own hash, so that the content is hashed
+/// where it lies.
 fn checksum(head: &[u8], content: &[u8]) -> u64 {
     xxh3_64(head) ^ xxh3_64(content).rotate_left(1)
 }

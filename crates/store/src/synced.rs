@@ -1,8 +1,8 @@
 //! `SYNCED`: what has been made durable. What is behind it was lost, and is never taken for the truth.
 //!
-//! Two slots of 512 bytes, at byte 0 and at byte 4096, are written in turn, so that one that is torn leaves the other. A slot is the length of its
-//! record (2 bytes, the lowest first), the record [`Synced`], the xxh3-64 of both (8 bytes, the lowest first), and zeros. The slot with the higher
-//! number counts.
+//! Two slots of 512 bytes, at byte 0 and at byte 4096, are written in turn, so that one that is torn leaves
+//! the other. A slot is the length of its record (2 bytes, the lowest first), the record [`Synced`], the
+//! xxh3-64 of both (8 bytes, the lowest first), and zeros. The slot with the higher number counts.
 //!
 //! # Promises
 //! - A slot is written after all that it speaks of is on the disk.

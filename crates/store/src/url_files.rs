@@ -1,7 +1,8 @@
 //! `urls/`: every URL that was ever discovered, as Parquet: when, from where, how deep.
 //!
-//! A row never changes, because a URL keeps its number and its discovery for ever. Rows are put into a file when many wait and when a crawl is
-//! closed. A file that has fewer rows than twice those that wait is written again with them, so that there are few files.
+//! A row never changes, because a URL keeps its number and its discovery for ever. Rows are put into a file
+//! when many wait and when a crawl is closed. A file that has fewer rows than twice those that wait is
+//! written again with them, so that there are few files.
 //!
 //! # Promises
 //! - The registered files hold the URLs below `urls_settled`, each once, in the order of their numbers.
@@ -94,8 +95,8 @@ pub(crate) struct UrlFile {
     pub(crate) replaced: Vec<String>,
 }
 
-/// Writes the URLs from `settled` to before `known` into a file, together with those of the last files if these are small, and prepares the batch
-/// that makes it count.
+/// Writes the URLs from `settled` to before `known` into a file, together with those of the last files if
+/// these are small, and prepares the batch that makes it count.
 pub(crate) fn settle(
     view: &dyn View,
     directory: &Path,

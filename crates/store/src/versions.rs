@@ -1,8 +1,8 @@
 //! Versions: when each page was seen, and where the bytes of it are.
 //!
-//! Every exchange with a page that was written to the Collection is one row, keyed by page and time: a full response has its own bytes;
-//! a revisit ("the same bytes as before", "not modified") has the place of a small record, and its bytes are those of the full
-//! response before it.
+//! Every exchange with a page that was written to the Collection is one row, keyed by page and time: a full
+//! response has its own bytes; a revisit ("the same bytes as before", "not modified") has the place of a
+//! small record, and its bytes are those of the full response before it.
 //!
 //! # Promises
 //! - The versions of a page come in the order of time.

@@ -1,7 +1,7 @@
 //! SHA-256 (FIPS 180-4), as WACZ packages state digests.
 //!
 //! # Promises
-//! - The digests of the standard's examples come out.
+//! Gives the digests of the standard's examples.
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 const ROUNDS: [u32; 64] = [
@@ -71,10 +71,10 @@ const ROUNDS: [u32; 64] = [
     0xc671_78f2,
 ];
 
-/// Bytes of a block.
+/// Size of a block in bytes.
 const BLOCK: usize = 64;
 
-/// A digest in the making.
+/// A SHA-256 hasher.
 #[derive(Clone, Debug)]
 pub(super) struct Sha256 {
     state: [u32; 8],
@@ -100,7 +100,7 @@ impl Default for Sha256 {
 }
 
 impl Sha256 {
-    /// Takes in bytes.
+    /// Adds bytes to the message.
     pub(super) fn update(&mut self, mut bytes: &[u8]) {
         self.length += bytes.len() as u64;
         if !self.rest.is_empty() {
@@ -117,7 +117,7 @@ impl Sha256 {
         blocks.for_each(|block| mix(&mut self.state, block));
     }
 
-    /// The digest as hexadecimal digits.
+    /// Ends the message and returns the digest as hexadecimal digits.
     pub(super) fn hexadecimal(mut self) -> String {
         let bits = self.length * 8;
         let zeros = (BLOCK + 55 - self.rest.len()) % BLOCK;
@@ -129,7 +129,7 @@ impl Sha256 {
     }
 }
 
-/// Mixes a block into the state: the letters are the standard's (6.2.2).
+/// Mixes a block into the state; the letters are those of the standard (6.2.2).
 fn mix(state: &mut [u32; 8], block: &[u8]) {
     let mut w = [0_u32; 64];
     for (word, bytes) in w.iter_mut().zip(block.chunks_exact(4)) {

@@ -1,8 +1,9 @@
-//! Selected versions as one WARC file: the records as they stand in the Collection, byte for byte, after a `warcinfo` of the file's own.
+//! Exports selected versions as one WARC file: a `warcinfo` record, then the records of the Collection,
+//! copied byte for byte.
 //!
 //! # Promises
-//! - The file is there whole or not at all.
-//! - A record that is damaged ends the export with its place: nothing broken is passed on.
+//! The file is complete or absent.
+//! A damaged record ends the export with an error that names its place: nothing damaged is exported.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -41,14 +42,14 @@ pub fn export_warc(
     Ok(Exported { entries: written.lines.len() as u64, bytes: written.bytes })
 }
 
-/// The name of a file in the making.
+/// The name of a file while it is written.
 pub(super) fn unfinished(output: &Path) -> PathBuf {
     let mut name = output.as_os_str().to_owned();
     name.push(".unfinished");
     PathBuf::from(name)
 }
 
-/// A WARC file that was written.
+/// A written WARC file.
 pub(super) struct WrittenWarc {
     /// The lines of its index, sorted.
     pub(super) lines: Vec<String>,
@@ -59,7 +60,7 @@ pub(super) struct WrittenWarc {
     pub(super) digest: String,
 }
 
-/// Writes the selected versions to an open file of this name.
+/// Writes the selected versions to an open file with this name.
 pub(super) fn write_records(
     reader: &Reader,
     selection: &Selection,
@@ -114,7 +115,7 @@ pub(super) fn write_records(
     })
 }
 
-/// A file of which length, checksum and digest are known when it has been written.
+/// A file writer that computes length, checksum and digest.
 struct Measured {
     inner: BufWriter<File>,
     bytes: u64,

@@ -1,6 +1,8 @@
-//! The numbers of visits that were lost to damage: part of what the store knows of itself, so that their absence is no fault.
+//! The numbers of visits that were lost to damage: part of what the store knows of itself, so that their
+//! absence is no fault.
 //!
-//! The value of `lost visits` is the version 1, the number of ranges, and of each its first number and how many follow, all varints.
+//! The value of `lost visits` is the version 1, the number of ranges, and of each its first number and how
+//! many follow, all varints.
 //!
 //! # Promises
 //! - What is written is read back; bytes that are no list are an error, never a panic.

@@ -129,7 +129,8 @@ pub(crate) fn visits(
 
 type Opened = (Vec<(std::path::PathBuf, File)>, Vec<NumberedVisit>);
 
-/// The files and the rows of one instant: files are opened before anything is read, so that merging cannot take them away.
+/// The files and the rows of one instant: files are opened before anything is read, so that merging cannot
+/// take them away.
 fn open_all(store: &dyn Readable, directory: &Path, query: &VisitQuery) -> Result<Opened, StoreError> {
     'attempts: for attempt in 1.. {
         let snapshot = store.snapshot();

@@ -1,4 +1,5 @@
-//! A visit: at this time we asked for this URL and this came back. The one primary fact; all else is derived from it.
+//! A visit: at this time we asked for this URL and this came back. The one primary fact; all else is
+//! derived from it.
 //!
 //! # Promises
 //! - A row is read back as it was written.

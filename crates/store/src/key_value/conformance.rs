@@ -196,9 +196,9 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A store that went ten steps, whose files were meddled with after it was closed: `meddle` is given the directory and a copy of it
-/// after five steps. The tables of `urls` were written before the last step of either half. `expected` is part of what is
-/// said of each keyspace that is behind.
+/// A store that went ten steps, whose files were meddled with after it was closed: `meddle` is given the
+/// directory and a copy of it after five steps. The tables of `urls` were written before the last step of
+/// either half. `expected` is part of what is said of each keyspace that is behind.
 #[track_caller]
 fn check_behind(meddle: impl Fn(&Path, &Path), expected: &[&str]) {
     let place = tempfile::tempdir().expect("a directory");

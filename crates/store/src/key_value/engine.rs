@@ -4,8 +4,8 @@
 //! - A batch becomes visible whole or not at all, to readers and across a crash.
 //! - A scan gives the keys in the order of their bytes, and sees the store as it was when the scan began.
 //! - A snapshot sees the store as it was when it was taken.
-//! - What was committed with [`Durability::Buffered`] survives the death of the process, with [`Durability::Synced`] that of
-//!   the machine.
+//! - What was committed with [`Durability::Buffered`] survives the death of the process, with
+//!   [`Durability::Synced`] that of the machine.
 
 use std::io;
 use std::path::PathBuf;
@@ -183,7 +183,8 @@ impl Batch {
         self.items.push((space, key, None));
     }
 
-    /// Says which step this is: every keyspace that it touches is stamped with the number. Steps are numbered from 1; 0 is none.
+    /// Says which step this is: every keyspace that it touches is stamped with the number. Steps are numbered
+    /// from 1; 0 is none.
     pub fn at_step(&mut self, step: u64) {
         self.step = step;
     }
@@ -210,7 +211,8 @@ pub trait View: Send + Sync {
 
 /// A key-value store that is open to be read, by any number of threads.
 pub trait Readable: View {
-    /// The store as it is now, whatever is committed later. Not to be held for long: what is replaced meanwhile stays on disk.
+    /// The store as it is now, whatever is committed later. Not to be held for long: what is replaced
+    /// meanwhile stays on disk.
     fn snapshot(&self) -> Box<dyn View + '_>;
 }
 
@@ -225,7 +227,8 @@ pub trait KeyValue: Readable {
     /// Bytes on disk, roughly.
     fn disk_bytes(&self) -> u64;
 
-    /// The keyspaces that are older than the steps and tables they had: something took them back. To be asked after opening.
+    /// The keyspaces that are older than the steps and tables they had: something took them back. To be asked
+    /// after opening.
     fn behind(&self) -> Result<Vec<Behind>, KeyValueError>;
 
     /// The last step that was committed; 0 if none was.
@@ -234,8 +237,9 @@ pub trait KeyValue: Readable {
     /// Whether it takes no writes any more until it was opened again.
     fn is_poisoned(&self) -> bool;
 
-    /// Closes the engine and opens it again, waiting a while for those who read. What was committed is there; a batch that failed with
-    /// [`KeyValueError::Poisoned`] is there whole or not at all, and [`Self::last_step`] tells. After an error it can be tried again.
+    /// Closes the engine and opens it again, waiting a while for those who read. What was committed is there;
+    /// a batch that failed with [`KeyValueError::Poisoned`] is there whole or not at all, and
+    /// [`Self::last_step`] tells. After an error it can be tried again.
     fn reopen(&self) -> Result<(), KeyValueError>;
 }
 
@@ -250,7 +254,8 @@ pub enum KeyValueError {
         /// What the system said.
         source: io::Error,
     },
-    /// The engine takes no writes until it was opened again, for one of its own failed: now, if there is a source, or in the background.
+    /// The engine takes no writes until it was opened again, for one of its own failed: now, if there is a
+    /// source, or in the background.
     #[error("the state in {} takes no writes, for one failed: it has to be opened again", .path.display())]
     Poisoned {
         /// The directory of the store.

@@ -2,7 +2,8 @@
 //!
 //! In reading order:
 //! - [`engine`]: what it promises: get, atomic batch, ordered scan, snapshot.
-//! - [`on_disk`]: on disk, a log-structured merge tree (fjall); `opened_engine` is the engine while it is open.
+//! - [`on_disk`]: on disk, a log-structured merge tree (fjall); `opened_engine` is the engine
+//!   while it is open.
 //! - [`in_memory`]: in memory, for tests.
 //! - [`stamps`]: how it is noticed that a keyspace fell back.
 //! - `conformance`: the promises as tests, run on both.

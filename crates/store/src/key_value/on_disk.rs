@@ -1,11 +1,11 @@
 //! The key-value store on disk: fjall, a log-structured merge tree with a journal.
 //!
-//! Chosen by measurement: a tree of pages rewrites several thousand bytes for each small record that arrives in hash order, a
-//! log-structured one two to five times the record. A batch is one entry of the journal, with a checksum; after a crash the journal
-//! is read to its last whole batch.
+//! Chosen by measurement: a tree of pages rewrites several thousand bytes for each small record that arrives
+//! in hash order, a log-structured one two to five times the record. A batch is one entry of the journal,
+//! with a checksum; after a crash the journal is read to its last whole batch.
 //!
-//! The engine can be closed and opened again while the store is in use: whoever reads holds the engine for as long as the read lasts, and
-//! [`KeyValue::reopen`] waits for them.
+//! The engine can be closed and opened again while the store is in use: whoever reads holds the engine for as
+//! long as the read lasts, and [`KeyValue::reopen`] waits for them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -19,7 +19,8 @@ use super::engine::{
 use super::opened_engine::OpenedEngine;
 use super::stamps::{Behind, MARKS, Mark, Marks, STAMP, is_hidden};
 
-/// How long [`KeyValue::reopen`] waits for readers. After it the engine stays as it is, and it can be tried again.
+/// How long [`KeyValue::reopen`] waits for readers. After it the engine stays as it is, and it can be
+/// tried again.
 const READERS_WAIT: Duration = Duration::from_secs(10);
 
 /// How soon it is looked again whether anybody reads.

@@ -1,9 +1,10 @@
 //! The engine while it is open: fjall's database and its keyspaces, which go together when it is closed.
 //!
-//! fjall gives up writing for good ("poisoned") when a write to its journal or one of its own in the background fails, as on a full disk; it
-//! can be read on. Writes also wait in it, without end, for background threads that have died of this; so a write waits here before it is
-//! begun, where the poison is looked for. What a poisoned engine holds in memory of its journal it may still write while it is closed: whether
-//! the batch that failed took effect is not known before the engine was opened again.
+//! fjall gives up writing for good ("poisoned") when a write to its journal or one of its own in the
+//! background fails, as on a full disk; it can be read on. Writes also wait in it, without end, for
+//! background threads that have died of this; so a write waits here before it is begun, where the poison is
+//! looked for. What a poisoned engine holds in memory of its journal it may still write while it is closed:
+//! whether the batch that failed took effect is not known before the engine was opened again.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use fjall::{AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, Persis
 
 use super::engine::{KeyValueError, Space};
 
-/// Bytes of journal after which the oldest part is made superfluous by writing tables. A restart reads at most this much.
+/// Bytes of journal after which the oldest part is made superfluous by writing tables. A restart reads at
+/// most this much.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 
 /// Bytes of one keyspace held in memory before they are written as a table.
@@ -25,7 +27,8 @@ const SMALL_TABLE_BYTES: u64 = 2 << 20;
 /// Threads that write tables and merge them.
 const WORKERS: usize = 2;
 
-/// Tables of a keyspace that may wait in memory to be written when a write begins. fjall halts a write at 4, and a write adds one.
+/// Tables of a keyspace that may wait in memory to be written when a write begins. fjall halts a write at 4,
+/// and a write adds one.
 const WAITING_TABLES_MAX: usize = 2;
 
 /// Tables of a keyspace that may wait to be merged when a write begins. fjall halts a write at 30.
@@ -65,7 +68,8 @@ impl OpenedEngine {
         Ok(Self { path, keyspaces, database })
     }
 
-    /// Lets everybody read the lists of tables who may read the other files: the engine makes them for its own user alone.
+    /// Lets everybody read the lists of tables who may read the other files: the engine makes them for its
+    /// own user alone.
     pub(crate) fn share_lists(path: &Path) {
         let Ok(model) = std::fs::metadata(path.join("version")) else { return };
         let keyspaces = std::fs::read_dir(path.join("keyspaces")).into_iter().flatten().flatten();

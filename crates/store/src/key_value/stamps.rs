@@ -1,14 +1,16 @@
 //! Stamps: which step each keyspace has come to, so that a keyspace that fell back is noticed.
 //!
-//! The engine keeps every keyspace in files of its own and shares a journal among them. An emptied journal, or a folder that was
-//! replaced by an older copy, takes keyspaces back by different amounts, and the engine says nothing. So a batch with a step number also
-//! writes, in every keyspace that it touches, the step under a key that nobody else uses; and in `meta` the marks of all
-//! keyspaces. A mark is the step and the number of the keyspace's table list, which grows whenever tables are written or merged: a journal
-//! that is still there may bring the newest steps back into an older folder, but not the older table list.
+//! The engine keeps every keyspace in files of its own and shares a journal among them. An emptied journal,
+//! or a folder that was replaced by an older copy, takes keyspaces back by different amounts, and the engine
+//! says nothing. So a batch with a step number also writes, in every keyspace that it touches, the step under
+//! a key that nobody else uses; and in `meta` the marks of all keyspaces. A mark is the step and the number
+//! of the keyspace's table list, which grows whenever tables are written or merged: a journal that is still
+//! there may bring the newest steps back into an older folder, but not the older table list.
 //!
 //! # Promises
 //! - Stamps are invisible: no read and no scan gives them.
-//! - A keyspace that lost a batch of a step, or whose tables were replaced by older ones, differs from its mark.
+//! - A keyspace that lost a batch of a step, or whose tables were replaced by older ones, differs
+//!   from its mark.
 //! - Marks never go back: a keyspace that is behind stays so, whatever is committed later.
 
 use super::engine::Space;
@@ -110,7 +112,8 @@ impl Marks {
         Some(marks)
     }
 
-    /// The keyspaces that are not as far as their marks, given how far they are. One that is farther says that `meta` itself fell back.
+    /// The keyspaces that are not as far as their marks, given how far they are. One that is farther says
+    /// that `meta` itself fell back.
     pub(crate) fn behind(&self, found: &Self) -> Vec<Behind> {
         let mut behind: Vec<_> = Space::ALL
             .iter()

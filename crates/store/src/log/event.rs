@@ -27,7 +27,8 @@ pub const OPTIONS: &str = "options";
 /// The file of the options.
 pub(crate) const OPTIONS_FILE: &str = "options.toml";
 
-/// The name under which the pin of a page is told: its value is the interval in milliseconds, eight bytes, the highest first.
+/// The name under which the pin of a page is told: its value is the interval in milliseconds, eight bytes,
+/// the highest first.
 pub fn pin_name(url: &str) -> String {
     format!("pin {url}")
 }
@@ -57,7 +58,8 @@ pub struct StepEvents {
     pub commands: Vec<(String, Option<Vec<u8>>)>,
 }
 
-/// Gives every durable step after `after` to `each`, in order. A step that is no longer in the log is an error that says which is the first.
+/// Gives every durable step after `after` to `each`, in order. A step that is no longer in the log is an
+/// error that says which is the first.
 pub fn steps(directory: &Path, after: u64, mut each: impl FnMut(StepEvents)) -> Result<(), StoreError> {
     let synced = synced::read(directory)?;
     let files = listed(directory)?;
@@ -98,8 +100,8 @@ fn events(step: u64, time: Timestamp, content: &[u8]) -> Result<StepEvents, Stor
     Ok(events)
 }
 
-/// The options that the crawl in a directory was told last. `found` are those that its file has: the log is read only if they are others. None if it was told
-/// none, or is no crawl of this format.
+/// The options that the crawl in a directory was told last. `found` are those that its file has: the log is
+/// read only if they are others. None if it was told none, or is no crawl of this format.
 pub fn saved_options(directory: &Path, found: Option<&[u8]>) -> Result<Option<Vec<u8>>, StoreError> {
     if !matches!(known_format(directory)?, Some(Format::Ours)) || !directory.join(synced::FILE_NAME).exists()
     {

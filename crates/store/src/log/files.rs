@@ -1,8 +1,9 @@
 //! The files of the log: appended to, read, cut back, dropped.
 //!
-//! A file is named after the first step that it may hold, in 20 digits. It begins with 16 bytes that say what it is and the identity of the
-//! store (16 bytes), and then come records ([`super::frame`]): a base, and steps without a gap. The base says what holds before the first of
-//! them: the identity, the counters, and the commands of users that are in force, so that these outlive the files before it.
+//! A file is named after the first step that it may hold, in 20 digits. It begins with 16 bytes that say what
+//! it is and the identity of the store (16 bytes), and then come records ([`super::frame`]): a base, and
+//! steps without a gap. The base says what holds before the first of them: the identity, the counters, and
+//! the commands of users that are in force, so that these outlive the files before it.
 //!
 //! # Promises
 //! - A file is there with its base, or not at all.

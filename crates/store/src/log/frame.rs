@@ -1,6 +1,7 @@
 //! A record of the log as bytes.
 //!
-//! A record is a head of 33 bytes (numbers have their lowest byte first) and its content, compressed with zstd:
+//! A record is a head of 33 bytes (numbers have their lowest byte first) and its content,
+//! compressed with zstd:
 //!
 //! | bytes | meaning |
 //! |---|---|
@@ -29,7 +30,8 @@ const CHECKED: usize = HEAD - 8;
 /// The longest content that is believed, stored or unpacked.
 pub(crate) const CONTENT_MAX: usize = 1 << 30;
 
-/// Effort of the compression. Measured on the steps of a crawl: level 1 takes 1% of its processor time and leaves a third.
+/// Effort of the compression. Measured on the steps of a crawl: level 1 takes 1% of its processor time and
+/// leaves a third.
 const ZSTD_LEVEL: i32 = 1;
 
 /// What a record is.

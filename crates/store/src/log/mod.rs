@@ -1,4 +1,5 @@
-//! The log: the primary fact. Every step that the store takes is appended to it before it becomes true anywhere else.
+//! The log: the primary fact. Every step that the store takes is appended to it before it becomes true
+//! anywhere else.
 //!
 //! In reading order:
 //! - [`frame`]: a record of the log as bytes, with its number and checksum.

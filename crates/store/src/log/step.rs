@@ -1,11 +1,12 @@
 //! What a step says: the entries of its batch, without those that follow from others.
 //!
-//! A step holds absolute values: it can be taken again, and taking it twice is as taking it once. The keys by which URLs and sites are found,
-//! whose version stands where, and the lines of an index follow from the records of URLs, sites and versions and from the Collection; they are
-//! left out when a step is written and made again when it is replayed.
+//! A step holds absolute values: it can be taken again, and taking it twice is as taking it once. The keys by
+//! which URLs and sites are found, whose version stands where, and the lines of an index follow from the
+//! records of URLs, sites and versions and from the Collection; they are left out when a step is written and
+//! made again when it is replayed.
 //!
-//! The content is one entry after the other: a byte with the keyspace, plus 128 if the key is taken away; the key, and the value unless it is taken
-//! away, each after its length as a varint.
+//! The content is one entry after the other: a byte with the keyspace, plus 128 if the key is taken away; the
+//! key, and the value unless it is taken away, each after its length as a varint.
 //!
 //! # Promises
 //! - Replaying the steps of a crawl from the first gives the state that they gave when they were taken.
@@ -69,7 +70,8 @@ fn counted<'a>(input: &mut Input<'a>) -> Result<&'a [u8], Malformed> {
     input.take_bytes(length)
 }
 
-/// The batch that makes a step true again on a state that has all steps before it. Lines of an index are not in it.
+/// The batch that makes a step true again on a state that has all steps before it. Lines of an index
+/// are not in it.
 pub(crate) fn replayed(view: &dyn View, seed: u64, frame: &Frame) -> Result<Batch, StoreError> {
     let mut batch = Batch::new();
     for entry in entries(&frame.content) {

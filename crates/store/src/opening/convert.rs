@@ -1,8 +1,9 @@
-//! A directory of the first format becomes one of this format: once, and without anything that was collected being
-//! removed.
+//! A directory of the first format becomes one of this format: once, and without anything that was collected
+//! being removed.
 //!
-//! The first format had no log, no `SYNCED` and no `urls/`. The log begins after the last commit that the state knows of; what was before is in
-//! the state, the History and the Collection. The number of the format is written last: a conversion that is broken off is done again.
+//! The first format had no log, no `SYNCED` and no `urls/`. The log begins after the last commit that the
+//! state knows of; what was before is in the state, the History and the Collection. The number of the format
+//! is written last: a conversion that is broken off is done again.
 //!
 //! # Promises
 //! - A state that does not know the files beside it is refused: it is emptied or older than they are.
@@ -78,7 +79,8 @@ pub(crate) fn put_commands(state: &dyn KeyValue, batch: &mut Batch) -> Result<()
     Ok(())
 }
 
-/// Files that hold something and that the state does not know: it is not the state of this crawl as it was left.
+/// Files that hold something and that the state does not know: it is not the state of this crawl as
+/// it was left.
 fn refuse_unknown_files(directory: &Path, state: &dyn KeyValue) -> Result<(), StoreError> {
     let path = directory.join("state");
     let known = segments(state)

@@ -56,7 +56,8 @@ fn is_damage(error: &io::Error) -> bool {
     ) && !is_out_of_files(error)
 }
 
-/// The folder of a keyspace that has tables and does not know which of them count: the engine would take it for empty and remove them.
+/// The folder of a keyspace that has tables and does not know which of them count: the engine would take it
+/// for empty and remove them.
 fn folder_without_current(state: &Path) -> Result<Option<PathBuf>, StoreError> {
     Ok(keyspace_folders(state)?.into_iter().find(|folder| {
         let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());

@@ -1,10 +1,12 @@
 //! A new store: there as a whole, or not there yet.
 //!
-//! The engine writes several files until it could open them again, and a process may be killed between any two of them. So the state of a new
-//! store is made under another name, with the identity of the store in it, and gets its own name last: after the log and `SYNCED` are there.
+//! The engine writes several files until it could open them again, and a process may be killed between any
+//! two of them. So the state of a new store is made under another name, with the identity of the store in it,
+//! and gets its own name last: after the log and `SYNCED` are there.
 //!
 //! # Promises
-//! - Where there is a folder `state`, it can be opened and has an identity, and there are a log, `SYNCED`, and folders for the rest.
+//! - Where there is a folder `state`, it can be opened and has an identity, and there are a log, `SYNCED`,
+//!   and folders for the rest.
 //! - A state that is missing beside files of a crawl is an error: a new one would not know of them.
 
 use std::fs;
@@ -90,7 +92,8 @@ pub(crate) fn begin_log(
     sync_directory(directory)
 }
 
-/// Whether a crawl has begun in this directory: a process that was killed before has left nothing that counts.
+/// Whether a crawl has begun in this directory: a process that was killed before has left nothing
+/// that counts.
 pub(crate) fn has_begun(directory: &Path) -> bool {
     directory.join("state").exists() || has_files(directory)
 }

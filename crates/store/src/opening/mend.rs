@@ -1,7 +1,9 @@
-//! The last segment after a loss of power: it may be shorter than the commits say, for they were with the system and not on the disk.
+//! The last segment after a loss of power: it may be shorter than the commits say, for they were with the
+//! system and not on the disk.
 //!
-//! What is whole is kept. Versions whose records are lost are forgotten, and their pages lose the validators that would let a server say "not modified" of
-//! bytes that we no longer have. The visits stay: they were made.
+//! What is whole is kept. Versions whose records are lost are forgotten, and their pages lose the
+//! validators that would let a server say "not modified" of bytes that we no longer have. The visits stay:
+//! they were made.
 //!
 //! # Promises
 //! - After mending, every version that is left can be read.
@@ -54,8 +56,8 @@ pub(crate) fn mend_tail(
     Ok(Mend { segment, versions, batch })
 }
 
-/// Forgets the versions of a segment whose records are lost, and their lines of the index; gives how many versions were forgotten. A
-/// revisit goes with the full response whose bytes it says are still there.
+/// Forgets the versions of a segment whose records are lost, and their lines of the index; gives how many
+/// versions were forgotten. A revisit goes with the full response whose bytes it says are still there.
 pub(crate) fn forget(
     state: &dyn KeyValue,
     number: u32,

@@ -1,8 +1,9 @@
 //! What a store is held against when it is opened, and the steps that its state has not heard of.
 //!
-//! `SYNCED` says what has been made durable. Whatever is behind it (the state, a keyspace, the log, a segment, a file of the History) was emptied, cut or
-//! replaced by an older copy: it is refused by name, and nothing is changed. What goes beyond it is what a crash leaves: steps of the log that
-//! the state does not have are taken again, and bytes after the last whole record belong to nothing.
+//! `SYNCED` says what has been made durable. Whatever is behind it (the state, a keyspace, the log, a
+//! segment, a file of the History) was emptied, cut or replaced by an older copy: it is refused by name, and
+//! nothing is changed. What goes beyond it is what a crash leaves: steps of the log that the state does not
+//! have are taken again, and bytes after the last whole record belong to nothing.
 //!
 //! # Promises
 //! - Nothing is written here but steps of the log, to a state.
@@ -90,7 +91,8 @@ fn replay(
         let name = crate::log::files::file_name(synced.log);
         return Err(StoreError::behind(&folder.join(name), "it is missing"));
     }
-    // Files before the one that was synced last are whole if they have their length; they are read only if the state lacks their steps.
+    // Files before the one that was synced last are whole if they have their length; they are read only if
+    // the state lacks their steps.
     let begin = files.iter().rposition(|(first, _)| *first <= (known + 1).min(synced.log)).unwrap_or(0);
     let mut expected = files[begin].0;
     let mut end = None;
@@ -227,7 +229,8 @@ pub(crate) fn refuse_short_files(
     Ok(())
 }
 
-/// Refuses a directory of which the state, the end of the log or the last segment is missing or too short, without opening any of them.
+/// Refuses a directory of which the state, the end of the log or the last segment is missing or too short,
+/// without opening any of them.
 pub(crate) fn refuse_at_first_sight(directory: &Path, synced: &Synced) -> Result<(), StoreError> {
     let state = directory.join("state");
     let keyspaces = match listed_folder(&state.join("keyspaces")) {

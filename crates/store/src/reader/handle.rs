@@ -77,7 +77,8 @@ pub struct DiskUse {
     pub collection_limit: Option<u64>,
 }
 
-/// A handle to read the store with. Of a store that is open for writing, the directory stays locked as long as one is held.
+/// A handle to read the store with. Of a store that is open for writing, the directory stays locked as long
+/// as one is held.
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) shared: Arc<Shared>,
@@ -105,7 +106,8 @@ impl Reader {
         self.shared.durable_visits.load(Ordering::Acquire)
     }
 
-    /// The start-up index of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.
+    /// The start-up index of this store in a form of its reader's, read and not altered. Each of its pieces
+    /// is given to `each` first, which says whether it believes it.
     pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
         let identity = crate::records::read(self.shared.view.as_ref(), Space::Meta, IDENTITY);
         let id = identity.ok().flatten().map_or([0; 16], |identity: Identity| identity.id);
@@ -210,7 +212,8 @@ impl Reader {
         self.all_versions().at(page, time)
     }
 
-    /// The response that holds the bytes of a page at a moment. A revisit is followed to the full response it refers to.
+    /// The response that holds the bytes of a page at a moment. A revisit is followed to the full response
+    /// it refers to.
     pub fn response_at(
         &self,
         page: PageNumber,
@@ -239,7 +242,8 @@ impl Reader {
         read_record(&self.shared.collection(), place)
     }
 
-    /// The visits that are asked for, in the order of their time. All are held in memory: see [`Self::for_each_visit`].
+    /// The visits that are asked for, in the order of their time. All are held in memory: see
+    /// [`Self::for_each_visit`].
     pub fn visits(&self, query: &VisitQuery) -> Result<Vec<NumberedVisit>, StoreError> {
         query::visits(self.shared.view.as_ref(), &self.shared.history(), query)
     }
@@ -253,7 +257,8 @@ impl Reader {
         query::for_each(self.shared.view.as_ref(), &self.shared.history(), query, &mut each)
     }
 
-    /// Gives what came of every visit to `each`, in no particular order. It reads no more of the files than that.
+    /// Gives what came of every visit to `each`, in no particular order. It reads no more of the
+    /// files than that.
     pub fn for_each_outcome(&self, mut each: impl FnMut(VisitOutcome<'_>)) -> Result<(), StoreError> {
         query::for_each_outcome(self.shared.view.as_ref(), &self.shared.history(), &mut each)
     }

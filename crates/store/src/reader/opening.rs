@@ -1,7 +1,8 @@
 //! A store opened to be read, whatever its process does: crawl, open, stand still, or not run at all.
 //!
-//! The state is copied ([`super::scratch`]), and the steps of the log that the copy lacks are taken in the copy; the Collection and the History are read
-//! where they are. Several readers do not know of each other, and need no permission to write.
+//! The state is copied ([`super::scratch`]), and the steps of the log that the copy lacks are taken in the
+//! copy; the Collection and the History are read where they are. Several readers do not know of each other,
+//! and need no permission to write.
 //!
 //! # Promises
 //! - No byte of the directory is changed.

@@ -1,12 +1,15 @@
-//! A copy of a state for a reader to open: the engine writes while it opens, and must not do so in the directory of a crawl.
+//! A copy of a state for a reader to open: the engine writes while it opens, and must not do so in the
+//! directory of a crawl.
 //!
-//! Tables never change: the copy links to them, through descriptors that are held open, so that a table may be removed meanwhile. Journals and lists of
-//! tables are copied, without the holes that journals have. The process that crawls may write all the while: the copy counts if no journal came
-//! or went and no list of tables changed while it was made. It is then what a crash would have left at that moment, and the steps that it
-//! lacks are in the log.
+//! Tables never change: the copy links to them, through descriptors that are held open, so that a table may
+//! be removed meanwhile. Journals and lists of tables are copied, without the holes that journals have. The
+//! process that crawls may write all the while: the copy counts if no journal came or went and no list of
+//! tables changed while it was made. It is then what a crash would have left at that moment, and the steps
+//! that it lacks are in the log.
 //!
 //! # Promises
-//! - Nothing is written but in a folder of its own among the system's temporary files, which goes when it is dropped.
+//! - Nothing is written but in a folder of its own among the system's temporary files, which goes when
+//!   it is dropped.
 //! - What readers that were killed have left there goes when the next one begins.
 
 use std::collections::BTreeMap;
@@ -27,7 +30,8 @@ const PREFIX: &str = "freshet-read-";
 /// The file that a reader keeps locked in its folder.
 const ALIVE: &str = "alive";
 
-/// How often a copy is tried while the process that crawls changes what is copied. It changes every few seconds, and a copy takes less than one.
+/// How often a copy is tried while the process that crawls changes what is copied. It changes every few
+/// seconds, and a copy takes less than one.
 const TRIES: u32 = 30;
 
 /// How long is waited before the next try.
@@ -124,7 +128,8 @@ impl Scratch {
     fn copy(&mut self, state: &Path, lists: &Lists) -> Result<(), StoreError> {
         let to = self.folder.join("state");
         make_folder(&to)?;
-        // The journal that is written comes last: it then has all that others were about when they were listed.
+        // The journal that is written comes last: it then has all that others were about when they
+        // were listed.
         for (number, name) in &lists.journals {
             // The last block may have been copied before it was full.
             let from = self.journals.get(number).map_or(0, |end| end.saturating_sub(SOME as u64));

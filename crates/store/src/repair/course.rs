@@ -1,8 +1,9 @@
 //! The steps of a repair in their order, and what was done.
 //!
-//! First the state is made readable and gets the steps of the log that it lacks, then the log is made whole, then the Collection, the History, the
-//! records that refer to them, what users told, and `urls/`. What a repair does are steps of the log as well. Each leaves the store no worse than
-//! it was: a repair that is broken off can be done again.
+//! First the state is made readable and gets the steps of the log that it lacks, then the log is made whole,
+//! then the Collection, the History, the records that refer to them, what users told, and `urls/`. What a
+//! repair does are steps of the log as well. Each leaves the store no worse than it was: a repair that is
+//! broken off can be done again.
 //!
 //! # Promises
 //! - Everything that is intact is kept; what must go is put aside in `aside/`.
@@ -109,7 +110,8 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
 }
 
-/// Takes the lock of a directory that holds a crawl, and puts aside what stands where a file or a folder should be.
+/// Takes the lock of a directory that holds a crawl, and puts aside what stands where a file or a
+/// folder should be.
 fn take_lock(directory: &Path, aside: &mut Aside, done: &mut Vec<String>) -> Result<Lock, StoreError> {
     refuse_what_is_none(directory)?;
     let mut put_aside = |(path, what): (PathBuf, &str)| {
@@ -125,7 +127,8 @@ fn take_lock(directory: &Path, aside: &mut Aside, done: &mut Vec<String>) -> Res
     Ok(lock)
 }
 
-/// Converts a directory of the first format; whether it could be. One that is damaged is repaired as if it had lost its log.
+/// Converts a directory of the first format; whether it could be. One that is damaged is repaired as if it
+/// had lost its log.
 fn converted(directory: &Path, done: &mut Vec<String>) -> Result<bool, StoreError> {
     match convert(directory, CACHE_BYTES) {
         Ok(()) => {

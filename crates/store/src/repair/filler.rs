@@ -1,7 +1,8 @@
-//! A record that takes the place of damaged bytes: a gzip member of exactly their length, so that all other records stay where they are.
+//! A record that takes the place of damaged bytes: a gzip member of exactly their length, so that all other
+//! records stay where they are.
 //!
-//! The record is `metadata` (`application/warc-fields`) and says how many bytes could not be read. It is filled up with spaces in its block, and
-//! to the last byte in the comment that a gzip header may have.
+//! The record is `metadata` (`application/warc-fields`) and says how many bytes could not be read. It is
+//! filled up with spaces in its block, and to the last byte in the comment that a gzip header may have.
 //!
 //! # Promises
 //! - The member has exactly the length that was asked for, and readers of gzip and WARC read it.

@@ -97,7 +97,8 @@ fn is_whole(file: &LogFile, sound: &Sound) -> bool {
     has_base && frames.problem().is_none() && file.store() == Some(sound.identity.id)
 }
 
-/// Puts a file aside and writes the steps that can be read of it anew, each run without a gap in a file of its own.
+/// Puts a file aside and writes the steps that can be read of it anew, each run without a gap in a
+/// file of its own.
 fn rewrite(
     directory: &Path,
     file: &LogFile,

@@ -9,7 +9,8 @@
 //! - `visits`: the History: rows that can be read, and which are lost.
 //! - `commands`: what users told: pins, pauses, options.
 //! - `urls`: the files of the URLs.
-//! - `records`: URLs, pages and sites that fit together again, from what the Collection and the History tell of them.
+//! - `records`: URLs, pages and sites that fit together again, from what the Collection and the History
+//!   tell of them.
 
 mod commands;
 pub mod course;

@@ -1,7 +1,8 @@
 //! URLs, pages and sites that fit together again.
 //!
-//! Records that are lost are made again from what the History and the Collection tell: the URL of a page and when it was visited, and where its
-//! versions stand. What nothing tells of keeps its number, so that no other gets it, under a URL that is none.
+//! Records that are lost are made again from what the History and the Collection tell: the URL of a page and
+//! when it was visited, and where its versions stand. What nothing tells of keeps its number, so that no
+//! other gets it, under a URL that is none.
 //!
 //! # Promises
 //! - Numbers stay: a URL, page or site that is known keeps its own.
@@ -517,7 +518,8 @@ impl Book<'_> {
         self.flush_if_large()
     }
 
-    /// Takes away versions and places that have no counterpart, and revisits without the response whose bytes they share.
+    /// Takes away versions and places that have no counterpart, and revisits without the response whose
+    /// bytes they share.
     fn drop_wrong_versions(&mut self) -> Result<(), StoreError> {
         let state = self.ground.state;
         let mut full_page = None;

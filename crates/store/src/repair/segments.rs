@@ -1,5 +1,5 @@
-//! The Collection made sound: whole records stay at their places, damaged bytes are put aside and replaced by a record that says so, and
-//! the versions that stood there are forgotten.
+//! The Collection made sound: whole records stay at their places, damaged bytes are put aside and replaced by
+//! a record that says so, and the versions that stood there are forgotten.
 //!
 //! # Promises
 //! - A record that can be read stays where it is.
@@ -69,7 +69,8 @@ impl Ground<'_> {
         ledger.take(self.state, Batch::new(), counters)
     }
 
-    /// Makes everything that was done durable. `clean` says that the crawl had ended cleanly before the repair.
+    /// Makes everything that was done durable. `clean` says that the crawl had ended cleanly
+    /// before the repair.
     pub(super) fn sync(&self, clean: bool) -> Result<(), StoreError> {
         // After a clean end the last segment has an index of all its records.
         if clean
@@ -292,7 +293,8 @@ fn settle_segment(
     Ok(lost)
 }
 
-/// Whether the index of a segment that is still appended to, as the last stop left it, has no line but these. It may not be there.
+/// Whether the index of a segment that is still appended to, as the last stop left it, has no line but these.
+/// It may not be there.
 fn has_only(path: &Path, lines: &[Vec<u8>]) -> bool {
     let Ok(found) = fs::read(path) else { return !path.exists() };
     let is_ended = found.is_empty() || found.ends_with(b"\n");

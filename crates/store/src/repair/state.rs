@@ -1,7 +1,8 @@
 //! A state that can be read to its end and has every step that the log has.
 //!
-//! What the engine cannot open, or what is older than it says of itself, is put aside and made again: of all that can be read of it, and of the
-//! steps of the log, from the first that it may lack. Steps hold absolute values, so that taking one again does no harm.
+//! What the engine cannot open, or what is older than it says of itself, is put aside and made again: of all
+//! that can be read of it, and of the steps of the log, from the first that it may lack. Steps hold absolute
+//! values, so that taking one again does no harm.
 //!
 //! # Promises
 //! - If the log goes back to where the state is sound, the state is what it was.
@@ -180,7 +181,8 @@ fn take_steps_again(
     Ok(told)
 }
 
-/// The commands that were in force when a file of the log was begun: they may have been told in a file that is no more.
+/// The commands that were in force when a file of the log was begun: they may have been told in a file
+/// that is no more.
 fn take_commands_again(state: &dyn KeyValue, known: u64, base: &Frame) -> Result<(), StoreError> {
     if base.step <= known && known > 0 {
         return Ok(());

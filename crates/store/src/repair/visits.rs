@@ -1,4 +1,5 @@
-//! The History made sound: damaged files are put aside and their rows that can be read written anew; the numbers of the others are noted as lost.
+//! The History made sound: damaged files are put aside and their rows that can be read written anew; the
+//! numbers of the others are noted as lost.
 //!
 //! # Promises
 //! - A visit that can be read is kept, once.
@@ -188,7 +189,8 @@ fn for_each_logged(ground: &Ground<'_>, each: &mut dyn FnMut(&[u8], &[u8])) -> R
     Ok(())
 }
 
-/// The files that count; if commits were lost, also those that are there, for the commits that knew of them may be lost.
+/// The files that count; if commits were lost, also those that are there, for the commits that knew of them
+/// may be lost.
 fn candidates(ground: &Ground<'_>) -> Result<BTreeMap<String, Option<FileRecord>>, StoreError> {
     let mut files: BTreeMap<String, Option<FileRecord>> =
         registered(ground.state)?.into_iter().map(|(name, record)| (name, Some(record))).collect();
@@ -204,7 +206,8 @@ fn candidates(ground: &Ground<'_>) -> Result<BTreeMap<String, Option<FileRecord>
     Ok(files)
 }
 
-/// Counts the visits of a file; writes it anew if it is damaged, or if visits in it stand elsewhere too. None if nothing is left of it.
+/// Counts the visits of a file; writes it anew if it is damaged, or if visits in it stand elsewhere too. None
+/// if nothing is left of it.
 fn take_file(
     ground: &Ground<'_>,
     name: &str,

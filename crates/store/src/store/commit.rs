@@ -29,9 +29,10 @@ struct Step {
 }
 
 impl Store {
-    /// Makes all changes true in one step. They survive the death of the process when this returns, and that of the machine after
-    /// [`Self::sync`]. After an error nothing of them is true, and the numbers that were given out since the last commit are taken back; after
-    /// [`StoreError::Poisoned`] all of them may be true as well.
+    /// Makes all changes true in one step. They survive the death of the process when this returns, and that
+    /// of the machine after [`Self::sync`]. After an error nothing of them is true, and the numbers that
+    /// were given out since the last commit are taken back; after [`StoreError::Poisoned`] all of them may
+    /// be true as well.
     ///
     /// # Panics
     /// If a number was given out and its record is not among the changes.
@@ -44,8 +45,9 @@ impl Store {
         committed
     }
 
-    /// The same, but after an error the numbers that were given out stay so: the changes can be tried again, as they are or with more. Where the
-    /// key-value store takes no writes any more, this opens it again before it tries.
+    /// The same, but after an error the numbers that were given out stay so: the changes can be tried again,
+    /// as they are or with more. Where the key-value store takes no writes any more, this opens it again
+    /// before it tries.
     ///
     /// # Panics
     /// If a number was given out and its record is not among the changes.
@@ -142,7 +144,8 @@ impl Store {
         }
     }
 
-    /// Page records may come from somebody who does not know that their segment was written again: they are told.
+    /// Page records may come from somebody who does not know that their segment was written again:
+    /// they are told.
     fn mend_places(&self, changes: &mut Changes) -> Result<(), StoreError> {
         if self.sweep.gone.is_empty() {
             return Ok(());

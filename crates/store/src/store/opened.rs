@@ -229,8 +229,8 @@ impl Store {
         Arc::clone(&self.folding)
     }
 
-    /// The start-up index of this store in a form of its reader's. Each of its pieces is given to `each` first, which says whether it believes it; it is called from
-    /// here, before this returns.
+    /// The start-up index of this store in a form of its reader's. Each of its pieces is given to `each`
+    /// first, which says whether it believes it; it is called from here, before this returns.
     pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
         StartupIndex::open(&self.shared.directory, self.id, form, Reach::of(&self.counters), each)
     }
@@ -255,8 +255,8 @@ impl Store {
         }
     }
 
-    /// Says if the directory that was opened, a part of it or a file that is written is no longer found under its
-    /// name as it was left: nothing of what is written would be kept.
+    /// Says if the directory that was opened, a part of it or a file that is written is no longer found under
+    /// its name as it was left: nothing of what is written would be kept.
     pub fn is_still_there(&self) -> Result<(), StoreError> {
         self.presence.check()?;
         self.tail.check_presence()?;
@@ -275,7 +275,8 @@ impl Store {
         Ok(())
     }
 
-    /// Puts everything into files that others can read, waits until it is on the disk and closes the store. Says what is durable then.
+    /// Puts everything into files that others can read, waits until it is on the disk and closes the store.
+    /// Says what is durable then.
     pub fn close(mut self, now: Timestamp) -> Result<Synced, StoreError> {
         while let Some(number) = self.unindexed.first().copied() {
             self.write_index(number)?;

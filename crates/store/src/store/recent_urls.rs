@@ -1,7 +1,9 @@
-//! The numbers of URLs that were asked for lately, so that the links that most pages share are not looked up again and again.
+//! The numbers of URLs that were asked for lately, so that the links that most pages share are not looked up
+//! again and again.
 //!
 //! # Promises
-//! - At most as many are remembered as were said, besides those that no commit knows of yet, which are never forgotten.
+//! - At most as many are remembered as were said, besides those that no commit knows of yet, which are
+//!   never forgotten.
 
 use std::collections::HashMap;
 

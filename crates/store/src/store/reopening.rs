@@ -1,10 +1,12 @@
 //! A key-value store that takes no more writes is opened again, and the commit that failed is settled.
 //!
-//! What the engine holds in memory when one of its writes fails may still reach the disk while it is closed. So a commit that failed is in
-//! doubt until the store was opened again; the counters that it would have set then say whether it took effect.
+//! What the engine holds in memory when one of its writes fails may still reach the disk while it is closed.
+//! So a commit that failed is in doubt until the store was opened again; the counters that it would have set
+//! then say whether it took effect.
 //!
 //! # Promises
-//! - A commit that failed and yet took effect is not made a second time, and its bytes in the Collection and in the log stay.
+//! - A commit that failed and yet took effect is not made a second time, and its bytes in the Collection and
+//!   in the log stay.
 
 use super::opened::Store;
 use crate::changes::{Changes, Committed};
@@ -25,7 +27,8 @@ pub(crate) struct UncertainCommit {
 }
 
 impl Store {
-    /// Opens the key-value store again if it takes no writes, and takes the counters and the end of the Collection from it.
+    /// Opens the key-value store again if it takes no writes, and takes the counters and the end of the
+    /// Collection from it.
     pub(crate) fn reopen_if_poisoned(&mut self) -> Result<(), StoreError> {
         if !self.state.is_poisoned() {
             return Ok(());
@@ -39,7 +42,8 @@ impl Store {
         self.cut_tail_back()
     }
 
-    /// Makes sure that the store takes writes. If a commit that had failed took effect, takes its changes away and gives what it did.
+    /// Makes sure that the store takes writes. If a commit that had failed took effect, takes its changes
+    /// away and gives what it did.
     pub(crate) fn settle_doubt(&mut self, changes: &mut Changes) -> Result<Option<Committed>, StoreError> {
         self.reopen_if_poisoned()?;
         let Some(doubt) = self.doubt.take().filter(|doubt| doubt.commits <= self.counters.commits) else {

@@ -13,7 +13,8 @@ pub struct Settings {
     pub cache_bytes: u64,
     /// URLs whose numbers are remembered in memory, at some 32 bytes each.
     pub recent_urls: usize,
-    /// Visits waiting in the key-value store that make [`Store::tidy`] move them into a file before their day is over.
+    /// Visits waiting in the key-value store that make [`Store::tidy`] move them into a file before their
+    /// day is over.
     pub waiting_visits: u64,
     /// URLs waiting in the key-value store that make [`Store::tidy`] write them into a file.
     pub waiting_urls: u64,

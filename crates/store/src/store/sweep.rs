@@ -1,12 +1,15 @@
-//! Old versions dropped: whole segments where nothing in them is kept any more, and others by writing what is kept once more.
+//! Old versions dropped: whole segments where nothing in them is kept any more, and others by writing what is
+//! kept once more.
 //!
-//! A sweep goes through the closed segments from the oldest. In each it first forgets the versions that the limits let go; then, if little is left,
-//! it appends what is left to the last segment, byte for byte, and removes the file. Every step is a commit of its own: a crash
-//! between two leaves some versions moved and the others where they were.
+//! A sweep goes through the closed segments from the oldest. In each it first forgets the versions that the
+//! limits let go; then, if little is left, it appends what is left to the last segment, byte for byte, and
+//! removes the file. Every step is a commit of its own: a crash between two leaves some versions moved and
+//! the others where they were.
 //!
 //! # Promises
 //! - A version is at every instant found where the store says it is, or is no longer there at all.
-//! - What is forgotten is gone from the versions at once, and from WARC and CDXJ when its segment is written again.
+//! - What is forgotten is gone from the versions at once, and from WARC and CDXJ when its segment is
+//!   written again.
 //! - A step is bounded, so that it can be done between two commits.
 
 use std::collections::HashSet;
@@ -43,7 +46,8 @@ const SWEEP_INTERVAL: i64 = 86_400_000;
 pub(crate) struct Sweep {
     /// When the last sweep began, and the last segment that was closed then.
     begun: Option<(Timestamp, u32)>,
-    /// The segment that is looked at, from which key on, and the bytes kept in it so far; none between sweeps.
+    /// The segment that is looked at, from which key on, and the bytes kept in it so far; none
+    /// between sweeps.
     at: Option<(u32, Vec<u8>, u64)>,
     /// The segment whose rest is being written again.
     moving: Option<u32>,

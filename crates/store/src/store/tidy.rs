@@ -57,8 +57,9 @@ pub enum Tidied {
 }
 
 impl Store {
-    /// Does one piece of the work that keeps the files in order, if any is due: the index of a segment that was closed, visits of past days
-    /// moved into files, files merged, versions beyond the limits dropped. Says what it did; call it again until there is nothing.
+    /// Does one piece of the work that keeps the files in order, if any is due: the index of a segment that
+    /// was closed, visits of past days moved into files, files merged, versions beyond the limits dropped.
+    /// Says what it did; call it again until there is nothing.
     pub fn tidy(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
         if let Some(number) = self.unindexed.first().copied() {
             self.write_index(number)?;
@@ -83,7 +84,8 @@ impl Store {
         }
     }
 
-    /// Writes the index file of a closed segment, from the lines that were kept or, if they are no more, from the segment itself.
+    /// Writes the index file of a closed segment, from the lines that were kept or, if they are no more, from
+    /// the segment itself.
     pub(crate) fn write_index(&mut self, number: u32) -> Result<(), StoreError> {
         let state = self.state.as_ref();
         let key = number.to_be_bytes();
@@ -173,7 +175,8 @@ impl Store {
         Ok(Some(Tidied::Settled { file: file.name, rows: file.record.rows }))
     }
 
-    /// Drops the oldest file of the log if it is older than is asked and all that it says is elsewhere. It is looked once for every file that is begun.
+    /// Drops the oldest file of the log if it is older than is asked and all that it says is elsewhere. It is
+    /// looked once for every file that is begun.
     fn drop_log(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
         if self.log_looked_at == self.ledger.log_first() {
             return Ok(None);

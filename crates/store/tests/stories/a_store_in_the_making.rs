@@ -5,7 +5,8 @@ use std::fs;
 use freshet_store::check::check_directory;
 use freshet_store::store::{Settings, Store};
 
-/// Killed while the engine made its first files, a crawl could not be started again: the engine found some of them and gave up.
+/// Killed while the engine made its first files, a crawl could not be started again: the engine found some of
+/// them and gave up.
 #[test]
 fn what_a_kill_left_of_a_store_in_the_making_is_made_anew() {
     let directory = tempfile::tempdir().expect("a directory");

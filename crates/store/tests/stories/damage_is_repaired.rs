@@ -81,7 +81,8 @@ fn remove(path: &Path) {
     fs::remove_file(path).expect("it is removed");
 }
 
-/// Damages a store, repairs it, goes on with it; gives what the repair did, and the versions that were held before and after.
+/// Damages a store, repairs it, goes on with it; gives what the repair did, and the versions that were held
+/// before and after.
 #[track_caller]
 fn check_repair(damage: impl Fn(&Path)) -> (Repaired, usize, usize) {
     let (repaired, before, after, vanished) = repair_and_go_on(damage);
@@ -119,7 +120,8 @@ fn repair_and_go_on(damage: impl Fn(&Path)) -> (Repaired, usize, usize, usize) {
     (repaired, before.len(), after.len(), vanished)
 }
 
-/// A repair made no page of a Collection whose state, log and History were gone, and said that nothing was lost.
+/// A repair made no page of a Collection whose state, log and History were gone, and said that
+/// nothing was lost.
 #[test]
 fn pages_come_back_from_the_collection_alone() {
     for folders in [&["state", "log", "history"][..], &["state", "log", "history", "urls"]] {
@@ -166,7 +168,8 @@ fn a_log_of_an_earlier_moment_is_found_and_goes_on() {
     assert_eq!((after, repaired.visits_lost), (before + 6, 0), "{:#?}", repaired.done);
 }
 
-/// A folder or a named pipe in place of a file made commands wait without end, the engine panic, and a repair fail.
+/// A folder or a named pipe in place of a file made commands wait without end, the engine panic, and a
+/// repair fail.
 #[test]
 fn what_stands_in_place_of_a_file_is_put_aside() {
     for name in ["SYNCED", "LOCK", "FORMAT", "options.toml", "state/0.jnl", "history", "log"] {
@@ -252,7 +255,8 @@ fn without_its_state_a_store_is_made_again_from_its_files() {
             "journal" => files(place, "state", ".jnl").iter().for_each(|path| remove(path)),
             _ => fs::remove_dir_all(place.join("state/keyspaces")).expect("removed"),
         });
-        // What was visited after the last clean stop is in no file of the History; the pages are in the Collection.
+        // What was visited after the last clean stop is in no file of the History; the pages are in
+        // the Collection.
         assert!(after >= before - 5, "{name}: {before} {after} {repaired:#?}");
         assert!(vanished <= 5, "{name}: {vanished} {repaired:#?}");
     }

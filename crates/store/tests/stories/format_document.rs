@@ -1,6 +1,8 @@
-//! `docs/FORMAT.md` says what the code does: its tables are made from the code and compared, its examples are decoded.
+//! `docs/FORMAT.md` says what the code does: its tables are made from the code and compared, its examples
+//! are decoded.
 //!
-//! `FRESHET_WRITE_FORMAT=1 cargo test -p freshet-store --test stories format_document` brings the document up to date.
+//! `FRESHET_WRITE_FORMAT=1 cargo test -p freshet-store --test stories format_document` brings the
+//! document up to date.
 
 use std::fs;
 use std::path::PathBuf;

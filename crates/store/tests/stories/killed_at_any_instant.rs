@@ -1,8 +1,8 @@
-//! A process that writes is killed with SIGKILL at many instants, and each time the store opens with everything that was acknowledged, nothing
-//! twice, and no torn page.
+//! A process that writes is killed with SIGKILL at many instants, and each time the store opens with
+//! everything that was acknowledged, nothing twice, and no torn page.
 //!
-//! The writer is this test binary, started again with a directory in `FRESHET_WRITER_DIRECTORY`. `FRESHET_KILLS` says how often it is
-//! killed.
+//! The writer is this test binary, started again with a directory in `FRESHET_WRITER_DIRECTORY`.
+//! `FRESHET_KILLS` says how often it is killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;

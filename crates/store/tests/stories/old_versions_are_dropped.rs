@@ -1,4 +1,5 @@
-//! Limits on what is kept: segments are removed or written again, pages stay readable, and the disk use is bounded.
+//! Limits on what is kept: segments are removed or written again, pages stay readable, and the disk
+//! use is bounded.
 
 use freshet_protocol::ids::PageNumber;
 use freshet_store::check::check;

@@ -1,7 +1,8 @@
 //! The disk is full: a clear message, nothing corrupt, and the store goes on when there is room again.
 //!
-//! The system's limit on the size of files stands in for the disk. The process under it is this test binary, started again by a shell that lets
-//! it survive the signal for it; it sets the limit for itself when the store is open, for the journal of the key-value store takes 64 MiB at once.
+//! The system's limit on the size of files stands in for the disk. The process under it is this test binary,
+//! started again by a shell that lets it survive the signal for it; it sets the limit for itself when the
+//! store is open, for the journal of the key-value store takes 64 MiB at once.
 
 use std::io::Write as _;
 use std::path::Path;

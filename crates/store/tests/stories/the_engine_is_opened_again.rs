@@ -1,7 +1,8 @@
-//! A write of the key-value store fails: it takes no more writes, can be read on, and goes on after it was opened again within the process.
+//! A write of the key-value store fails: it takes no more writes, can be read on, and goes on after it was
+//! opened again within the process.
 //!
-//! As in `the_disk_is_full` the system's limit on the size of files stands in for the disk, and the process under it is this test binary, started
-//! again by a shell that lets it survive the signal for it.
+//! As in `the_disk_is_full` the system's limit on the size of files stands in for the disk, and the process
+//! under it is this test binary, started again by a shell that lets it survive the signal for it.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -24,7 +25,8 @@ fn set_limit(limit: &str) {
     assert!(set.expect("prlimit is there").success());
 }
 
-/// Commits a step: its number, and so many bytes beside it, of which the journal makes little where they are all the same.
+/// Commits a step: its number, and so many bytes beside it, of which the journal makes little where they are
+/// all the same.
 fn commit(store: &OnDisk, step: u64, (bytes, alike): (usize, bool)) -> Result<(), KeyValueError> {
     let mut batch = Batch::new();
     let mut state = step;
@@ -46,7 +48,8 @@ fn check_steps(view: &dyn View, last: u64) {
     assert_eq!(view.get(Space::Meta, b"last").expect("it is read"), Some(last.to_le_bytes().to_vec()));
 }
 
-/// Steps until a write fails, and some after it; gives the last before the failure and the last after the engine was opened again.
+/// Steps until a write fails, and some after it; gives the last before the failure and the last after the
+/// engine was opened again.
 fn fail_and_go_on(directory: &Path, value: (usize, bool)) -> (u64, u64) {
     let store = OnDisk::open(directory, 1 << 20).expect("it opens");
     set_limit(&format!("{LIMIT}:unlimited"));
@@ -104,7 +107,8 @@ fn writer() {
         return;
     };
     let directory = Path::new(&directory);
-    // The last batch is in the engine's memory when its write fails, and is written while the engine is closed; or part of it is in the file.
+    // The last batch is in the engine's memory when its write fails, and is written while the engine is
+    // closed; or part of it is in the file.
     let small = fail_and_go_on(&directory.join("small"), (100, false));
     let large = fail_and_go_on(&directory.join("large"), (50_000, false));
     let background = fail_and_go_on(&directory.join("background"), (50_000, true));
