@@ -164,9 +164,10 @@ mod tests {
         };
         assert_eq!(
             line.text(),
-            "example,a)/\"q\" 20261116013018 {\"url\": \"http://a.example/\\\"q\\\"\", \"mime\": \"text/html\", \
-             \"status\": \"200\", \"digest\": \"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\", \"length\": \"30\", \
-             \"offset\": \"400\", \"filename\": \"segment-00000001.warc.gz\"}"
+            "example,a)/\"q\" 20261116013018 {\"url\": \"http://a.example/\\\"q\\\"\", \"mime\": \
+             \"text/html\", \"status\": \"200\", \
+             \"digest\": \"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\", \
+             \"length\": \"30\", \"offset\": \"400\", \"filename\": \"segment-00000001.warc.gz\"}"
         );
     }
 }

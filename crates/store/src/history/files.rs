@@ -100,7 +100,7 @@ pub(crate) fn move_rows(
         let visit = decode(&key, &value)?;
         let day = visit.row.time.day();
         if !all && day.as_str() >= today {
-            // The rows stand in the order of their commits: if the first is of today, so are nearly all.
+            // Rows are in commit order: if the first is of today, so are nearly all.
             if visits.is_empty() {
                 break;
             }
@@ -121,7 +121,7 @@ pub(crate) fn move_rows(
 }
 
 /// Merges the files of one day before `today`, or of one month before that of `today`, if there are several,
-/// and prepares the batch that makes the merged file count.
+/// and prepares the batch that registers the merged file.
 pub(crate) fn merge_files(
     view: &dyn View,
     directory: &Path,
@@ -146,12 +146,12 @@ pub(crate) fn merge_files(
     Ok(Some(Settled { name, record, replaced_bytes, moved: false, replaced: group }))
 }
 
-/// The files that count, by name.
+/// The registered files, by name.
 pub(crate) fn registered(view: &dyn View) -> Result<BTreeMap<String, FileRecord>, StoreError> {
     registered_in(view, Space::Files)
 }
 
-/// The files that count in a keyspace, by name.
+/// The registered files in a keyspace, by name.
 pub(crate) fn registered_in(
     view: &dyn View,
     space: Space,
@@ -167,20 +167,20 @@ pub(crate) fn registered_in(
         .collect()
 }
 
-/// Whether a file of this name in the folder of the History is one of its own.
+/// Whether this is the name of a History file.
 pub(crate) fn is_own_name(name: &str) -> bool {
     (name.starts_with("day-") || name.starts_with("month-")) && name.ends_with(".parquet")
 }
 
-/// The visit under a key.
+/// Decodes the visit under a key.
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<NumberedVisit, StoreError> {
     let corrupt = |malformed| StoreError::corrupt(Space::Visits, key)(malformed);
     let number = u64::from_be_bytes(key.try_into().map_err(|_| corrupt(Malformed::Short))?);
     Ok(NumberedVisit { number, row: VisitRow::decode(value).map_err(corrupt)? })
 }
 
-/// The day or month whose files are to be merged, and their names: a finished month first, for that spares
-/// merging its days.
+/// The day or month whose files are to be merged, and their names. Past months come first, because that
+/// spares merging their days.
 fn next_group(files: &BTreeMap<String, FileRecord>, today: &str) -> Option<(String, Vec<String>)> {
     let month_of = |name: &str| {
         let date = name.strip_prefix("day-").or_else(|| name.strip_prefix("month-"))?;
@@ -205,7 +205,7 @@ fn next_group(files: &BTreeMap<String, FileRecord>, today: &str) -> Option<(Stri
     })
 }
 
-/// A file in the making.
+/// A file that is being written.
 pub(crate) struct FileWriter {
     name: String,
     path: PathBuf,
@@ -231,7 +231,7 @@ impl FileWriter {
         self.write_rows(&to_batch(visits), visits.iter().map(|visit| visit.row.time))
     }
 
-    /// Writes rows of these times.
+    /// Writes rows with these times.
     pub(crate) fn write_rows(
         &mut self,
         rows: &RecordBatch,
@@ -272,12 +272,12 @@ pub(crate) fn checksum(path: &Path) -> Result<u64, StoreError> {
     }
 }
 
-/// What is wrong with a file that cannot be decoded.
+/// The error of a file that cannot be decoded.
 fn unreadable(path: &Path) -> impl FnOnce(Unreadable) -> StoreError {
     move |why| StoreError::Damaged { path: path.to_path_buf(), reason: why.to_string() }
 }
 
-/// What the Parquet library said, in our words: a refusal of the system stays one.
+/// Converts an error of the Parquet library; an I/O error remains one.
 pub(crate) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
     move |error| {
         let path = path.to_path_buf();
@@ -291,7 +291,7 @@ pub(crate) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> StoreEr
     }
 }
 
-/// A file that is being merged, read in turn.
+/// A file that is being merged, read row by row.
 struct Source {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
@@ -325,11 +325,11 @@ impl Source {
     }
 }
 
-/// What a file holds.
+/// Summary of the contents of a file.
 pub(crate) struct FileSummary {
-    /// Its rows.
+    /// The number of its rows.
     pub(crate) rows: u64,
-    /// Whether they are in their order.
+    /// Whether they are sorted.
     pub(crate) sorted: bool,
 }
 
@@ -346,7 +346,7 @@ pub(crate) fn read_file(path: &Path) -> Result<FileSummary, StoreError> {
     Ok(summary)
 }
 
-/// The rows of a damaged file that can still be read, row group by row group.
+/// The readable rows of a damaged file, row group by row group.
 pub(crate) fn readable_rows(path: &Path) -> Vec<NumberedVisit> {
     let open = || {
         let mut file = File::open(path).ok()?;
@@ -368,7 +368,7 @@ pub(crate) fn readable_rows(path: &Path) -> Vec<NumberedVisit> {
     rows
 }
 
-/// Writes a file of these visits in place of one of the same name.
+/// Writes a file of these visits; replaces a file with the same name.
 pub(crate) fn write_file(
     directory: &Path,
     name: &str,
@@ -382,7 +382,7 @@ pub(crate) fn write_file(
     writer.finish(directory)
 }
 
-/// The next row of a source, ordered so that the heap gives the smallest first.
+/// The next row of a source, ordered so that the heap returns the smallest first.
 struct Head {
     visit: NumberedVisit,
     source: usize,
