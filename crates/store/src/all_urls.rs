@@ -6,7 +6,7 @@
 //!
 //! # Promises
 //! - A record is read back as it was written.
-//! Malformed bytes are an error that names keyspace and key, never a panic.
+//! - Malformed bytes are an error that names keyspace and key, never a panic.
 //!
 //! # Departures
 //! Two URLs of one site with the same 64-bit hash count as one. With ten million URLs in one site, the

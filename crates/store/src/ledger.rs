@@ -6,10 +6,10 @@
 //! Files that a step has replaced are removed after the sync that covers it.
 //!
 //! # Promises
-//! Steps are numbered without gaps.
-//! After an error the step was not taken, and the log is unchanged. If the state is poisoned, this holds once
-//! it was reopened.
-//! `SYNCED` never claims more than is on disk.
+//! - Steps are numbered without gaps.
+//! - After an error the step was not taken, and the log is unchanged. If the state is poisoned, this holds
+//!   once it was reopened.
+//! - `SYNCED` never claims more than is on disk.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -4,8 +4,8 @@
 //! ...`, all varints after the version byte. A page of thirty links takes some forty bytes.
 //!
 //! # Promises
-//! The targets are returned sorted and without duplicates.
-//! Malformed bytes are an error, never a panic.
+//! - The targets are returned sorted and without duplicates.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{Input, Malformed, put_number, take_number};
 use freshet_protocol::ids::{PageNumber, UrlId};

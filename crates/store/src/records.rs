@@ -1,7 +1,7 @@
 //! Reads and decodes records of a keyspace.
 //!
 //! # Promises
-//! Malformed bytes are an error that names keyspace and key, never a panic.
+//! - Malformed bytes are an error that names keyspace and key, never a panic.
 
 use freshet_protocol::codec::{Malformed, Record};
 

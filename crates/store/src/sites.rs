@@ -4,7 +4,7 @@
 //!
 //! # Promises
 //! - A record is read back as it was written.
-//! Malformed bytes are an error, never a panic.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{Malformed, Opaque, record};
 use freshet_protocol::ids::SiteNumber;

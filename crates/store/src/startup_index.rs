@@ -7,12 +7,12 @@
 //! version of its encoding.
 //!
 //! # Promises
-//! Pieces are returned in the order in which they were written, and together cover the first URLs and the
-//! first pages without gaps.
+//! - Pieces are returned in the order in which they were written, and together cover the first URLs and the
+//!   first pages without gaps.
 //! - The store takes precedence. A piece that is damaged, covers more than the store has, or is rejected by
 //!   its reader is truncated with everything after it. An index of another store or form is started again.
 //!   The file may be missing, and may be removed whenever the store is closed.
-//! A failed write is no error: nothing more is written until the store is opened again.
+//! - A failed write is no error: nothing more is written until the store is opened again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};

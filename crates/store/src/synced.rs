@@ -6,8 +6,8 @@
 //! the xxh3-64 of both (8 bytes, little-endian), and zeros. The valid slot with the higher number counts.
 //!
 //! # Promises
-//! A slot is written after everything that it covers is on disk.
-//! After a torn write the other slot is still valid.
+//! - A slot is written after everything that it covers is on disk.
+//! - After a torn write the other slot is still valid.
 
 use std::fs::{File, OpenOptions};
 use std::io;

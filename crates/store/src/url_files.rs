@@ -5,7 +5,7 @@
 //! together with them, so that there are few files.
 //!
 //! # Promises
-//! The registered files hold the URLs below `urls_settled`, each once, ordered by number.
+//! - The registered files hold the URLs below `urls_settled`, each once, ordered by number.
 
 use std::collections::BTreeMap;
 use std::fs::File;

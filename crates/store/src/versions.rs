@@ -5,8 +5,8 @@
 //! its bytes are those of the full response before it.
 //!
 //! # Promises
-//! The versions of a page are ordered by time.
-//! Malformed bytes are an error, never a panic.
+//! - The versions of a page are ordered by time.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{Malformed, Record as _, record, words};
 use freshet_protocol::ids::{PageNumber, Place};

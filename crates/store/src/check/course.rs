@@ -5,8 +5,8 @@
 //! names the file or record it is in, and what is lost by it.
 //!
 //! # Promises
-//! Finds a flipped byte, a truncated file and a missing file.
-//! Changes nothing. Leftovers of a crash are no fault; the next start removes them.
+//! - Finds a flipped byte, a truncated file and a missing file.
+//! - Changes nothing. Leftovers of a crash are no fault; the next start removes them.
 
 use std::path::Path;
 

@@ -2,10 +2,10 @@
 //! the engine is opened.
 //!
 //! # Promises
-//! A directory that holds no crawl or cannot be read is an error. A damaged one is not; its
-//! faults are listed.
-//! Nothing in the directory is changed, and a process that uses it is not disturbed.
-//! The engine never opens files from which it would silently drop batches or tables.
+//! - A directory that holds no crawl or cannot be read is an error. A damaged one is not; its
+//!   faults are listed.
+//! - Nothing in the directory is changed, and a process that uses it is not disturbed.
+//! - The engine never opens files from which it would silently drop batches or tables.
 
 use std::fs;
 use std::io;

@@ -5,7 +5,7 @@
 //! cannot be compared.
 //!
 //! # Promises
-//! Changes nothing. Leftovers of a crash are no fault.
+//! - Changes nothing. Leftovers of a crash are no fault.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;

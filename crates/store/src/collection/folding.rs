@@ -5,7 +5,7 @@
 //! appends them.
 //!
 //! # Promises
-//! A commit appends the same records, whichever thread made them.
+//! - A commit appends the same records, whichever thread made them.
 
 use std::sync::{Mutex, PoisonError};
 

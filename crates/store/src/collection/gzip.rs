@@ -5,8 +5,8 @@
 //! ([`deflate`]); the other levels are those of libdeflate.
 //!
 //! # Promises
-//! A member holds exactly the parts that it was given, and its checksum confirms it.
-//! Bytes that are no member are an error, never a panic. The decompressed size of a member is bounded.
+//! - A member holds exactly the parts that it was given, and its checksum confirms it.
+//! - Bytes that are no member are an error, never a panic. The decompressed size of a member is bounded.
 
 use std::io::{self, BufRead, Read};
 

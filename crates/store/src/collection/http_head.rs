@@ -1,9 +1,9 @@
 //! The head of a response as it is archived: as it was received, but readable by every WARC reader.
 //!
 //! # Promises
-//! Order, case and values of the headers stay.
-//! `Transfer-Encoding` is renamed: the body is kept decoded, and readers would decode it a second time.
-//! The head of an HTTP/2 or HTTP/3 response begins with a status line of HTTP/1.1.
+//! - Order, case and values of the headers stay.
+//! - `Transfer-Encoding` is renamed: the body is kept decoded, and readers would decode it a second time.
+//! - The head of an HTTP/2 or HTTP/3 response begins with a status line of HTTP/1.1.
 //! - The head ends with one empty line.
 
 /// The new name of `Transfer-Encoding`.

@@ -4,8 +4,8 @@
 //! the segment is closed, and at a clean stop.
 //!
 //! # Promises
-//! The file is complete or absent: it is written under another name, synced and renamed.
-//! The index made from the records of a segment equals the one kept while it was written.
+//! - The file is complete or absent: it is written under another name, synced and renamed.
+//! - The index made from the records of a segment equals the one kept while it was written.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -1,7 +1,7 @@
 //! Reads one record of the Collection by its place, or the records of a segment in order.
 //!
 //! # Promises
-//! A damaged record is an error that names the file and the byte.
+//! - A damaged record is an error that names the file and the byte.
 //! - Reading never waits for the writer: committed bytes do not change.
 
 use std::fs::File;

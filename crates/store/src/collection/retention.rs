@@ -4,8 +4,8 @@
 //! with the response that it refers to.
 //!
 //! # Promises
-//! The newest full response of a page is never dropped, nor are the revisits after it.
-//! Without limits nothing is dropped.
+//! - The newest full response of a page is never dropped, nor are the revisits after it.
+//! - Without limits nothing is dropped.
 
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;

@@ -6,9 +6,9 @@
 //! to are removed.
 //!
 //! # Promises
-//! After a failed append the file has its committed length again, so that the next append is at the
-//! recorded place.
-//! A file is never truncated below its committed length.
+//! - After a failed append the file has its committed length again, so that the next append is at the
+//!   recorded place.
+//! - A file is never truncated below its committed length.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;

@@ -6,8 +6,8 @@
 //! wherever the original is written.
 //!
 //! # Promises
-//! A record has exactly as many bytes as its `Content-Length` says.
-//! No external value can add a line to the head of a record.
+//! - A record has exactly as many bytes as its `Content-Length` says.
+//! - No external value can add a line to the head of a record.
 //! - Bytes that are no record are an error, never a panic.
 
 use freshet_protocol::time::Timestamp;

@@ -4,7 +4,7 @@
 //! So the file types are checked before anything is opened.
 //!
 //! # Promises
-//! Opens nothing and changes nothing.
+//! - Opens nothing and changes nothing.
 
 use std::fs;
 use std::io::ErrorKind;

@@ -5,8 +5,8 @@
 //! that every file that a reader found in the state still exists when the reader opens it.
 //!
 //! # Promises
-//! A starting crawl never waits for a reader.
-//! A killed reader blocks nothing: the system releases its lock.
+//! - A starting crawl never waits for a reader.
+//! - A killed reader blocks nothing: the system releases its lock.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;

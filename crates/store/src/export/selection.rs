@@ -1,9 +1,9 @@
 //! Which versions are exported, by site and time.
 //!
 //! # Promises
-//! A revisit is exported together with the response that it refers to, even if that is older than
-//! the time range.
-//! Versions are in the order of their places on disk.
+//! - A revisit is exported together with the response that it refers to, even if that is older than
+//!   the time range.
+//! - Versions are in the order of their places on disk.
 
 use std::collections::{BTreeMap, HashSet};
 

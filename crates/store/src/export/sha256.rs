@@ -1,7 +1,7 @@
 //! SHA-256 (FIPS 180-4), as WACZ packages state digests.
 //!
 //! # Promises
-//! Gives the digests of the standard's examples.
+//! - Gives the digests of the standard's examples.
 
 /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
 const ROUNDS: [u32; 64] = [

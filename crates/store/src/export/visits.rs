@@ -1,9 +1,9 @@
 //! Exports the History, or a part of it, as one Parquet file with the same columns.
 //!
 //! # Promises
-//! Memory does not grow with the number of visits: rows are written in the order in which they are read,
-//! file by file.
-//! The file is complete or absent.
+//! - Memory does not grow with the number of visits: rows are written in the order in which they are read,
+//!   file by file.
+//! - The file is complete or absent.
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! its CDXJ index, the list of pages, and `datapackage.json` with the digest of each.
 //!
 //! # Promises
-//! The file is complete or absent.
+//! - The file is complete or absent.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

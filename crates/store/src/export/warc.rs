@@ -2,8 +2,8 @@
 //! copied byte for byte.
 //!
 //! # Promises
-//! The file is complete or absent.
-//! A damaged record ends the export with an error that names its place: nothing damaged is exported.
+//! - The file is complete or absent.
+//! - A damaged record ends the export with an error that names its place: nothing damaged is exported.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

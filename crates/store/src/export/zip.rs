@@ -1,7 +1,7 @@
 //! Writes a ZIP archive of uncompressed files (PKWARE APPNOTE 6.3), as WACZ packages are.
 //!
 //! # Promises
-//! Archives and files of more than 4 GiB are supported (ZIP64).
+//! - Archives and files of more than 4 GiB are supported (ZIP64).
 
 use std::io::{self, Read, Write};
 

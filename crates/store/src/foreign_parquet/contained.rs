@@ -6,7 +6,7 @@
 //! message of such a panic does not help users, and is suppressed on the decoding thread only.
 //!
 //! # Promises
-//! A panic in the call is an error and prints nothing; afterwards panics are reported as before.
+//! - A panic in the call is an error and prints nothing; afterwards panics are reported as before.
 
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};

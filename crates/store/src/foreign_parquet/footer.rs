@@ -7,8 +7,8 @@
 //! that are there.
 //!
 //! # Promises
-//! In metadata that pass, no list has more elements and no text more bytes than the metadata have bytes.
-//! The walk takes linear time and no memory.
+//! - In metadata that pass, no list has more elements and no text more bytes than the metadata have bytes.
+//! - The walk takes linear time and no memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};

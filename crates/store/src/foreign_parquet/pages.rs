@@ -4,8 +4,9 @@
 //! encoding claims (Apache Parquet format, "Encodings"). Both may exceed any memory.
 //!
 //! # Promises
-//! A dictionary that passes has no more values than bytes, and a delta-encoded page no more than its values.
-//! Never reads beyond the end of the file.
+//! - A dictionary that passes has no more values than bytes, and a delta-encoded page no more
+//!   than its values.
+//! - Never reads beyond the end of the file.
 //!
 //! # Departures
 //! `DELTA_BYTE_ARRAY`, texts with shared prefixes, has a second header after the first values, which is

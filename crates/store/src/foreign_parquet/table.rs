@@ -6,7 +6,7 @@
 //! # Promises
 //! - Any changed byte, and truncation at any place, gives the remaining data or an error: no panic, and no
 //!   allocation for data that is not there.
-//! Only the requested columns are read, in the order of the file.
+//! - Only the requested columns are read, in the order of the file.
 
 use std::fs::File;
 use std::sync::Arc;

@@ -4,8 +4,8 @@
 //! page are adjacent, and a reader of one site skips the rest by the statistics of the row groups.
 //!
 //! # Promises
-//! Rows are read back as they were written.
-//! A file with other columns is an error that names the column.
+//! - Rows are read back as they were written.
+//! - A file with other columns is an error that names the column.
 
 use std::sync::Arc;
 

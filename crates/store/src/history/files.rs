@@ -5,9 +5,9 @@
 //! which is removed when the store is opened. Files are merged in the same way.
 //!
 //! # Promises
-//! A visit is at every moment either a row of the key-value store or in exactly one registered file.
+//! - A visit is at every moment either a row of the key-value store or in exactly one registered file.
 //! - Files are sorted by site, URL, time and number.
-//! The memory for a merge does not grow with the files.
+//! - The memory for a merge does not grow with the files.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fs::{self, File};

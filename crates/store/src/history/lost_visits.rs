@@ -4,7 +4,7 @@
 //! its length, all varints.
 //!
 //! # Promises
-//! What is written is read back. Malformed bytes are an error, never a panic.
+//! - What is written is read back. Malformed bytes are an error, never a panic.
 
 use std::ops::Range;
 

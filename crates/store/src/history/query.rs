@@ -1,8 +1,8 @@
 //! Queries for visits in a time range, from a consistent view of the key-value store and the files.
 //!
 //! # Promises
-//! Every visit is returned once, even while rows are moved into files and files are merged.
-//! Row groups without matching visits are not read.
+//! - Every visit is returned once, even while rows are moved into files and files are merged.
+//! - Row groups without matching visits are not read.
 
 use std::fs::File;
 use std::io;

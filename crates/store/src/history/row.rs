@@ -3,7 +3,7 @@
 //!
 //! # Promises
 //! - A row is read back as it was written.
-//! Malformed bytes are an error, never a panic.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{record, words};
 use freshet_protocol::ids::{PageNumber, Place};

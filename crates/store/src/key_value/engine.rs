@@ -1,8 +1,8 @@
 //! The interface of the key-value store: get, atomic batch, ordered scan, snapshot.
 //!
 //! # Promises
-//! A batch becomes visible completely or not at all, to readers and across a crash.
-//! A scan returns the keys in byte order, and sees the store as it was when the scan began.
+//! - A batch becomes visible completely or not at all, to readers and across a crash.
+//! - A scan returns the keys in byte order, and sees the store as it was when the scan began.
 //! - A snapshot sees the store as it was when it was taken.
 //! - A commit with [`Durability::Buffered`] survives a crash of the process; one with [`Durability::Synced`]
 //!   survives a crash of the machine.

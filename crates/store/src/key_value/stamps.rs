@@ -8,10 +8,10 @@
 //! may restore the newest steps of an older folder, but not its newer table list.
 //!
 //! # Promises
-//! Stamps are invisible: no read and no scan returns them.
-//! A keyspace that lost a batch of a step, or whose tables were replaced by older ones, differs
-//! from its mark.
-//! Marks never decrease: a keyspace that is behind stays so, whatever is committed later.
+//! - Stamps are invisible: no read and no scan returns them.
+//! - A keyspace that lost a batch of a step, or whose tables were replaced by older ones, differs
+//!   from its mark.
+//! - Marks never decrease: a keyspace that is behind stays so, whatever is committed later.
 
 use super::engine::Space;
 

@@ -1,7 +1,7 @@
 //! Steps as readers see them: visits, URLs, commands.
 //!
 //! # Promises
-//! Steps are returned in order and complete, and only durable ones.
+//! - Steps are returned in order and complete, and only durable ones.
 
 use std::path::Path;
 

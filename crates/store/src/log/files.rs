@@ -6,9 +6,9 @@
 //! so that these outlive the files before it.
 //!
 //! # Promises
-//! A file has its base, or does not exist.
-//! A file is on disk before the next one is begun: only the last one can be torn.
-//! After a failed append the file is unchanged.
+//! - A file has its base, or does not exist.
+//! - A file is on disk before the next one is begun: only the last one can be torn.
+//! - After a failed append the file is unchanged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};

@@ -12,8 +12,8 @@
 //! | 8 | xxh3-64 of the 25 bytes before, XOR xxh3-64 of the compressed content rotated left by one bit |
 //!
 //! # Promises
-//! Every record is read back as it was written.
-//! Arbitrary bytes cause no panic, and no allocation of more than [`CONTENT_MAX`] bytes.
+//! - Every record is read back as it was written.
+//! - Arbitrary bytes cause no panic, and no allocation of more than [`CONTENT_MAX`] bytes.
 
 use std::io::Read as _;
 

@@ -8,8 +8,8 @@
 //! and the value unless the key is removed. Key and value are each preceded by their length as a varint.
 //!
 //! # Promises
-//! Replaying the steps of a crawl from the first gives the same state.
-//! Arbitrary bytes cause no panic.
+//! - Replaying the steps of a crawl from the first gives the same state.
+//! - Arbitrary bytes cause no panic.
 
 use freshet_protocol::codec::{Field as _, Input, Malformed, Record as _, put_number, take_number};
 

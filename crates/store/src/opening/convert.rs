@@ -5,7 +5,7 @@
 //! interrupted conversion is done again.
 //!
 //! # Promises
-//! A state that lacks files of the directory is refused: it was emptied or is older than they are.
+//! - A state that lacks files of the directory is refused: it was emptied or is older than they are.
 
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! Opens the key-value store of a directory, whatever the condition of its files.
 //!
 //! # Promises
-//! The engine never opens files whose tables it would silently remove.
+//! - The engine never opens files whose tables it would silently remove.
 
 use std::fs;
 use std::io;

@@ -5,9 +5,9 @@
 //! name last, after the log and `SYNCED` exist.
 //!
 //! # Promises
-//! If there is a folder `state`, it can be opened and has an identity, and there are a log, `SYNCED`, and
-//! folders for the rest.
-//! A missing state next to files of a crawl is an error: a new one would not list them.
+//! - If there is a folder `state`, it can be opened and has an identity, and there are a log, `SYNCED`, and
+//!   folders for the rest.
+//! - A missing state next to files of a crawl is an error: a new one would not list them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

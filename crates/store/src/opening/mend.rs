@@ -6,7 +6,7 @@
 //! stay: they were made.
 //!
 //! # Promises
-//! Afterwards every remaining version can be read.
+//! - Afterwards every remaining version can be read.
 
 use std::collections::BTreeSet;
 use std::path::Path;

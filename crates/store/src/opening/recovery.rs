@@ -7,8 +7,8 @@
 //! bytes after the last complete record are ignored.
 //!
 //! # Promises
-//! Recovery only writes steps of the log, to the state.
-//! Afterwards the state has every step of the log.
+//! - Recovery only writes steps of the log, to the state.
+//! - Afterwards the state has every step of the log.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,8 +1,8 @@
 //! The read handle of a store, for any thread.
 //!
 //! # Promises
-//! A reader sees committed data only.
-//! Readers do not block the writer, and the writer does not block readers.
+//! - A reader sees committed data only.
+//! - Readers do not block the writer, and the writer does not block readers.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@
 //! write permission.
 //!
 //! # Promises
-//! No byte of the directory is changed.
-//! A store behind `SYNCED` is refused, as it is when a crawl starts.
+//! - No byte of the directory is changed.
+//! - A store behind `SYNCED` is refused, as it is when a crawl starts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

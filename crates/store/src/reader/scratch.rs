@@ -8,9 +8,9 @@
 //! lacks are in the log.
 //!
 //! # Promises
-//! Writes only to its own folder in the system's temporary directory, which is removed when the
-//! value is dropped.
-//! The next reader removes the folders of killed readers.
+//! - Writes only to its own folder in the system's temporary directory, which is removed when the
+//!   value is dropped.
+//! - The next reader removes the folders of killed readers.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};

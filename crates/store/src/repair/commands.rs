@@ -2,7 +2,7 @@
 //! to their file.
 //!
 //! # Promises
-//! Afterwards pages and sites agree with the active commands.
+//! - Afterwards pages and sites agree with the active commands.
 
 use std::fs;
 

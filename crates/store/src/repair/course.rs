@@ -6,8 +6,8 @@
 //! interrupted repair can be repeated.
 //!
 //! # Promises
-//! Everything intact is kept; what must be removed is moved to `aside/`.
-//! Afterwards a check finds no faults.
+//! - Everything intact is kept; what must be removed is moved to `aside/`.
+//! - Afterwards a check finds no faults.
 
 use std::cell::RefCell;
 use std::fs;

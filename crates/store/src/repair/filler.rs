@@ -5,7 +5,7 @@
 //! padded with spaces in its block, and to the exact length in the comment field of the gzip header.
 //!
 //! # Promises
-//! The member has exactly the requested length, and readers of gzip and WARC accept it.
+//! - The member has exactly the requested length, and readers of gzip and WARC accept it.
 
 use std::io::Write as _;
 

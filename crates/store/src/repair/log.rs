@@ -1,8 +1,8 @@
 //! Repairs the log: unreadable parts of its files are moved aside, and the readable steps stay.
 //!
 //! # Promises
-//! Every readable step is in the log afterwards, in a file without gaps.
-//! The steps of the repair follow the last known step.
+//! - Every readable step is in the log afterwards, in a file without gaps.
+//! - The steps of the repair follow the last known step.
 
 use std::path::Path;
 

@@ -5,8 +5,8 @@
 //! gets it, with a placeholder URL.
 //!
 //! # Promises
-//! Numbers stay: a known URL, page or site keeps its own.
-//! Afterwards every reference resolves, and the counters are right.
+//! - Numbers stay: a known URL, page or site keeps its own.
+//! - Afterwards every reference resolves, and the counters are right.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

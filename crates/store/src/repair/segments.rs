@@ -2,9 +2,9 @@
 //! filler record, and the versions in them are forgotten.
 //!
 //! # Promises
-//! A readable record stays where it is.
-//! Afterwards a segment can be read from its first byte to its last, and its index has the lines of
-//! its records.
+//! - A readable record stays where it is.
+//! - Afterwards a segment can be read from its first byte to its last, and its index has the lines of
+//!   its records.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};

@@ -5,8 +5,8 @@
 //! absolute values, so replaying one twice does no harm.
 //!
 //! # Promises
-//! If the log goes back to where the state is sound, the state is restored completely.
-//! A keyspace with one damaged part keeps the entries before and after it.
+//! - If the log goes back to where the state is sound, the state is restored completely.
+//! - A keyspace with one damaged part keeps the entries before and after it.
 
 use std::fs;
 use std::path::Path;

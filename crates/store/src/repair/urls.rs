@@ -1,7 +1,7 @@
 //! Repairs the URL files: reads them where records are lost, and rewrites them where they are wrong.
 //!
 //! # Promises
-//! Afterwards the registered files hold every URL once.
+//! - Afterwards the registered files hold every URL once.
 
 use std::collections::HashMap;
 use std::fs;

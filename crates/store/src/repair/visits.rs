@@ -2,9 +2,9 @@
 //! the others are recorded as lost.
 //!
 //! # Promises
-//! Every readable visit is kept, once.
-//! Afterwards every visit number is that of one row, in one file or the key-value store, or is
-//! recorded as lost.
+//! - Every readable visit is kept, once.
+//! - Afterwards every visit number is that of one row, in one file or the key-value store, or is
+//!   recorded as lost.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

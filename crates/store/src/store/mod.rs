@@ -6,11 +6,11 @@
 //! step are moved to `aside/`. A store that is behind `SYNCED` is refused.
 //!
 //! # Promises
-//! Only one process opens a store at a time; a second one gets an error that names the first.
+//! - Only one process opens a store at a time; a second one gets an error that names the first.
 //! - After an error none of the changes is committed, and the store can be reopened. If the disk had no room
 //!   for the pages, the store can be used without reopening.
 //! - Opening deletes no collected data, and accepts nothing that is older than what was made durable.
-//! No count requires a scan of everything.
+//! - No count requires a scan of everything.
 //!
 //! In reading order:
 //! - `settings`: the settings of a store;

@@ -2,7 +2,7 @@
 //! up repeatedly.
 //!
 //! # Promises
-//! Holds at most as many entries as its capacity, plus uncommitted ones, which are never evicted.
+//! - Holds at most as many entries as its capacity, plus uncommitted ones, which are never evicted.
 
 use std::collections::HashMap;
 

@@ -5,7 +5,7 @@
 //! whether it took effect.
 //!
 //! # Promises
-//! A failed commit that took effect is not repeated, and its bytes in the Collection and in the log stay.
+//! - A failed commit that took effect is not repeated, and its bytes in the Collection and in the log stay.
 
 use super::opened::Store;
 use crate::changes::{Changes, Committed};

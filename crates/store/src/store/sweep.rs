@@ -7,10 +7,10 @@
 //! are where they were.
 //!
 //! # Promises
-//! A version is always at its recorded place, or no longer exists.
-//! A forgotten version disappears from the versions at once, and from WARC and CDXJ when its segment
-//! is rewritten.
-//! A step is bounded, so that it fits between two commits.
+//! - A version is always at its recorded place, or no longer exists.
+//! - A forgotten version disappears from the versions at once, and from WARC and CDXJ when its segment
+//!   is rewritten.
+//! - A step is bounded, so that it fits between two commits.
 
 use std::collections::HashSet;
 use std::fs::File;

@@ -2,8 +2,8 @@
 //! (RFC 1951, section 3.2.3).
 //!
 //! # Promises
-//! A block is at most five bytes larger than its uncompressed bytes.
-//! The size of a block in bits is computed before it is written, so it is written in one pass.
+//! - A block is at most five bytes larger than its uncompressed bytes.
+//! - The size of a block in bits is computed before it is written, so it is written in one pass.
 
 use super::items::{BITS_ITEMS, Counts, DISTANCE_ITEMS, Items, KINDS, LENGTH_ITEMS};
 use super::prefix_code::PrefixCode;

@@ -8,8 +8,9 @@
 //! yet. The longer nothing is found, the more is skipped: data that is compressed already takes little time.
 //!
 //! # Promises
-//! The bytes and copies of a block, in order, decode to the block.
-//! Copies reach at most 32,768 bytes back, never before the start of the input, and are 7 to 258 bytes long.
+//! - The bytes and copies of a block, in order, decode to the block.
+//! - Copies reach at most 32,768 bytes back, never before the start of the input, and are 7 to
+//!   258 bytes long.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! The DEFLATE encoder: splits bytes into blocks and writes them.
 //!
 //! # Promises
-//! Inflating the output gives the input back, whatever it is.
-//! The output is at most five bytes per 65,535 bytes, and five at the end, longer than the input.
-//! The output depends on the input alone, not on what was encoded before.
+//! - Inflating the output gives the input back, whatever it is.
+//! - The output is at most five bytes per 65,535 bytes, and five at the end, longer than the input.
+//! - The output depends on the input alone, not on what was encoded before.
 
 use super::block::{self, BLOCK_BYTES_MAX, Output, Table};
 use super::copies::Copies;

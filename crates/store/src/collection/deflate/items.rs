@@ -7,8 +7,8 @@
 //! nothing but its kind.
 //!
 //! # Promises
-//! The list has no more items than the block has bytes, as long as copies are at least four bytes long.
-//! Any four consecutive items take at most 56 bits, if no code has more than 12.
+//! - The list has no more items than the block has bytes, as long as copies are at least four bytes long.
+//! - Any four consecutive items take at most 56 bits, if no code has more than 12.
 
 use super::block::BLOCK_BYTES_MAX;
 use super::symbols::{DISTANCES, END, LENGTH_MAX, LENGTH_MIN, LITERALS, of_distance, of_length};

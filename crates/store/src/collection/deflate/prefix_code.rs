@@ -5,10 +5,10 @@
 //! section 3.2.2, says.
 //!
 //! # Promises
-//! The code is complete: every sequence of bits begins with the code of some symbol. This holds for no symbol
-//! or one as well; the code then has two symbols.
-//! No code is longer than the limit, and every symbol that occurs has one.
-//! Of two symbols that occur, the more frequent one never has the longer code.
+//! - The code is complete: every sequence of bits begins with the code of some symbol. This holds for no
+//!   symbol or one as well; the code then has two symbols.
+//! - No code is longer than the limit, and every symbol that occurs has one.
+//! - Of two symbols that occur, the more frequent one never has the longer code.
 
 /// Maximum bits of a code in DEFLATE.
 pub(super) const CODE_BITS_MAX: usize = 15;

@@ -1,7 +1,7 @@
 //! The symbols of RFC 1951, section 3.2.5: bytes, the end of a block, lengths and distances of copies.
 //!
 //! # Promises
-//! A length or distance can be restored from its symbol and its extra bits.
+//! - A length or distance can be restored from its symbol and its extra bits.
 
 /// Number of literal symbols: bytes (0 to 255), the end (256) and lengths.
 pub(super) const LITERALS: usize = 286;

@@ -4,7 +4,7 @@
 //! no bounds check. When the window is full, its farther half is dropped.
 //!
 //! # Promises
-//! Earlier contents of the window are never read: zeros follow the last byte, as far as any reader looks.
+//! - Earlier contents of the window are never read: zeros follow the last byte, as far as any reader looks.
 
 use super::copies::STRETCH;
 use super::items::BYTES_AT_ONCE;
