@@ -54,7 +54,7 @@ pub(crate) fn convert(directory: &Path, cache_bytes: u64) -> Result<(), StoreErr
     fs::write(&unfinished, format_text())
         .and_then(|()| fs::rename(&unfinished, &path))
         .map_err(StoreError::file("write", &path))?;
-    // The start-up index had this name in format 1; it is rebuilt from the records.
+    // The earlier name of the start-up index, which is rebuilt from the records.
     let _ = fs::remove_file(directory.join("gist"));
     sync_directory(directory)
 }

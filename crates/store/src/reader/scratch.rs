@@ -237,9 +237,9 @@ impl Drop for Scratch {
 /// The files that must not change while a state is copied.
 #[derive(Debug, Eq, PartialEq)]
 struct Lists {
-    /// The journals, by number.
+    /// The journals by number, which is the order in which they were begun.
     journals: BTreeMap<u64, String>,
-    /// The contents of the current list of tables, by keyspace.
+    /// The contents of the file `current`, which names the list of tables, by keyspace.
     current: BTreeMap<PathBuf, Vec<u8>>,
 }
 
