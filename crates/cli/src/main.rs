@@ -101,7 +101,8 @@ fn run(command_line: CommandLine) -> anyhow::Result<()> {
     }
 }
 
-/// Prints nothing of panics that tell a user nothing: of a decoder that was given a damaged file. The error that names the file does.
+/// Prints nothing of panics that tell a user nothing: of a decoder that was given a damaged file. The error
+/// that names the file does.
 fn leave_out_quiet_panics() {
     let print = panic::take_hook();
     panic::set_hook(Box::new(move |panic| {

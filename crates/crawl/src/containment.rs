@@ -75,7 +75,8 @@ impl Defects {
         }
     }
 
-    /// One that ends the crawl; the first counts, but what followed from a panic gives way to what the panic said.
+    /// One that ends the crawl; the first counts, but what followed from a panic gives way to what the panic
+    /// said.
     pub(crate) fn end(&mut self, doing: &str, defect: FatalDefect) {
         let counts = match (&self.fatal, &defect) {
             (None, _) | (Some((_, FatalDefect::HalfDone)), FatalDefect::Panic(_)) => true,

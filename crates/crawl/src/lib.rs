@@ -9,8 +9,8 @@
 //!
 //! The modules:
 //! - [`update`]: UpdateModule, what to visit next; `robots`: what a site lets us do;
-//! - [`crawl_module`]: CrawlModule, visits one page; `trust`: how far a server is believed; `second_looks`: findings
-//!   that wait for a second look;
+//! - [`crawl_module`]: CrawlModule, visits one page; `trust`: how far a server is believed; `second_looks`:
+//!   findings that wait for a second look;
 //! - [`ranking_module`]: RankingModule, what belongs in the collection;
 //! - `archived`: a visit as the Collection keeps it;
 //! - [`writer`]: the one writer, that makes visits part of the stores.

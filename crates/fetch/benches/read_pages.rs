@@ -3,9 +3,9 @@
 //!
 //! Pages are generated from a seed, 10 to 50 KB, of the usual kind: navigation, paragraphs with links, a
 //! table, a script, a footer. Measured: MB a second and microseconds a page for the whole of `read` (charset,
-//! text, canonical links, digests, simhash), for html5gum with an emitter that only counts, for BLAKE3, and for
-//! what other libraries need to find the links and the text alone: lol_html (streaming) and html5ever with the tree
-//! of scraper.
+//! text, canonical links, digests, simhash), for html5gum with an emitter that only counts, for BLAKE3, and
+//! for what other libraries need to find the links and the text alone: lol_html (streaming) and html5ever
+//! with the tree of scraper.
 //! These would be alarming: more than 100 microseconds for a page of 10 KB, or `read` at less than a fifth of
 //! the speed of plain tokenizing.
 #![allow(clippy::print_stdout, reason = "printing is the purpose of a benchmark")]

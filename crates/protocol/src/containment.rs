@@ -1,8 +1,9 @@
 //! A panic that is contained where it happens, and becomes a value.
 //!
-//! A panic is a defect of ours, which must cost no more than the work in which it shows; or, within a decoder of files that others wrote, a
-//! sign that a file is damaged. What is printed of a panic is the business of the program's panic hook. No library replaces that: work whose
-//! panics tell a user nothing is marked on its thread, and the hook may ask for the mark ([`is_quiet`]).
+//! A panic is a defect of ours, which must cost no more than the work in which it shows; or, within a decoder
+//! of files that others wrote, a sign that a file is damaged. What is printed of a panic is the business of
+//! the program's panic hook. No library replaces that: work whose panics tell a user nothing is marked on its
+//! thread, and the hook may ask for the mark ([`is_quiet`]).
 //!
 //! # Promises
 //! - A panic in contained work is a value; nothing of it passes to the caller but what it said.
@@ -19,7 +20,8 @@ thread_local! {
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does a piece of work; if it panics, what it said. Whoever calls must not use what the work may have left half changed.
+/// Does a piece of work; if it panics, what it said. Whoever calls must not use what the work may have left
+/// half changed.
 pub fn contained<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| words_of(panic.as_ref()))
 }

@@ -1,4 +1,5 @@
-//! Many short texts in one piece of memory, by number: millions of names or paths cost their bytes and eight more each.
+//! Many short texts in one piece of memory, by number: millions of names or paths cost their bytes and eight
+//! more each.
 
 use std::ops::Index;
 

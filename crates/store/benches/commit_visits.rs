@@ -1,8 +1,9 @@
-//! What does a commit of 100 visits cost? `cargo bench -p freshet-store --bench commit_visits [-- LEVEL...]`
+//! CPU cost of a commit of 100 visits. `cargo bench -p freshet-store --bench commit_visits [-- LEVEL...]`
 //!
-//! Each visit has a page of 10 KB of text-like HTML, a request head and 30 links; in the first part every page is new and so are ten of
-//! its links, in the second every page is visited again: a tenth changed, the others are revisits. Stated is the CPU time of all threads,
-//! compaction included, per commit, and what of it is the writer's. It would worry us if a commit without its gzip took more than 5 ms.
+//! Each visit has a page of 10 KB of text-like HTML, a request head and 30 links. In the first part every
+//! page is new, and so are ten of its links. In the second part every page is visited again: a tenth changed,
+//! the others are revisits. Printed is the CPU time of all threads per commit, compaction included, and the
+//! writer's share of it. It would worry us if a commit without its gzip took more than 5 ms.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
@@ -29,7 +30,8 @@ fn main() {
     let named: Vec<u32> = std::env::args().filter_map(|level| level.parse().ok()).collect();
     let levels = if named.is_empty() { vec![0, 1, 2, 3, 4, 6, 9] } else { named };
     println!(
-        "level  phase     CPU ms/commit  writer ms/commit  wall ms/commit  WARC bytes/visit  state bytes/visit"
+        "level  phase     CPU ms/commit  writer ms/commit  wall ms/commit  WARC bytes/visit  \
+         state bytes/visit"
     );
     for level in levels {
         let place = tempfile::tempdir().expect("a directory");
@@ -106,7 +108,7 @@ fn changes(store: &mut Store, commit: u32, revisit: bool, exchanges: Vec<Exchang
     changes
 }
 
-/// The number of a link of a page: some are of URLs not seen before, the others of pages that most link to.
+/// The number of a link of a page. Some links are to new URLs, the others to pages that most pages link to.
 fn link_number(store: &mut Store, changes: &mut Changes, page: u32, link: u32) -> UrlId {
     let url = if link < NEW_LINKS { format!("{}/{link}", url(page)) } else { url(page % 50 * 31 + link) };
     match store.url_number(&url).expect("a number") {
@@ -147,8 +149,13 @@ fn exchange(number: u32, revisit: bool) -> Exchange {
         time: Timestamp::from_millis(1_794_790_000_000 + i64::from(number) + i64::from(revisit) * 86_400_000),
         kind,
         address: Some([127, 0, 0, 1].into()),
-        request_head: b"GET /articles HTTP/1.1\r\nHost: a.example\r\nUser-Agent: freshet (+https://example.org/contact)\r\nAccept: */*\r\n\r\n".to_vec(),
-        response_head: b"HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Mon, 16 Nov 2026 01:00:00 GMT\r\nContent-Type: text/html\r\nContent-Length: 10000\r\nLast-Modified: Mon, 16 Nov 2026 01:00:00 GMT\r\nETag: \"0123456789abcdef\"\r\n\r\n".to_vec(),
+        request_head: b"GET /articles HTTP/1.1\r\nHost: a.example\r\n\
+            User-Agent: freshet (+https://example.org/contact)\r\nAccept: */*\r\n\r\n"
+            .to_vec(),
+        response_head: b"HTTP/1.1 200 OK\r\nServer: nginx\r\nDate: Mon, 16 Nov 2026 01:00:00 GMT\r\n\
+            Content-Type: text/html\r\nContent-Length: 10000\r\n\
+            Last-Modified: Mon, 16 Nov 2026 01:00:00 GMT\r\nETag: \"0123456789abcdef\"\r\n\r\n"
+            .to_vec(),
         status: if kind == ExchangeKind::Full { 200 } else { 304 },
         body: Bytes::from(body),
         truncated: None,
@@ -162,7 +169,7 @@ fn exchange(number: u32, revisit: bool) -> Exchange {
     }
 }
 
-/// 10 KB that look like a page: words drawn by a small generator, links among them.
+/// 10 KB that resemble a page: pseudo-random words with links among them.
 fn text(seed: u32) -> Vec<u8> {
     const WORDS: [&str; 64] = [
         "the",
@@ -248,7 +255,7 @@ fn text(seed: u32) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// CPU milliseconds of all threads that are running.
+/// CPU milliseconds of all running threads.
 fn cpu_millis(tasks: &str) -> f64 {
     let tasks = std::fs::read_dir(tasks).expect("threads are listed");
     tasks.flatten().map(|task| schedstat(&task.path().join("schedstat"))).sum()

@@ -1,8 +1,9 @@
-//! How quickly are pages compressed, and how small do they get? `./bench compress_pages [DIRECTORY...]`
+//! Speed and ratio of page compression. `./bench compress_pages [DIRECTORY...]`
 //!
-//! Pages from a seed, or the HTML files below the directories that are named: our own encoder beside the fastest
-//! levels of libdeflate and zlib-rs, which a crawler would use otherwise. Each page is compressed by all of them, and of several rounds the fastest counts for each page. It would worry us if ours were not the fastest,
-//! or its ratio below nine tenths of libdeflate's first level.
+//! Compresses generated pages, or the HTML files below the given directories, with our encoder and with the
+//! fastest levels of libdeflate, which is what a crawler would use otherwise. Each page is compressed by all
+//! of them in several rounds, and the fastest round of a page counts. It would worry us if ours were not the
+//! fastest, or its ratio below nine tenths of that of libdeflate's first level.
 
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
@@ -17,7 +18,7 @@ use freshet_store::collection::deflate::Encoder;
 use libdeflater::{CompressionLvl, Compressor};
 
 const ROUNDS: usize = 5;
-/// The most pages of a directory, and their sizes in bytes.
+/// Maximum number of pages of a directory, and the range of their sizes in bytes.
 const PAGES_MAX: usize = 3_000;
 const BYTES: std::ops::Range<usize> = 500..300_000;
 
@@ -97,7 +98,7 @@ fn gather(directory: &Path, pages: &mut Vec<Vec<u8>>) {
     }
 }
 
-/// A page of 10 to 40 KB: navigation, paragraphs of words of which some are frequent, links and a list.
+/// A page of 10 to 40 KB: navigation, paragraphs with some frequent words, links and a list.
 fn page(seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut chance = move |below: u64| {
@@ -108,7 +109,8 @@ fn page(seed: u64) -> Vec<u8> {
     };
     let mut page = String::from("<!doctype html><html><head><title>A page</title></head><body><nav>");
     let word = |chance: &mut dyn FnMut(u64) -> u64| {
-        // The product makes some words frequent. Its digits, mixed, are the syllables of a word, of which there are a hundred.
+        // The product makes some words frequent. Its mixed digits select the syllables of a word, out
+        // of a hundred.
         let number = chance(70) * chance(70);
         let mut rest = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20;
         let mut word = String::new();

@@ -1,8 +1,8 @@
-//! Writes a small store, for `tests/read_formats.py` to read with the tools of others: `write_sample DIR`.
+//! Writes a small store that `tests/read_formats.py` reads with other tools: `write_sample DIR`.
 //!
-//! It holds what is hard: bodies in every content encoding and of every length around zero, a truncated one, HTTP/2, chunked transfer,
-//! revisits of both kinds, several segments, visits of several days in files and in the key-value store, URLs with ports, queries and letters
-//! beyond ASCII.
+//! It covers the hard cases: bodies in every content encoding and of every length around zero, a truncated
+//! one, HTTP/2, chunked transfer, revisits of both kinds, several segments, visits of several days in files
+//! and in the key-value store, URLs with ports, queries and letters beyond ASCII.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use freshet_store::store::{Numbered, Settings, Store};
 /// The first visit: 2026-11-14 at 22:00 UTC.
 const START: i64 = 1_794_693_600_000;
 
-/// Milliseconds between two rounds of visits: six hours.
+/// Milliseconds between two rounds of visits (six hours).
 const ROUND: i64 = 6 * 3_600_000;
 
 const PATHS: [&str; 8] = [
@@ -96,7 +96,8 @@ fn exchange(page: freshet_protocol::ids::PageNumber, at: usize, round: i64, time
             text.clone().into_bytes(),
         ),
         4 => (
-            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\nVary: Accept-Encoding\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\
+             Vary: Accept-Encoding\r\n\r\n",
             gzip(&text),
         ),
         5 => ("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", Vec::new()),

@@ -1,16 +1,16 @@
-//! AllUrls: every URL ever discovered, with what was known of it before it was visited.
+//! AllUrls: every URL ever discovered, with what was known of it before its first visit.
 //!
-//! AllUrls of the **thesis** (7.3). A URL gets its [`UrlId`] when it is discovered and keeps it. It is found by a key of 16 bytes: the
-//! xxh3 hash of its site and that of the whole URL, both from the seed of the store, so that the URLs of a site lie together and nobody
-//! outside can make two URLs meet.
+//! AllUrls of the **thesis** (7.3). A URL gets its [`UrlId`] when it is discovered and keeps it. It is looked
+//! up by a key of 16 bytes: the xxh3 hash of its site followed by that of the whole URL, both seeded with the
+//! seed of the store. So the URLs of a site are adjacent, and nobody outside can construct URLs that collide.
 //!
 //! # Promises
 //! - A record is read back as it was written.
-//! - Bytes that are no record are an error that names keyspace and key, never a panic.
+//! - Malformed bytes are an error that names keyspace and key, never a panic.
 //!
 //! # Departures
-//! Two URLs of one site whose 64-bit hashes are the same count as one. With ten million URLs in one site the chance that
-//! any two do is 3 in a million.
+//! Two URLs of one site with the same 64-bit hash count as one. With ten million URLs in one site, the
+//! probability of any such collision is 3 in a million.
 
 use freshet_protocol::codec::{Field, Input, Malformed, Record, record, take_number, words};
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
@@ -75,16 +75,16 @@ words! {
     }
 }
 
-/// What has become of a URL.
+/// The state of a URL: waiting, kept, refused or discarded.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standing {
-    /// It is known and has not been admitted yet.
+    /// It is known but not yet admitted.
     Waiting,
-    /// It is in the collection, as this page.
+    /// It is in the Collection, as this page.
     Kept(PageNumber),
     /// It must not be visited.
     Refused(Reason),
-    /// It was in the collection or could have been, and is not kept.
+    /// It was in the Collection or was a candidate for it, and is not kept.
     Discarded(Reason),
 }
 
@@ -149,19 +149,19 @@ record! {
     }
 }
 
-/// What a start needs of a URL, without a copy of it.
+/// The fields of a URL record that the start-up needs, without a copy of the record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UrlEntry<'a> {
     /// The URL in canonical form.
     pub url: &'a str,
     /// How it was discovered.
     pub source: Source,
-    /// What has become of it.
+    /// Its state.
     pub standing: Standing,
 }
 
 impl<'a> UrlEntry<'a> {
-    /// Reads it from the bytes of a [`UrlRecord`].
+    /// Decodes it from the bytes of a [`UrlRecord`].
     fn decode(bytes: &'a [u8]) -> Result<Self, Malformed> {
         let mut input = Input::new(bytes);
         let found = input.take_byte()?;
@@ -188,7 +188,7 @@ fn take_text<'a>(input: &mut Input<'a>) -> Result<&'a str, Malformed> {
     std::str::from_utf8(input.take_bytes(length)?).map_err(|_| Malformed::NotText)
 }
 
-/// The key by which a URL is found.
+/// The key by which a URL is looked up: hash of its site, then hash of the URL.
 pub type UrlKey = [u8; 16];
 
 /// The site of a URL in canonical form: scheme and authority.
@@ -198,7 +198,7 @@ pub fn site_of(url: &str) -> &str {
     &url[..end]
 }
 
-/// The key by which this URL is found in a store of this seed.
+/// The lookup key of a URL in a store with this seed.
 pub fn url_key(seed: u64, url: &str) -> UrlKey {
     let mut key = [0; 16];
     key[..8].copy_from_slice(&xxh3_64_with_seed(site_of(url).as_bytes(), seed).to_be_bytes());
@@ -232,12 +232,12 @@ impl<'a> AllUrls<'a> {
         Ok(Some(id.map_err(StoreError::corrupt(Space::UrlKeys, key))?))
     }
 
-    /// What is known of a URL.
+    /// The record of a URL.
     pub fn get(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
         read(self.view, Space::Urls, &id.key())
     }
 
-    /// Every URL from this number on, in the order of their numbers.
+    /// The URLs from this number on, ordered by number.
     pub fn from(
         &self,
         first: UrlId,
@@ -245,7 +245,7 @@ impl<'a> AllUrls<'a> {
         numbered(self.view, Space::Urls, first.key().to_vec(), UrlId::from_key)
     }
 
-    /// A glance at every URL from `first` on and before `end`, or to the last.
+    /// Calls `each` with a [`UrlEntry`] of every URL from `first` on and before `end`, or to the last one.
     pub fn glance(
         &self,
         first: UrlId,
@@ -294,7 +294,18 @@ pub(crate) mod tests {
             standing in standing(),
         ) -> UrlRecord {
             let (site, found_on) = (SiteNumber(site), found_on.map(UrlId));
-            UrlRecord { url, site, discovered, found_on, depth, anchor, source, listed_modified, standing, detail }
+            UrlRecord {
+                url,
+                site,
+                discovered,
+                found_on,
+                depth,
+                anchor,
+                source,
+                listed_modified,
+                standing,
+                detail,
+            }
         }
     }
 
@@ -317,7 +328,12 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn a_record_that_is_cut_or_altered_is_no_panic(record in url_record(), cut: usize, at: usize, byte: u8) {
+        fn a_record_that_is_cut_or_altered_is_no_panic(
+            record in url_record(),
+            cut: usize,
+            at: usize,
+            byte: u8,
+        ) {
             let mut bytes = record.encode();
             let at = at % bytes.len();
             prop_assert!(UrlRecord::decode(&bytes[..cut % bytes.len()]).is_err());

@@ -1,4 +1,4 @@
-//! What becomes true in one step: nothing of it is seen before all of it is.
+//! One atomic step of changes to the store. Either all of it becomes visible or none.
 
 use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
 
@@ -9,33 +9,33 @@ use crate::collection::folding::Folded;
 use crate::history::VisitRow;
 use crate::sites::SiteRecord;
 
-/// All that becomes true in one step.
+/// All changes of one step.
 ///
-/// Records replace those of the same number. New numbers come from [`crate::store::Store::url_number`], `page_number` and
-/// `site_number`, and all that were given out must be in the next changes. An exchange, a visit row and a page
-/// record belong together by page and time.
+/// A record replaces that of the same number. New numbers come from [`crate::store::Store::url_number`],
+/// `page_number` and `site_number`; every number handed out must be used in the next changes. An exchange, a
+/// visit row and a page record belong together if page and time are the same.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
-    /// What is written to the Collection, in this order.
+    /// Exchanges to append to the Collection, in this order.
     pub exchanges: Vec<Exchange>,
-    /// URLs, new or altered.
+    /// New or changed URLs.
     pub urls: Vec<(UrlId, UrlRecord)>,
-    /// Pages, new or altered. The place of a page whose whole response is among the exchanges is filled in.
+    /// New or changed pages. If the exchanges have a whole response of a page, its place is filled in.
     pub pages: Vec<(PageNumber, PageRecord)>,
-    /// Sites, new or altered.
+    /// New or changed sites.
     pub sites: Vec<(SiteNumber, SiteRecord)>,
     /// The URLs that pages link to, in any order.
     pub links: Vec<(PageNumber, Vec<UrlId>)>,
-    /// Visits. The place of one whose exchange is there is filled in.
+    /// Visits. If the exchanges have that of a visit, its place is filled in.
     pub visits: Vec<VisitRow>,
-    /// What others wish to have kept, by name; none takes it away.
+    /// Values that other crates keep in the store, by name; none deletes the value.
     pub notes: Vec<(String, Option<Vec<u8>>)>,
-    /// What users have told the crawl, by name (options, pins, pauses); none takes it back.
+    /// User commands, by name (options, pins, pauses); none deletes the command.
     pub commands: Vec<(String, Option<Vec<u8>>)>,
 }
 
 impl Changes {
-    /// Whether there is nothing to do.
+    /// Whether there are no changes.
     pub fn is_empty(&self) -> bool {
         self.exchanges.is_empty()
             && self.urls.is_empty()
@@ -47,7 +47,7 @@ impl Changes {
             && self.commands.is_empty()
     }
 
-    /// How many there are of each kind, in the order of the fields.
+    /// The number of changes of each kind, in the order of the fields.
     pub(crate) fn lengths(&self) -> [usize; 8] {
         [
             self.exchanges.len(),
@@ -61,7 +61,7 @@ impl Changes {
         ]
     }
 
-    /// Takes the first ones of each kind away.
+    /// Removes the first changes of each kind.
     pub(crate) fn forget_first(&mut self, lengths: [usize; 8]) {
         let [exchanges, urls, pages, sites, links, visits, notes, commands] = lengths;
         self.exchanges.drain(..exchanges);
@@ -74,9 +74,9 @@ impl Changes {
         self.commands.drain(..commands);
     }
 
-    /// The bytes that they take on the disk when they are committed, roughly.
+    /// Approximate size of the changes on disk when they are committed, in bytes.
     pub(crate) fn disk_bytes(&self) -> u64 {
-        /// Bytes of a record of any kind, with its key, in the journal.
+        /// Size of a record of any kind in the journal with its key, in bytes.
         const RECORD: usize = 300;
         let exchanges = self.exchanges.iter().map(|exchange| {
             let body = exchange.folded.as_ref().map_or(exchange.body.len(), Folded::length);
@@ -92,19 +92,19 @@ impl Changes {
     }
 }
 
-/// What a commit did.
+/// The result of a commit.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Committed {
-    /// Where each exchange was written, in their order.
+    /// The place of each exchange, in their order.
     pub places: Vec<Place>,
-    /// The number of the first visit; the others follow.
+    /// The number of the first visit; the others have the numbers after it.
     pub first_visit: u64,
     /// Bytes appended to the Collection.
     pub bytes: u64,
 }
 
 impl Committed {
-    /// What two commits did, one after the other.
+    /// The combined result of two consecutive commits.
     pub(crate) fn and(mut self, next: Self) -> Self {
         self.places.extend(next.places);
         Self { bytes: self.bytes + next.bytes, ..self }

@@ -1,10 +1,11 @@
-//! CollUrls: what is known of each page that is or was kept.
+//! CollUrls: the record of each page that is or was kept.
 //!
-//! CollUrls of the **thesis** (7.3). The order of the visits is the UpdateModule's and is made anew from these records at a start.
+//! CollUrls of the **thesis** (7.3). The order of the visits belongs to the UpdateModule, which computes it
+//! from these records at every start.
 //!
 //! # Promises
 //! - A record is read back as it was written.
-//! - Bytes that are no record are an error, never a panic.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::record;
 use freshet_protocol::ids::{PageNumber, Place, SiteNumber, UrlId};
@@ -88,7 +89,7 @@ record! {
 }
 
 impl PageRecord {
-    /// A page that was admitted and not visited yet.
+    /// The record of a page that was admitted and not visited yet.
     pub fn admitted(url: UrlId, site: SiteNumber, admitted: Timestamp) -> Self {
         Self {
             url,
@@ -130,12 +131,12 @@ impl PageRecord {
 pub struct CollUrls<'a>(pub(crate) &'a dyn View);
 
 impl<'a> CollUrls<'a> {
-    /// What is known of a page.
+    /// The record of a page.
     pub fn get(&self, page: PageNumber) -> Result<Option<PageRecord>, StoreError> {
         read(self.0, Space::Pages, &page.key())
     }
 
-    /// Every page from this number on, in the order of their numbers.
+    /// The pages from this number on, ordered by number.
     pub fn from(
         &self,
         first: PageNumber,
@@ -184,7 +185,7 @@ mod tests {
     fn a_record_of_the_first_version_is_read() {
         let page = PageRecord::admitted(UrlId(7), SiteNumber(3), Timestamp::from_millis(5));
         let mut bytes = page.encode();
-        // It ended with what was learned of its parts.
+        // The version 1 record ended with the evidence.
         assert_eq!((bytes[0], bytes.pop()), (2, Some(0)));
         bytes[0] = 1;
         assert_eq!(PageRecord::decode(&bytes), Ok(page));

@@ -1,11 +1,12 @@
-//! How much there is of everything, without counting: the numbers are part of every commit.
+//! Counters of the store: the number of URLs, pages, sites, visits and more. Updated in every commit, so that
+//! nothing need be counted.
 
 use freshet_protocol::codec::record;
 
 use crate::all_urls::Standing;
 use crate::history::VisitKind;
 
-/// The name under which the store keeps its counters.
+/// The key of the counters in the store.
 pub(crate) const COUNTERS: &[u8] = b"counters";
 
 record! {
@@ -52,7 +53,7 @@ record! {
 }
 
 impl Counters {
-    /// Visits of a kind.
+    /// The number of visits of a kind.
     pub fn of_kind(&self, kind: VisitKind) -> u64 {
         self.kinds.get(kind as usize).copied().unwrap_or(0)
     }
@@ -64,7 +65,7 @@ impl Counters {
         self.bytes_received = self.bytes_received.saturating_add(bytes);
     }
 
-    /// The counter of the URLs of a standing.
+    /// The counter of URLs in a state.
     pub(crate) fn standing(&mut self, standing: Standing) -> &mut u64 {
         match standing {
             Standing::Waiting => &mut self.waiting,

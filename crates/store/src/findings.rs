@@ -1,18 +1,18 @@
-//! What a check found: faults, what a crash has left, and how much was looked at.
+//! The findings of a check: faults, leftovers of a crash, and how much was checked.
 
 use crate::error::StoreError;
 
-/// The most faults that are listed; the others are only counted.
+/// Maximum number of faults that are listed; the others are only counted.
 const FAULTS_MAX: usize = 1000;
 
-/// Something that is not as it should be.
+/// A fault found by a check.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fault {
-    /// The file, or the keyspace, it is in.
+    /// The file or the keyspace with the fault.
     pub place: String,
     /// What is wrong.
     pub problem: String,
-    /// What it holds that cannot be read; empty if nothing is lost by it.
+    /// Description of the data that cannot be read; empty if nothing is lost.
     pub holds: String,
 }
 
@@ -23,27 +23,27 @@ impl std::fmt::Display for Fault {
     }
 }
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Findings {
-    /// The faults, as many as are listed.
+    /// The listed faults.
     pub faults: Vec<Fault>,
-    /// All faults.
+    /// Number of all faults.
     pub fault_count: u64,
-    /// What is there because a process was killed, and goes at the next start: no fault.
+    /// Files left by a killed process, which the next start removes: no fault.
     pub leftovers: Vec<String>,
-    /// URLs that were looked at.
+    /// Number of URLs checked.
     pub urls: u64,
-    /// Pages that were looked at.
+    /// Number of pages checked.
     pub pages: u64,
-    /// Records of the Collection that were read.
+    /// Number of records of the Collection that were read.
     pub records: u64,
-    /// Visits that were read.
+    /// Number of visits that were read.
     pub visits: u64,
 }
 
 impl Findings {
-    /// Whether nothing is wrong.
+    /// Whether there are no faults.
     pub fn is_clean(&self) -> bool {
         self.fault_count == 0
     }

@@ -1,4 +1,4 @@
-//! Who a store is: a number that no other store has, and the seed of its hashes.
+//! The identity of a store: a unique number, and the seed of its hashes.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::StoreError;
 use crate::key_value::{Space, View};
 use crate::records::read;
 
-/// The name under which the store keeps its identity.
+/// The key of the identity in the store.
 pub(crate) const IDENTITY: &[u8] = b"store";
 
 record! {
@@ -23,13 +23,13 @@ record! {
     }
 }
 
-/// Who the store is.
+/// Reads the identity of the store.
 pub(crate) fn known_identity(directory: &Path, state: &dyn View) -> Result<Identity, StoreError> {
     read(state, Space::Meta, IDENTITY)?
         .ok_or_else(|| StoreError::behind(&directory.join("state"), "it does not say whose it is"))
 }
 
-/// An identity that no other store has.
+/// A new random identity.
 pub(crate) fn new_identity() -> Identity {
     let random = || RandomState::new().hash_one(0_u8).to_le_bytes();
     let mut id = [0; 16];

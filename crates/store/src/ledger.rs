@@ -1,13 +1,15 @@
-//! How a step is taken, and how steps are made durable.
+//! The ledger: appends steps to the log, commits them to the state, and makes them durable.
 //!
-//! A step is appended to the log and then made true in the state, in one batch that holds the record of the log too: should a loss of power take
-//! more of the log than of the state, the log is completed from it. At a sync the Collection, the log and the state are written to the disk, in
-//! this order, and then `SYNCED` says so. Files that a step has replaced are removed after the sync that covers it.
+//! A step is appended to the log and then committed to the state in one batch. The batch also contains the
+//! log record: if a power loss takes more of the log than of the state, the log is completed from the state.
+//! A sync writes the Collection, the log and the state to disk, in this order, and then updates `SYNCED`.
+//! Files that a step has replaced are removed after the sync that covers it.
 //!
 //! # Promises
-//! - Steps are numbered without a gap.
-//! - After an error the step was not taken, and the log is as it was; if the state is poisoned, once it was opened again.
-//! - `SYNCED` never says more than is on the disk.
+//! - Steps are numbered without gaps.
+//! - After an error the step was not taken, and the log is unchanged. If the state is poisoned, this holds
+//!   once it was reopened.
+//! - `SYNCED` never claims more than is on disk.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,35 +33,35 @@ use crate::log::step;
 use crate::records::read;
 use crate::synced::{Synced, SyncedFile};
 
-/// The name under which the base of a file says that steps before it are lost.
+/// The key in the base of a log file that marks steps before it as lost.
 pub(crate) const GAP: &[u8] = b"gap";
 
-/// The log and what it says of the store.
+/// The open log of a store, with what is durable of it.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     directory: PathBuf,
     identity: Identity,
     log: LogWriter,
     synced: SyncedFile,
-    /// Bytes of a file of the log after which another is begun.
+    /// Maximum size of a log file in bytes; then the next one is begun.
     file_bytes: u64,
     /// The time of the last step.
     time: Timestamp,
     /// Records of steps up to this one are no longer in the state.
     pruned: u64,
-    /// A step of which it is not known whether the state took it, and the length of the log before it.
+    /// A step that the state may or may not have committed, and the length of the log before it.
     doubt: Option<(u64, u64)>,
-    /// The hash of the options that were told last; 0 if none were.
+    /// The hash of the current options; 0 if there are none.
     options: u64,
-    /// Files that go after the next sync, by their names in the directory.
+    /// Files to remove after the next sync, by name within the directory.
     removals: BTreeSet<String>,
-    /// Files that are gone, of which the state does not know it yet.
+    /// Files that were removed but are still listed in the state.
     removed: BTreeSet<String>,
 }
 
 impl Ledger {
-    /// Begins a file of the log of a store whose state is at these counters: it says who the store is, how much there is, which commands are in force,
-    /// and whether steps before it are lost.
+    /// Begins a log file for a store whose state has these counters. Its base holds the identity, the
+    /// counters, the active commands, and whether steps before it are lost.
     pub(crate) fn begin(
         directory: &Path,
         state: &dyn View,
@@ -82,7 +84,7 @@ impl Ledger {
         LogWriter::create(directory, identity.id, &base)
     }
 
-    /// Goes on with the log of a store that was recovered.
+    /// Opens the log of a recovered store for appending.
     pub(crate) fn open(
         directory: &Path,
         state: &dyn KeyValue,
@@ -114,27 +116,27 @@ impl Ledger {
         })
     }
 
-    /// What has been made durable.
+    /// What is durable.
     pub(crate) fn synced(&self) -> &Synced {
         self.synced.last()
     }
 
-    /// The first step of the file of the log that is written.
+    /// The first step of the current log file.
     pub(crate) fn log_first(&self) -> u64 {
         self.log.first()
     }
 
-    /// Says if the file of the log that is written is no longer what was written.
+    /// Returns an error if the current log file is no longer the one that was written.
     pub(crate) fn check_presence(&self) -> Result<(), StoreError> {
         self.log.check_presence()
     }
 
-    /// A moment has passed: the next step is not earlier.
+    /// Advances the clock: the next step is not earlier than this.
     pub(crate) fn let_pass(&mut self, time: Timestamp) {
         self.time = self.time.max(time);
     }
 
-    /// These files go when the next step is on the disk; the batch of that step says so.
+    /// Schedules files for removal once the next step is on disk; the batch of that step records it.
     pub(crate) fn replace(&mut self, names: impl IntoIterator<Item = String>, batch: &mut Batch) {
         for name in names {
             batch.put(Space::Removals, name.as_bytes(), []);
@@ -142,7 +144,7 @@ impl Ledger {
         }
     }
 
-    /// Takes a step: the next number, a record of the log, and the batch.
+    /// Takes a step: assigns the next number, appends a log record, and commits the batch.
     pub(crate) fn take(
         &mut self,
         state: &dyn KeyValue,
@@ -184,7 +186,7 @@ impl Ledger {
         let options = told.map_or(self.options, |(.., value)| options_hash(value.as_deref()));
         match state.commit(std::mem::take(batch), Durability::Buffered).map_err(StoreError::from) {
             Ok(()) => self.options = options,
-            // Whether the step was taken is known when the state was opened again.
+            // Whether the step was taken is known after the state was reopened.
             Err(error @ StoreError::Poisoned { .. }) => {
                 self.doubt = Some((step, length));
                 return Err(error);
@@ -199,7 +201,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// The state was opened again after a step had failed: if that was not taken, its record goes.
+    /// Resolves an uncertain step after the state was reopened: if it was not taken, removes its record
+    /// from the log.
     pub(crate) fn settle_doubt(&mut self, counters: &Counters) -> Result<(), StoreError> {
         match self.doubt.take() {
             Some((step, length)) if counters.commits < step => self.log.cut_back(length),
@@ -207,7 +210,8 @@ impl Ledger {
         }
     }
 
-    /// Makes everything durable that was done: the Collection, the log, the state, and then it is said. `clean` says that nothing follows.
+    /// Makes all steps durable: syncs the Collection, the log and the state, then updates `SYNCED`. `clean`
+    /// means that the crawl ends here.
     pub(crate) fn sync(
         &mut self,
         state: &dyn KeyValue,
@@ -248,7 +252,7 @@ impl Ledger {
         self.remove_replaced()
     }
 
-    /// Says what is durable.
+    /// Writes `SYNCED`.
     fn say(
         &mut self,
         counters: &Counters,
@@ -271,7 +275,7 @@ impl Ledger {
         })
     }
 
-    /// Removes the files that were replaced, unless somebody reads them: then they go later.
+    /// Removes replaced files. If there are readers, they are removed later.
     fn remove_replaced(&mut self) -> Result<(), StoreError> {
         if self.removals.is_empty() || readers::are_there(&self.directory) {
             return Ok(());
@@ -288,7 +292,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes the oldest file of the log if all that it says is elsewhere, and it ended before this moment; whether it did.
+    /// Removes the oldest log file if it ended before this time and everything in it is stored elsewhere.
+    /// Returns whether it did.
     pub(crate) fn drop_oldest(&self, counters: &Counters, before: Timestamp) -> Result<bool, StoreError> {
         let files = listed(&self.directory)?;
         let [(_, oldest), (first, next), ..] = &files[..] else { return Ok(false) };
@@ -312,7 +317,7 @@ fn is_options(space: Space, key: &[u8]) -> bool {
     space == Space::Commands && key == OPTIONS.as_bytes()
 }
 
-/// The records of steps that the state has and the log lost in a loss of power, from the first that is missing.
+/// The records of steps that the state has and the log lost in a power loss, from the first missing one on.
 pub(crate) fn steps_beyond(state: &dyn View, end: &LogEnd) -> Result<Vec<Vec<u8>>, StoreError> {
     let counters: Counters = read(state, Space::Meta, COUNTERS)?.unwrap_or_default();
     (end.step + 1..=counters.commits)

@@ -1,38 +1,41 @@
-//! What Freshet holds on disk. It answers what it is asked and keeps what it is told; it never decides.
+//! Storage of a crawl on disk: the log, the state in a key-value store, pages as WARC files, visits and URLs
+//! as Parquet files.
 //!
-//! In reading order. What everything else is made of:
-//! - [`key_value`]: the ordered key-value store underneath, on disk or in memory.
-//! - [`error`]: why a store could not be opened, read or written.
-//! - [`directory`]: the directory of a store: its format, its lock, and the files in it.
-//! - [`synced`]: what has been made durable.
-//! - `records`: records of a keyspace, decoded.
-//! - [`digest`]: the digest by which content is compared; [`identity`]: who a store is.
+//! The store answers queries and keeps what it is given; it makes no crawling decisions.
 //!
-//! What is kept:
-//! - [`all_urls`]: AllUrls, every URL ever discovered.
-//! - [`sites`]: what is known of each site.
-//! - [`links`]: which URLs each page links to.
-//! - [`versions`]: when each page was seen, and where the bytes of it are.
-//! - [`collection`]: the Collection, the pages themselves as WARC files.
-//! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged.
-//! - [`history`]: the History, every visit as Parquet.
-//! - [`coll_urls`]: CollUrls, what is known of each page that is or was kept.
-//! - [`url_files`]: every URL as Parquet.
-//! - [`counters`]: how much there is of everything, without counting.
+//! In reading order. Foundations:
+//! - [`key_value`]: the ordered key-value store, on disk or in memory;
+//! - [`error`]: the errors of a store;
+//! - [`directory`]: the directory of a store: its format, its lock, and the files in it;
+//! - [`synced`]: the file `SYNCED`, which says what is durable;
+//! - `records`: reads records of a keyspace;
+//! - [`digest`]: the digest by which content is compared; [`identity`]: the identity of a store.
 //!
-//! How it is written:
-//! - [`changes`]: what becomes true in one step.
-//! - [`log`]: the primary fact: every step, before it is true anywhere else.
-//! - `ledger`: takes steps and makes them durable.
-//! - `opening`: a state made, converted, brought up to its log, or refused.
-//! - [`startup_index`]: what a start needs of every URL, to be read fast; `findings`: what a check found.
+//! The data:
+//! - [`all_urls`]: AllUrls, every URL ever discovered;
+//! - [`sites`]: the record of each site;
+//! - [`links`]: which URLs each page links to;
+//! - [`versions`]: when each page was seen, and where its bytes are;
+//! - [`collection`]: the Collection, every version of every page as WARC files;
+//! - [`foreign_parquet`]: Parquet files of other programs, which may be damaged;
+//! - [`history`]: the History, every visit as Parquet;
+//! - [`coll_urls`]: CollUrls, the record of each page that is or was kept;
+//! - [`url_files`]: every URL as Parquet;
+//! - [`counters`]: the number of URLs, pages, visits and more.
 //!
-//! What is done with all of it:
-//! - [`reader`]: reads it, from any thread, whatever its process does.
-//! - [`store`]: opens it for writing, changes it in steps, keeps its files in order.
-//! - [`export`]: writes parts of it as files that others read.
-//! - [`check`]: tells whether all of it is as `docs/FORMAT.md` says.
-//! - [`repair`]: makes a damaged store sound, with everything in it that is intact.
+//! Writing:
+//! - [`changes`]: the changes of one step;
+//! - [`log`]: the write-ahead log, which has every step first;
+//! - `ledger`: takes steps and makes them durable;
+//! - `opening`: creates, converts, opens and recovers a state, or refuses it;
+//! - [`startup_index`]: a cache of URL data for a fast start; `findings`: the findings of a check.
+//!
+//! Operations:
+//! - [`reader`]: reads a store from any thread or process;
+//! - [`store`]: the store open for writing: commits changes and tidies its files;
+//! - [`export`]: writes parts of a store in common file formats;
+//! - [`check`]: checks everything against `docs/FORMAT.md`;
+//! - [`repair`]: repairs a damaged store and keeps everything intact in it.
 //!
 //! `docs/FORMAT.md` describes every file to the byte.
 

@@ -1,11 +1,11 @@
-//! Which URLs each page links to.
+//! The URLs that each page links to.
 //!
-//! The targets are sorted, each once, and written as differences: `number of targets, first, second - first, ...`, all varints after
-//! the version byte. A page of thirty links takes some forty bytes.
+//! The targets are sorted, without duplicates, and delta-encoded: `number of targets, first, second - first,
+//! ...`, all varints after the version byte. A page of thirty links takes some forty bytes.
 //!
 //! # Promises
-//! - The targets come back sorted, each once.
-//! - Bytes that are no list are an error, never a panic.
+//! - The targets are returned sorted and without duplicates.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{Input, Malformed, put_number, take_number};
 use freshet_protocol::ids::{PageNumber, UrlId};
@@ -13,10 +13,10 @@ use freshet_protocol::ids::{PageNumber, UrlId};
 use crate::error::StoreError;
 use crate::key_value::{Direction, KeyRange, Space, View};
 
-/// The version of the form, the first byte.
+/// The version of the encoding, its first byte.
 pub(crate) const VERSION: u8 = 1;
 
-/// The bytes for these targets. They need not be sorted, and may repeat.
+/// Encodes targets, in any order and with duplicates.
 pub fn encode(mut targets: Vec<UrlId>) -> Vec<u8> {
     targets.sort_unstable();
     targets.dedup();
@@ -31,7 +31,7 @@ pub fn encode(mut targets: Vec<UrlId>) -> Vec<u8> {
     output
 }
 
-/// The targets that these bytes list.
+/// Decodes targets.
 pub fn decode(bytes: &[u8]) -> Result<Vec<UrlId>, Malformed> {
     let mut input = Input::new(bytes);
     let found = input.take_byte()?;
@@ -39,7 +39,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<UrlId>, Malformed> {
         return Err(Malformed::Version { found, known: VERSION });
     }
     let count = take_number(&mut input)?;
-    // Every target has at least one byte: a count beyond that is not believed.
+    // Every target has at least one byte, which bounds a valid count.
     if count > input.left() as u64 {
         return Err(Malformed::Short);
     }
@@ -58,7 +58,7 @@ pub fn decode(bytes: &[u8]) -> Result<Vec<UrlId>, Malformed> {
 pub struct Links<'a>(pub(crate) &'a dyn View);
 
 impl<'a> Links<'a> {
-    /// The URLs that a page links to; none if nothing is known of its links.
+    /// The URLs that a page links to; none if its links are unknown.
     pub fn get(&self, page: PageNumber) -> Result<Option<Vec<UrlId>>, StoreError> {
         let Some(value) = self.0.get(Space::Links, &page.key())? else {
             return Ok(None);
@@ -66,7 +66,7 @@ impl<'a> Links<'a> {
         decode(&value).map(Some).map_err(StoreError::corrupt(Space::Links, &page.key()))
     }
 
-    /// The links of every page from this number on, in the order of their numbers.
+    /// The links of the pages from this number on, ordered by number.
     pub fn from(
         &self,
         first: PageNumber,

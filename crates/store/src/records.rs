@@ -1,14 +1,14 @@
-//! Records of a keyspace, decoded as they are read.
+//! Reads and decodes records of a keyspace.
 //!
 //! # Promises
-//! - Bytes that are no record are an error that names keyspace and key, never a panic.
+//! - Malformed bytes are an error that names keyspace and key, never a panic.
 
 use freshet_protocol::codec::{Malformed, Record};
 
 use crate::error::StoreError;
 use crate::key_value::{Direction, KeyRange, Space, View};
 
-/// The record under a key.
+/// The record with this key.
 pub(crate) fn read<R: Record>(view: &dyn View, space: Space, key: &[u8]) -> Result<Option<R>, StoreError> {
     let Some(value) = view.get(space, key)? else {
         return Ok(None);

@@ -1,10 +1,10 @@
-//! What is known of each site: its robots.txt, its politeness, its sitemaps, how it has behaved.
+//! The record of each site: its robots.txt, politeness, sitemaps, and statistics.
 //!
 //! A *site* is a scheme and an authority, such as `https://example.org`.
 //!
 //! # Promises
 //! - A record is read back as it was written.
-//! - Bytes that are no record are an error, never a panic.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{Malformed, Opaque, record};
 use freshet_protocol::ids::SiteNumber;
@@ -142,12 +142,12 @@ impl<'a> Sites<'a> {
         Ok(Some(number.map_err(StoreError::corrupt(Space::SiteNames, site.as_bytes()))?))
     }
 
-    /// What is known of a site.
+    /// The record of a site.
     pub fn get(&self, site: SiteNumber) -> Result<Option<SiteRecord>, StoreError> {
         read(self.0, Space::Sites, &site.key())
     }
 
-    /// Every site from this number on, in the order of their numbers.
+    /// The sites from this number on, ordered by number.
     pub fn from(
         &self,
         first: SiteNumber,
@@ -188,7 +188,7 @@ mod tests {
         let site = SiteRecord { site: "https://a.example".to_owned(), urls: 7, ..SiteRecord::default() };
         let mut bytes = site.encode();
         assert_eq!(bytes[0], 3);
-        // Before changes were told, the record ended with the trouble with robots.txt, and before that with what others keep.
+        // The version 2 record ended with the robots.txt trouble, and the version 1 record with the evidence.
         for (version, bytes_later) in [(2, 8), (1, 1)] {
             assert!(bytes.split_off(bytes.len() - bytes_later).iter().all(|byte| *byte == 0));
             bytes[0] = version;

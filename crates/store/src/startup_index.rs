@@ -1,14 +1,18 @@
-//! The start-up index: what a start needs of every URL, in one file that is appended to, and read from its beginning to its end.
+//! The start-up index: a cache of the URL data needed at start-up, in one file that is appended to and read
+//! sequentially.
 //!
-//! A start that reads the records of ten million URLs takes long. What it needs of them is little and never changes, because a URL and a page keep
-//! their numbers for ever: so it is written down a second time, in pieces, each after the commit that made its URLs known. What stands in a piece is the
-//! business of whoever writes it; `form` is the number of their way of writing.
+//! Reading the records of ten million URLs takes long. The start-up needs little of them, and that never
+//! changes, because a URL and a page keep their numbers for ever. So it is written a second time, in pieces,
+//! each after the commit that added its URLs. The writer defines the contents of a piece; `form` is the
+//! version of its encoding.
 //!
 //! # Promises
-//! - Pieces come back in the order in which they were written, and together tell of the first URLs and the first pages without a gap.
-//! - It is never believed over the store. A piece that is damaged, tells of more than the store has, or is not believed by its reader is cut off with
-//!   all behind it, and a start-up index of another store or form is begun anew. It may be missing, and removed at any time when the store is closed.
-//! - A start-up index that cannot be written is no failure: it is not written any further until the store is opened again.
+//! - Pieces are returned in the order in which they were written, and together cover the first URLs and the
+//!   first pages without gaps.
+//! - The store takes precedence. A piece that is damaged, covers more than the store has, or is rejected by
+//!   its reader is truncated with everything after it. An index of another store or form is started again.
+//!   The file may be missing, and may be removed whenever the store is closed.
+//! - A failed write is no error: nothing more is written until the store is opened again.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
@@ -20,29 +24,30 @@ use crate::counters::Counters;
 use crate::error::StoreError;
 use crate::findings::Findings;
 
-/// Its name in the directory of the store.
+/// The name of the file.
 pub(crate) const FILE_NAME: &str = "startup-index";
 
-/// What the file begins with, before the identity of the store (16 bytes) and the number of the form (4 bytes).
+/// The magic bytes of the file, before the identity of the store (16 bytes) and the form (4 bytes).
 const MAGIC: &[u8; 16] = b"freshet start1\r\n";
-/// Bytes before the first piece.
+/// Offset of the first piece.
 const HEAD: u64 = 36;
-/// Bytes of a piece before its content: the length of the content, URLs and pages after it, 4 bytes each, and the checksum of all this and the content.
+/// Size of the header of a piece: the length of its content, the numbers of URLs and pages covered with it, 4
+/// bytes each, and the checksum of these and the content.
 const PIECE_HEAD: usize = 20;
-/// The longest content that is believed, so that no damage makes a reader ask for more memory than there is.
+/// Maximum valid length of a content, so that damage cannot cause a huge allocation.
 const CONTENT_MAX: u32 = 64 << 20;
 
-/// How far a start-up index reaches.
+/// How many URLs and pages a start-up index covers.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reach {
-    /// It tells of the URLs below this number.
+    /// It covers the URLs below this number.
     pub urls: u32,
-    /// It tells of the pages below this number.
+    /// It covers the pages below this number.
     pub pages: u32,
 }
 
 impl Reach {
-    /// As far as a store reaches.
+    /// The reach of a complete index of this store.
     pub fn of(counters: &Counters) -> Self {
         Self { urls: counters.urls as u32, pages: counters.pages as u32 }
     }
@@ -55,25 +60,25 @@ impl Reach {
 /// A piece of a start-up index.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Piece<'a> {
-    /// How far the pieces before it reach.
+    /// The reach of the pieces before it.
     pub from: Reach,
-    /// How far the start-up index reaches with it.
+    /// The reach including it.
     pub to: Reach,
-    /// What it says.
+    /// Its content.
     pub content: &'a [u8],
 }
 
-/// The start-up index of a store that is open.
+/// The start-up index of an open store.
 #[derive(Debug)]
 pub struct StartupIndex {
-    /// None when it cannot be written.
+    /// None if it cannot be written.
     file: Option<File>,
     reach: Reach,
 }
 
 impl StartupIndex {
-    /// Opens the start-up index in this directory, of the store with this identity, and gives each of its pieces to `each` until one is not believed. What is not
-    /// sound is cut off.
+    /// Opens the start-up index in this directory, of the store with this identity. Passes each of its pieces
+    /// to `each` until that rejects one. Truncates the file after the last valid and accepted piece.
     pub(crate) fn open(
         directory: &Path,
         store: [u8; 16],
@@ -104,7 +109,7 @@ impl StartupIndex {
         Self { file: is_ready.is_ok().then_some(file), reach }
     }
 
-    /// The same for those who only read: nothing is cut off, and nothing can be appended.
+    /// The same for readers: truncates nothing, and nothing can be appended.
     pub(crate) fn look(
         directory: &Path,
         store: [u8; 16],
@@ -125,15 +130,16 @@ impl StartupIndex {
         Self { file: None, reach: pieces.map_or(Reach::default(), |pieces| pieces.reach) }
     }
 
-    /// How far it reaches.
+    /// How many URLs and pages it covers.
     pub fn reach(&self) -> Reach {
         self.reach
     }
 
-    /// Adds a piece that tells of what lies between its reach and `to`, all of which was committed.
+    /// Appends a piece that covers everything between the current reach and `to`, all of which must
+    /// be committed.
     ///
     /// # Panics
-    /// If `to` lies before its reach.
+    /// If `to` is below the current reach.
     pub fn append(&mut self, to: Reach, content: &[u8]) {
         assert!(self.reach.is_within(to), "{to:?} is behind {:?}", self.reach);
         let Some(file) = &mut self.file else { return };
@@ -141,27 +147,27 @@ impl StartupIndex {
         if is_short && file.write_all(&piece(to, content)).is_ok() {
             self.reach = to;
         } else {
-            // What may have been written of it is no whole piece, and is cut off at the next start.
+            // A partly written piece is invalid, and is truncated at the next start.
             self.file = None;
         }
     }
 }
 
-/// Pieces as they are read from a file.
+/// Reads the pieces of a file.
 struct Pieces<'a> {
     input: BufReader<&'a File>,
     limit: Reach,
-    /// Where the pieces that are believed end, and how far they reach.
+    /// The end and the reach of the accepted pieces.
     end: u64,
     reach: Reach,
-    /// The same with the piece that was read last.
+    /// The same including the piece that was read last.
     next_end: u64,
     next_reach: Reach,
     content: Vec<u8>,
 }
 
 impl<'a> Pieces<'a> {
-    /// The pieces of a file that begins as it should.
+    /// The pieces of a file with this header.
     fn of(file: &'a File, head: &[u8], limit: Reach) -> Option<Self> {
         let mut input = BufReader::with_capacity(1 << 20, file);
         let mut found = [0; HEAD as usize];
@@ -177,7 +183,7 @@ impl<'a> Pieces<'a> {
         })
     }
 
-    /// The next piece, if it is whole and tells of nothing that the store does not have.
+    /// The next piece, if it is valid and within the limit.
     fn read_next(&mut self) -> Option<Piece<'_>> {
         let mut head = [0; PIECE_HEAD];
         self.input.read_exact(&mut head).ok()?;
@@ -197,13 +203,14 @@ impl<'a> Pieces<'a> {
         Some(Piece { from: self.reach, to, content: &self.content })
     }
 
-    /// The piece that was read last is believed.
+    /// Accepts the piece that was read last.
     fn believe(&mut self) {
         (self.end, self.reach) = (self.next_end, self.next_reach);
     }
 }
 
-/// What is wrong with the start-up index of a store that has this much: it holds nothing of its own, and damage to it is no loss.
+/// Reports damage to the start-up index of a store with this reach. The index holds only copies, so damage to
+/// it is no loss.
 pub(crate) fn check(directory: &Path, store: [u8; 16], limit: Reach, findings: &mut Findings) {
     let file = match File::open(directory.join(FILE_NAME)) {
         Ok(file) => file,
@@ -230,7 +237,7 @@ pub(crate) fn check(directory: &Path, store: [u8; 16], limit: Reach, findings: &
     }
 }
 
-/// Removes the start-up index of a store that is closed: it is made anew at the next start.
+/// Removes the start-up index of a closed store; the next start rebuilds it.
 pub(crate) fn remove(directory: &Path) -> Result<(), StoreError> {
     let path = directory.join(FILE_NAME);
     match fs::remove_file(&path) {
@@ -259,7 +266,7 @@ fn piece(to: Reach, content: &[u8]) -> Vec<u8> {
     piece
 }
 
-/// The checksum of a piece: the head counts through its own hash, so that the content is hashed where it lies.
+/// The checksum of a piece. The header is hashed separately, so that the content need not be copied.
 fn checksum(head: &[u8], content: &[u8]) -> u64 {
     xxh3_64(head) ^ xxh3_64(content).rotate_left(1)
 }
@@ -275,7 +282,7 @@ mod tests {
         Reach { urls, pages }
     }
 
-    /// What a start-up index says when it is opened like this, and the start-up index.
+    /// Opens a start-up index. Returns the contents of its pieces, and the index.
     fn open(directory: &Path, store: [u8; 16], form: u32, limit: Reach) -> (Vec<Vec<u8>>, StartupIndex) {
         let mut said = Vec::new();
         let startup_index = StartupIndex::open(directory, store, form, limit, |piece| {
@@ -285,7 +292,7 @@ mod tests {
         (said, startup_index)
     }
 
-    /// A start-up index of three pieces in a directory of its own.
+    /// A start-up index of three pieces in a new directory.
     fn written() -> tempfile::TempDir {
         let place = tempfile::tempdir().expect("a directory");
         let (said, mut startup_index) = open(place.path(), STORE, 1, ALL);

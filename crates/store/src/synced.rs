@@ -1,12 +1,13 @@
-//! `SYNCED`: what has been made durable. What is behind it was lost, and is never taken for the truth.
+//! The file `SYNCED`: what is durable. Anything behind it is incomplete or outdated, and is never accepted as
+//! the current state.
 //!
-//! Two slots of 512 bytes, at byte 0 and at byte 4096, are written in turn, so that one that is torn leaves the other. A slot is the length of its
-//! record (2 bytes, the lowest first), the record [`Synced`], the xxh3-64 of both (8 bytes, the lowest first), and zeros. The slot with the higher
-//! number counts.
+//! Two slots of 512 bytes, at byte 0 and at byte 4096, are written alternately, so that a torn slot leaves
+//! the other one intact. A slot is the length of its record (2 bytes, little-endian), the record [`Synced`],
+//! the xxh3-64 of both (8 bytes, little-endian), and zeros. The valid slot with the higher number counts.
 //!
 //! # Promises
-//! - A slot is written after all that it speaks of is on the disk.
-//! - A torn slot leaves what the other says.
+//! - A slot is written after everything that it covers is on disk.
+//! - After a torn write the other slot is still valid.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -21,10 +22,10 @@ use crate::error::StoreError;
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "SYNCED";
 
-/// Where the slots begin.
+/// Offsets of the slots.
 const SLOTS: [u64; 2] = [0, 4096];
 
-/// Bytes of a slot.
+/// Size of a slot in bytes.
 const SLOT_BYTES: usize = 512;
 
 record! {
@@ -59,22 +60,22 @@ record! {
 }
 
 impl Synced {
-    /// How many times something was made durable.
+    /// How many times the file was written.
     pub fn number(&self) -> u64 {
         self.number
     }
 
-    /// Visits made.
+    /// Number of visits made.
     pub fn visits(&self) -> u64 {
         self.visits
     }
 
-    /// URLs known.
+    /// Number of URLs known.
     pub fn urls(&self) -> u64 {
         self.urls
     }
 
-    /// Whether the crawl was closed after it.
+    /// Whether the crawl was closed after this sync.
     pub fn is_clean(&self) -> bool {
         self.clean
     }
@@ -85,7 +86,7 @@ impl Synced {
     }
 }
 
-/// The file, open to be written.
+/// The file, open for writing.
 #[derive(Debug)]
 pub(crate) struct SyncedFile {
     path: PathBuf,
@@ -94,7 +95,7 @@ pub(crate) struct SyncedFile {
 }
 
 impl SyncedFile {
-    /// Opens the file, or makes one that says this.
+    /// Opens the file, or creates it, and writes this record.
     pub(crate) fn create(directory: &Path, first: Synced) -> Result<Self, StoreError> {
         let path = directory.join(FILE_NAME);
         let file = OpenOptions::new()
@@ -108,19 +109,19 @@ impl SyncedFile {
         Ok(synced)
     }
 
-    /// Goes on after what the file said last.
+    /// Opens the file, whose last record is `last`.
     pub(crate) fn open(directory: &Path, last: Synced) -> Result<Self, StoreError> {
         let path = directory.join(FILE_NAME);
         let file = OpenOptions::new().write(true).open(&path).map_err(StoreError::file("open", &path))?;
         Ok(Self { path, file, last })
     }
 
-    /// What it said last.
+    /// The last record written.
     pub(crate) fn last(&self) -> &Synced {
         &self.last
     }
 
-    /// Says what has been made durable; `number` is given here.
+    /// Writes a record; its `number` is assigned here.
     pub(crate) fn write(&mut self, mut synced: Synced) -> Result<(), StoreError> {
         synced.number = self.last.number + 1;
         let at = SLOTS[(synced.number % 2) as usize];
@@ -133,7 +134,7 @@ impl SyncedFile {
     }
 }
 
-/// What a directory's file says.
+/// Reads the newest valid record of a directory's `SYNCED`.
 pub fn read(directory: &Path) -> Result<Synced, StoreError> {
     let path = directory.join(FILE_NAME);
     let file = match File::open(&path) {
@@ -161,7 +162,7 @@ pub fn read(directory: &Path) -> Result<Synced, StoreError> {
     newest.ok_or_else(|| StoreError::behind(&path, "neither of its two slots can be read"))
 }
 
-/// The slots that can be read.
+/// The number of valid slots.
 pub(crate) fn whole_slots(directory: &Path) -> usize {
     let bytes = std::fs::read(directory.join(FILE_NAME)).unwrap_or_default();
     let slot = |at: &u64| bytes.get(*at as usize..).and_then(parse).is_some();

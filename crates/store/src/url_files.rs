@@ -1,10 +1,11 @@
-//! `urls/`: every URL that was ever discovered, as Parquet: when, from where, how deep.
+//! `urls/`: every URL ever discovered, as Parquet files: when, from where, at which depth.
 //!
-//! A row never changes, because a URL keeps its number and its discovery for ever. Rows are put into a file when many wait and when a crawl is
-//! closed. A file that has fewer rows than twice those that wait is written again with them, so that there are few files.
+//! A row never changes, because a URL keeps its number and its discovery for ever. Rows are written to a file
+//! when many wait, and when a crawl is closed. A file with fewer than twice as many rows as wait is rewritten
+//! together with them, so that there are few files.
 //!
 //! # Promises
-//! - The registered files hold the URLs below `urls_settled`, each once, in the order of their numbers.
+//! - The registered files hold the URLs below `urls_settled`, each once, ordered by number.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,13 +28,13 @@ use crate::history::columns::{number, numbers, text, texts};
 use crate::history::files::{FileRecord, FileWriter, ROWS_PER_BATCH, parquet_error};
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
 
-/// The folder of the files.
+/// The name of the folder.
 pub(crate) const FOLDER: &str = "urls";
 
-/// Rows above which a file is never written again.
+/// Number of rows above which a file is never rewritten.
 const ROWS_FINAL: u64 = 4_000_000;
 
-/// The columns: name, type, whether it may be null, meaning.
+/// The columns: name, type, nullability, meaning.
 pub fn columns() -> Vec<(&'static str, DataType, bool, &'static str)> {
     let moment = DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
     vec![
@@ -58,7 +59,7 @@ fn schema() -> SchemaRef {
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// A URL as it stands in a file.
+/// The row of a URL in a file.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct UrlRow {
     pub(crate) number: u32,
@@ -85,17 +86,17 @@ impl UrlRow {
     }
 }
 
-/// A file that was written.
+/// A written file.
 #[derive(Debug)]
 pub(crate) struct UrlFile {
     pub(crate) name: String,
     pub(crate) record: FileRecord,
-    /// The files that it replaces: they go when the step that says so is on the disk.
+    /// The files that it replaces. They are deleted once the step that says so is on disk.
     pub(crate) replaced: Vec<String>,
 }
 
-/// Writes the URLs from `settled` to before `known` into a file, together with those of the last files if these are small, and prepares the batch
-/// that makes it count.
+/// Writes the URLs from `settled` to before `known` to a file, together with those of the last files if these
+/// are small. Prepares the batch that registers the file.
 pub(crate) fn settle(
     view: &dyn View,
     directory: &Path,
@@ -133,23 +134,23 @@ pub(crate) fn settle(
     writer.write_rows(&to_batch(&rows), rows.iter().map(|row| row.time))?;
     let record = writer.finish(directory)?;
     replaced.iter().for_each(|name| batch.remove(Space::UrlFiles, name.as_bytes()));
-    // A file of the same span has the same name, and has just been replaced.
+    // A file of the same range has the same name, and was just replaced.
     replaced.retain(|replaced| *replaced != name);
     batch.put(Space::UrlFiles, name.as_bytes(), record.encode());
     Ok(UrlFile { name, record, replaced })
 }
 
-/// The files that count, by name.
+/// The registered files, by name.
 pub(crate) fn registered(view: &dyn View) -> Result<BTreeMap<String, FileRecord>, StoreError> {
     crate::history::files::registered_in(view, Space::UrlFiles)
 }
 
-/// Whether a file of this name in the folder is one of ours.
+/// Whether this is the name of a URL file.
 pub(crate) fn is_own_name(name: &str) -> bool {
     name.starts_with("urls-") && name.ends_with(".parquet")
 }
 
-/// Reads a file to its end.
+/// Reads a file, and passes its rows to `each`.
 pub(crate) fn read_file(path: &Path, each: &mut dyn FnMut(UrlRow)) -> Result<(), StoreError> {
     let damaged = |reason: String| StoreError::Damaged { path: path.to_path_buf(), reason };
     let mut file = File::open(path).map_err(StoreError::file("open", path))?;

@@ -1,12 +1,12 @@
-//! Versions: when each page was seen, and where the bytes of it are.
+//! Versions: when each page was seen, and where its bytes are.
 //!
-//! Every exchange with a page that was written to the Collection is one row, keyed by page and time: a full response has its own bytes;
-//! a revisit ("the same bytes as before", "not modified") has the place of a small record, and its bytes are those of the full
-//! response before it.
+//! Every exchange of a page in the Collection is one record, keyed by page and time. A full response has its
+//! own bytes. A revisit ("the same bytes as before", "not modified") has the place of a small WARC record;
+//! its bytes are those of the full response before it.
 //!
 //! # Promises
-//! - The versions of a page come in the order of time.
-//! - Bytes that are no record are an error, never a panic.
+//! - The versions of a page are ordered by time.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{Malformed, Record as _, record, words};
 use freshet_protocol::ids::{PageNumber, Place};
@@ -51,25 +51,25 @@ record! {
     }
 }
 
-/// A version and when it was seen.
+/// A version of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Version {
-    /// When.
+    /// When it was seen.
     pub time: Timestamp,
-    /// What.
+    /// Its record.
     pub record: VersionRecord,
 }
 
-/// The key of a version: page, then time, so that both sort as they should.
+/// The key of a version: page, then time, so that versions sort by both.
 pub fn version_key(page: PageNumber, time: Timestamp) -> [u8; 12] {
     let mut key = [0; 12];
     key[..4].copy_from_slice(&page.key());
-    // With its sign turned over a moment sorts as its bytes do.
+    // With the sign bit flipped, times sort by their bytes.
     key[4..].copy_from_slice(&(time.millis() as u64 ^ (1 << 63)).to_be_bytes());
     key
 }
 
-/// The page and the moment of which this is the key.
+/// The page and the time in a version key.
 pub(crate) fn parse_version_key(key: &[u8]) -> Option<(PageNumber, Timestamp)> {
     let (page, time) = key.split_at_checked(4)?;
     let folded = u64::from_be_bytes(time.try_into().ok()?);
@@ -88,7 +88,7 @@ pub(crate) fn place_key(place: Place) -> [u8; 12] {
 pub struct Versions<'a>(pub(crate) &'a dyn View);
 
 impl<'a> Versions<'a> {
-    /// The version of a page at exactly this moment.
+    /// The version of a page at exactly this time.
     pub fn get(&self, page: PageNumber, time: Timestamp) -> Result<Option<VersionRecord>, StoreError> {
         crate::records::read(self.0, Space::Versions, &version_key(page, time))
     }
@@ -98,7 +98,7 @@ impl<'a> Versions<'a> {
         self.scan(KeyRange::prefix(&page.key()), Direction::Forward)
     }
 
-    /// The versions of a page up to and with this moment, the newest first.
+    /// The versions of a page not later than this time, the newest first.
     pub fn before(
         &self,
         page: PageNumber,
@@ -108,7 +108,7 @@ impl<'a> Versions<'a> {
         self.scan(KeyRange { from: page.key().to_vec(), to: after }, Direction::Backward)
     }
 
-    /// The versions of a page later than this moment, the oldest first.
+    /// The versions of a page later than this time, the oldest first.
     pub fn after(
         &self,
         page: PageNumber,
@@ -119,12 +119,12 @@ impl<'a> Versions<'a> {
         self.scan(KeyRange { from, to: KeyRange::prefix(&page.key()).to }, Direction::Forward)
     }
 
-    /// What the page was at this moment: the newest version not later than it.
+    /// The version of the page at this time: the newest one not later.
     pub fn at(&self, page: PageNumber, time: Timestamp) -> Result<Option<Version>, StoreError> {
         self.before(page, time).next().transpose()
     }
 
-    /// The full response that holds the bytes of the page at this moment.
+    /// The full response with the bytes of the page at this time.
     pub fn full_at(&self, page: PageNumber, time: Timestamp) -> Result<Option<Version>, StoreError> {
         self.before(page, time)
             .find(|version| version.as_ref().map_or(true, |version| version.record.kind == VersionKind::Full))

@@ -37,7 +37,8 @@ impl Default for SampleRules {
     }
 }
 
-/// Pages of results of one query that are asked for: results that go on for ever must not take the whole budget.
+/// Pages of results of one query that are asked for: results that go on for ever must not take the whole
+/// budget.
 pub(crate) const PAGES_MAX: u32 = 20;
 
 /// Queries in a row that bring nothing new before a sample ends.

@@ -11,10 +11,10 @@
 //! - **neighbours**: Q. Tan et al., change detection by link, directory and cluster neighbourhoods.
 //! - **summary**: P. Ipeirotis et al., *Modeling and managing content changes in text databases*.
 //!
-//! Reading order: [`units`] and [`numerics`] are the ground; [`process`] says how pages change, [`freshness`] what that
-//! does to a copy; [`estimate`] learns the rate, [`refresh`] spends the visits, [`plan`] says what a budget buys;
-//! [`sample`] and [`neighbourhood`] decide by samples; [`rank`] says what is important, [`partition`] and [`parallel`] who crawls it; [`summary`] and
-//! [`survival`] are about text databases.
+//! Reading order: [`units`] and [`numerics`] are the ground; [`process`] says how pages change, [`freshness`]
+//! what that does to a copy; [`estimate`] learns the rate, [`refresh`] spends the visits, [`plan`] says what
+//! a budget buys; [`sample`] and [`neighbourhood`] decide by samples; [`rank`] says what is important,
+//! [`partition`] and [`parallel`] who crawls it; [`summary`] and [`survival`] are about text databases.
 
 pub mod estimate;
 pub mod freshness;

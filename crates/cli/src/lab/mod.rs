@@ -3,7 +3,8 @@
 //!
 //! In reading order:
 //! - [`source`]: where a history comes from, tables or a crawl; [`answer`]: how answers are given;
-//! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and [`replay_figures`];
+//! - [`replay`]: `freshet lab replay`, with its answers as [`replay_text`], [`replay_json`] and
+//!   [`replay_figures`];
 //! - [`evolution`]: `freshet lab evolution`, with its answers as [`evolution_text`] and [`evolution_json`];
 //! - [`report`]: `freshet lab report`;
 //! - [`history`]: `freshet lab history`;

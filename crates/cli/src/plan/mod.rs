@@ -5,8 +5,10 @@
 //! - [`columns`]: the columns of a table, checked; [`read_csv`], [`read_parquet`]: the two file formats;
 //!   [`input`]: opens either;
 //! - [`names`], [`host`], [`pages`]: the pages in memory; [`history`]: rates from visits;
-//! - [`limits`]: what the limits leave possible, in words; [`uncertainty`]: how sure a plan is whose rates were estimated;
-//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`], [`chart`]: as pictures;
+//! - [`limits`]: what the limits leave possible, in words; [`uncertainty`]: how sure a plan is whose rates
+//!   were estimated;
+//! - [`report`]: the answer; [`report_text`], [`report_json`]: told in words or as JSON; [`figure`],
+//!   [`chart`]: as pictures;
 //! - [`plan_columns`], [`output`]: as a file.
 
 mod chart;

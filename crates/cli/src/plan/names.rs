@@ -1,6 +1,7 @@
 //! Millions of names in little memory: each is stored once and identified by a number.
 //!
-//! While the names are gathered a map from hash to number finds them again; it is dropped when the table is whole.
+//! While the names are gathered a map from hash to number finds them again; it is dropped when the table is
+//! whole.
 
 use std::collections::HashMap;
 use std::collections::hash_map::{Entry, RandomState};

@@ -1,4 +1,5 @@
-//! How sure a plan is whose rates were estimated, in words and as JSON. The seed is fixed: the same table gives the same answer.
+//! How sure a plan is whose rates were estimated, in words and as JSON. The seed is fixed: the same table
+//! gives the same answer.
 
 use freshet_theory::estimate::rate::Confidence;
 use freshet_theory::plan::uncertainty::{QualitySpread, Spread, draws_for, spread_of_quality};

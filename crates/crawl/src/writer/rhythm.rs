@@ -35,7 +35,8 @@ const RHYTHMS: [(i64, i64); 2] = [(7 * DAY, 4), (DAY, 6)];
 /// Maximum deviation of two dates from a whole number of periods, in milliseconds.
 const LATITUDE: i64 = 10 * MINUTE;
 
-/// When a page that a visit found changed is expected to change next, as far as its dates tell. The record is that of before the visit.
+/// When a page that a visit found changed is expected to change next, as far as its dates tell. The record is
+/// that of before the visit.
 pub(super) fn expected(record: &PageRecord, visit: &PageVisit) -> Option<Expected> {
     let response = response(visit.fetch.as_ref()).filter(|_| matches!(visit.finding, Finding::Changed(_)))?;
     let before = parse_date(record.last_modified.as_deref()?)?;

@@ -1,4 +1,5 @@
-//! What exhibits are made from: recorded histories, a web graph, the past of text databases, and chance from a seed.
+//! What exhibits are made from: recorded histories, a web graph, the past of text databases, and chance from
+//! a seed.
 //!
 //! # Promises
 //! - A table is read once, by the first exhibit that needs it.

@@ -1,11 +1,12 @@
-//! Whether everything on disk is as `docs/FORMAT.md` says, and fits together.
+//! The whole check: whether everything on disk is as `docs/FORMAT.md` says, and consistent.
 //!
-//! Every record of the key-value store is decoded, every member of every segment unfolded and its digest computed, every file of the History
-//! read; and what refers to another thing is followed. Each fault is named with the file or the record it is in, and with what is lost by it.
+//! Every record of the key-value store is decoded. Every gzip member of every segment is decompressed and its
+//! digest computed. Every file of the History is read. References between records are followed. Each fault
+//! names the file or record it is in, and what is lost by it.
 //!
 //! # Promises
-//! - A byte that was flipped, a file that was cut and a file that is missing are found.
-//! - Nothing is altered. What a crash may leave is no fault, and is left to the next start.
+//! - Finds a flipped byte, a truncated file and a missing file.
+//! - Changes nothing. Leftovers of a crash are no fault; the next start removes them.
 
 use std::path::Path;
 
@@ -20,16 +21,18 @@ use crate::key_value::{Direction, KeyRange, Space, View};
 use crate::reader::{Reader, Shared};
 use crate::startup_index::{self, Reach};
 
-/// How often a directory is checked that a process writes meanwhile, until nothing is found wrong or it is believed.
+/// Maximum number of checks of a directory that a process is writing to. The findings of the last one
+/// are reported.
 const TRIES: u32 = 3;
 
-/// Checks everything in a directory. It reads all that is there, and takes as long as that. A process that crawls goes on meanwhile.
+/// Checks everything in a directory. It reads all files and takes that long. A running crawl is
+/// not disturbed.
 pub fn check_directory(directory: &Path) -> Result<Findings, StoreError> {
     let mut tries = 0;
     loop {
         tries += 1;
         let found = check_as_it_is(directory);
-        // What is wrong beside a process that writes may have been in the making.
+        // Faults found while a process writes may be changes in progress.
         let is_sure = match &found {
             Ok(found) => found.is_clean(),
             Err(error) => !matches!(error, StoreError::File { .. } | StoreError::Damaged { .. }),
@@ -48,7 +51,7 @@ fn check_as_it_is(directory: &Path) -> Result<Findings, StoreError> {
         findings.add(place, problem);
     }
     if Lock::holder(directory).is_some() {
-        // They are the business of the process that has it open.
+        // They belong to the process that has the directory open.
         findings.leftovers.clear();
     }
     Ok(findings)
@@ -64,7 +67,8 @@ pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings
     let snapshot = shared.view.snapshot();
     let mut check = Check { shared, view: snapshot.as_ref(), findings };
     if let Some(problem) = unreadable_space(check.view) {
-        // What stands in one keyspace is looked for from the others: with one unreadable, every finding would repeat it.
+        // The other checks look up records in every keyspace: with one unreadable, every finding
+        // would repeat it.
         check.findings.add_loss(
             format!("state ({})", problem.0.name()),
             problem.1,
@@ -96,7 +100,7 @@ pub(crate) fn check_into(reader: &Reader, findings: Findings) -> Result<Findings
     Ok(check.findings)
 }
 
-/// The first keyspace that cannot be read to its end, and why.
+/// The first keyspace that cannot be read to its end, and the reason.
 pub(crate) fn unreadable_space(view: &dyn View) -> Option<(Space, String)> {
     Space::ALL.iter().find_map(|space| {
         let error = view.scan(*space, KeyRange::all(), Direction::Forward).find_map(Result::err)?;
@@ -106,7 +110,7 @@ pub(crate) fn unreadable_space(view: &dyn View) -> Option<(Space, String)> {
     })
 }
 
-/// A check under way: what is looked at, and what was found so far.
+/// A running check: the store and the findings so far.
 pub(super) struct Check<'a> {
     pub(super) shared: &'a Shared,
     pub(super) view: &'a dyn View,

@@ -1,4 +1,4 @@
-//! Whether the files of the History are as they were written, and hold every visit once.
+//! Checks the files of the History: each is as it was written, and every visit is in exactly one of them.
 
 use freshet_protocol::codec::Record as _;
 use xxhash_rust::xxh3::xxh3_64;
@@ -84,7 +84,7 @@ impl Check<'_> {
     }
 }
 
-/// What a file of the History holds, in words.
+/// Description of the contents of a History file, for a finding.
 fn held_by_file(record: &FileRecord) -> String {
     format!("{} visits from {} to {}", record.rows, record.first.iso(), record.last.iso())
 }

@@ -1,9 +1,11 @@
-//! A store opened to be looked at: nothing is mended, and what would make the engine drop anything is found before it is opened.
+//! Opens a store for a check without repairing it. Whatever would make the engine drop data is found before
+//! the engine is opened.
 //!
 //! # Promises
-//! - A directory that holds no crawl or cannot be read is an error; a damaged one is not, and its faults are named.
-//! - Nothing in the directory is altered, and a process that uses it is not disturbed.
-//! - The engine is not let near files that it would silently drop batches or tables from.
+//! - A directory that holds no crawl or cannot be read is an error. A damaged one is not; its
+//!   faults are listed.
+//! - Nothing in the directory is changed, and a process that uses it is not disturbed.
+//! - The engine never opens files from which it would silently drop batches or tables.
 
 use std::fs;
 use std::io;
@@ -27,17 +29,18 @@ use crate::reader::{Copy, Reader};
 use crate::records::read;
 use crate::synced::{self, Synced};
 
-/// A store as it was found.
+/// A store as the check found it.
 pub(crate) struct Inspected {
-    /// What is wrong so far.
+    /// The faults found so far.
     pub(crate) findings: Findings,
     /// The store, if its key-value store can be opened without loss.
     pub(crate) reader: Option<Reader>,
-    /// What a crawl that starts would refuse.
+    /// Why a crawl would refuse to start: the place and the reason.
     pub(crate) refused: Option<(String, String)>,
 }
 
-/// Opens the store in this directory without altering it: the state is copied, and what belongs to a process that runs is no leftover.
+/// Opens the store in this directory without changing it. The state is copied. Files of a running process are
+/// no leftovers.
 pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
     refuse_what_is_none(directory)?;
     let mut findings = Findings::default();
@@ -94,7 +97,7 @@ pub(crate) fn inspect(directory: &Path) -> Result<Inspected, StoreError> {
     Ok(Inspected { findings, reader: Some(reader), refused })
 }
 
-/// Takes the steps of the log that the copy lacks; where and why a crawl that starts would refuse to.
+/// Applies the steps of the log that the copy lacks. Returns where and why a crawl would refuse to start.
 fn refusal(
     directory: &Path,
     state: &dyn KeyValue,
@@ -133,7 +136,7 @@ fn inspect_format(directory: &Path, findings: &mut Findings) -> Result<(), Store
     Ok(())
 }
 
-/// What would make the engine drop batches or tables without a word.
+/// Finds what would make the engine silently drop batches or tables.
 fn inspect_state(directory: &Path, findings: &mut Findings) -> Result<(), StoreError> {
     let state = directory.join("state");
     if !state.is_dir() {
@@ -151,7 +154,7 @@ fn inspect_state(directory: &Path, findings: &mut Findings) -> Result<(), StoreE
     Ok(())
 }
 
-/// Files of which no commit knows: what a crash leaves.
+/// Lists files that no commit refers to: leftovers of a crash.
 fn inspect_names(directory: &Path, state: &dyn View, findings: &mut Findings) {
     let known_segments: Vec<u32> = segments(state).filter_map(|entry| Some(entry.ok()?.0)).collect();
     let known_files = crate::history::files::registered(state).unwrap_or_default();

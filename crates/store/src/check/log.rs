@@ -1,10 +1,11 @@
-//! Whether the log is whole, and whether all else is as its steps say: the state, the History, the files of the URLs, the options.
+//! Checks the log, and whether the state, the History, the URL files and the options agree with its steps.
 //!
-//! The last value that the log has for a key must be the one in the state. The visits of the log must be those of the History, and the URLs those of
-//! their files. Values of steps before the oldest file of the log are held against nothing.
+//! The last value that the log has for a key must be the one in the state. The visits of the log must be
+//! those of the History, and its URLs those of the URL files. Values from steps before the oldest log file
+//! cannot be compared.
 //!
 //! # Promises
-//! - Nothing is altered. What a crash may leave is no fault.
+//! - Changes nothing. Leftovers of a crash are no fault.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -28,13 +29,14 @@ use crate::log::step::entries;
 use crate::synced::{self, Synced};
 use crate::url_files::{self, FOLDER, UrlRow};
 
-/// Faults of one kind that are named; the others are only counted.
+/// Maximum number of faults of one kind that are listed; the others are only counted.
 const NAMED: u64 = 5;
 
-/// What a check of the log leaves for that of the History: of every visit that the log has, the hash of its record.
+/// Result of the log check that the check of the History uses: the number of every visit in the log, with the
+/// hash of its record.
 pub(crate) type LoggedVisits = HashMap<u64, u64>;
 
-/// Checks the log, and what it says of the state.
+/// Checks the log, and compares the state with it.
 pub(crate) fn check_log(
     directory: &Path,
     view: &dyn View,
@@ -60,9 +62,9 @@ pub(crate) fn check_log(
     let mut seen = HashSet::new();
     let mut wrong = 0;
     let mut later: Option<Later> = None;
-    // Whether steps are missing after those of a file: a value may have been replaced by one of them.
+    // Whether steps are missing after those of a file. One of them may have replaced any value.
     let mut is_behind_gap = false;
-    // From the newest step to the oldest: the first value that is met of a key is the last one that it got.
+    // From the newest step to the oldest: the first value seen of a key is its current one.
     for (at, (first, path)) in files.iter().enumerate().rev() {
         let file = LogFile::read_any(path, *first)?;
         let is_last = at + 1 == files.len();
@@ -81,7 +83,8 @@ pub(crate) fn check_log(
             }
         }
         later = frames.first().map(|base| Later { first: *first, says_gap: has_gap(base) });
-        // Steps beyond the state are taken when a crawl starts, or were taken by one that runs since the state was copied.
+        // Later steps are applied at the next start, or a running crawl wrote them after the
+        // state was copied.
         let is_known = |frame: &&Frame| frame.kind == Kind::Step && frame.step <= counters.commits;
         for frame in frames.iter().rev().filter(is_known) {
             if is_behind_gap {
@@ -97,15 +100,15 @@ pub(crate) fn check_log(
     Ok(logged)
 }
 
-/// A file of the log, as it is seen from the one before it.
+/// The log file that follows another one, as needed to check that other one.
 struct Later {
     /// The first step that it may hold.
     first: u64,
-    /// Whether it says that steps before it are lost.
+    /// Whether it records that steps before it were lost.
     says_gap: bool,
 }
 
-/// Remembers the visits of a step. A visit never gets another value.
+/// Collects the visits of a step. A visit never gets another value.
 fn log_visits(frame: &Frame, logged: &mut LoggedVisits) {
     for (space, key, value) in entries(&frame.content).filter_map(Result::ok) {
         if let (Space::Visits, Some(value)) = (space, &value) {
@@ -118,7 +121,8 @@ fn visit_number(key: &[u8]) -> u64 {
     key.try_into().map_or(u64::MAX, u64::from_be_bytes)
 }
 
-/// The records of a file up to the first that is not whole, and whether that one is damaged and not just torn.
+/// The valid records of a file up to the first invalid one, and whether that one is damaged (not
+/// merely torn).
 fn whole_frames(
     directory: &Path,
     file: &LogFile,
@@ -154,14 +158,14 @@ fn whole_frames(
     (found, is_damaged)
 }
 
-/// Whether a file says that the steps before it are lost.
+/// Whether a file records that the steps before it were lost.
 fn has_gap(base: &Frame) -> bool {
     entries(&base.content)
         .filter_map(Result::ok)
         .any(|(space, key, _)| space == Space::Meta && key == crate::ledger::GAP)
 }
 
-/// Compares what a step says with the state, as far as no later step says otherwise.
+/// Compares the values of a step with the state, except those that a later step replaced.
 fn compare_step(
     view: &dyn View,
     frame: &Frame,
@@ -175,7 +179,7 @@ fn compare_step(
         if let (Space::Visits, Some(value)) = (space, &value) {
             logged.insert(visit_number(&key), xxh3_64(value));
         }
-        // They follow from others, which are compared.
+        // These are derived from records that are compared.
         if matches!(space, Space::UrlKeys | Space::SiteNames | Space::Places) {
             continue;
         }
@@ -198,7 +202,7 @@ fn hash(space: Space, key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Checks that the files of the URLs hold every URL below `urls_settled` once, as it is known.
+/// Checks that the URL files hold every URL below `urls_settled` once, with its known values.
 pub(crate) fn check_url_files(
     directory: &Path,
     view: &dyn View,
@@ -236,12 +240,13 @@ pub(crate) fn check_url_files(
     Ok(())
 }
 
-/// Whether a row is that of a URL. A URL that was found again nearer to a seed has a smaller depth than it had.
+/// Whether a row is that of a URL. The depth of a URL may have decreased since: it was found again
+/// nearer to a seed.
 fn is_same(known: &UrlRow, row: &UrlRow) -> bool {
     known.url == row.url && known.time == row.time && known.source == row.source && known.depth <= row.depth
 }
 
-/// Checks that the file of the options is what the crawl was told last.
+/// Checks that the options file holds the last options given to the crawl.
 pub(crate) fn check_options(
     directory: &Path,
     view: &dyn View,

@@ -1,11 +1,11 @@
-//! Whether everything on disk is as `docs/FORMAT.md` says, and fits together.
+//! Check of a store: whether everything on disk is as `docs/FORMAT.md` says, and consistent.
 //!
 //! In reading order:
-//! - `course`: the parts of a check in their order.
-//! - `inspect`: a store opened without altering it.
-//! - `log`: the log, and whether all else is as its steps say.
-//! - `records`: what is known of URLs, pages, sites, links and versions.
-//! - `segments`: the Collection and its index.
+//! - `course`: the parts of a check in their order;
+//! - `inspect`: opening a store without changing it;
+//! - `log`: the log, and whether everything else agrees with it;
+//! - `records`: records of URLs, pages, sites, links and versions;
+//! - `segments`: the Collection and its index;
 //! - `history`: the files of the History.
 
 mod course;

@@ -1,5 +1,5 @@
-//! Whether the records of URLs, pages, sites, links and versions can be read, are as many as are counted, and
-//! refer to what is there.
+//! Checks the records of URLs, pages, sites, links and versions: each can be decoded, their numbers agree
+//! with the counters, and what they refer to exists.
 
 use freshet_protocol::codec::Record as _;
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};

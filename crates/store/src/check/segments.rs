@@ -1,5 +1,4 @@
-//! Whether every segment of the Collection can be read to its end, and its index has the lines that its
-//! records give.
+//! Checks the Collection: every segment can be read to its end, and its index has the lines of its records.
 
 use std::fs;
 use std::ops::Range;
@@ -88,7 +87,8 @@ impl Check<'_> {
         }
     }
 
-    /// The index of the segment that is appended to is written at a clean stop: it has the lines that there were then.
+    /// The index of the segment that is appended to is written at a clean stop and has the lines of
+    /// that moment.
     fn unfinished_index(&mut self, number: u32) {
         let path = self.shared.collection().join(segment::index_name(number));
         let name = relative(&path, &self.shared.directory);
@@ -112,7 +112,7 @@ impl Check<'_> {
         }
     }
 
-    /// The versions that stand in these bytes of a segment, in words.
+    /// Description of the versions in these bytes of a segment, for a finding.
     fn held(&self, number: u32, bytes: Range<u64>) -> String {
         const NAMED: usize = 3;
         let from = place_key(Place { segment: number, offset: bytes.start, length: 0 }).to_vec();
@@ -142,7 +142,8 @@ impl Check<'_> {
         Some(format!("{} of {}", url.url, time.iso()))
     }
 
-    /// Whether the lines that are kept of a segment are those that its records give: their hashes have the same sum.
+    /// Checks that the index lines kept for a segment are those of its records: their hashes have
+    /// the same sum.
     fn kept_lines(&mut self, number: u32, expected: u64) {
         let mut sum = 0_u64;
         for entry in self.view.scan(Space::Index, KeyRange::prefix(&number.to_be_bytes()), Direction::Forward)
@@ -158,7 +159,8 @@ impl Check<'_> {
         }
     }
 
-    /// Whether this record is a version of a page; that it is the one that the page has.
+    /// Whether this record is a version of a page. Reports a fault if it is not the one that the
+    /// page refers to.
     fn is_version(&mut self, name: &str, place: Place, warc: &WarcRecord) -> bool {
         let Ok(Some(key)) = self.view.get(Space::Places, &place_key(place)) else {
             return false;
@@ -185,14 +187,14 @@ impl Check<'_> {
         true
     }
 
-    /// Whether the index has the lines that the records give: their hashes have the same sum.
+    /// Checks that the index file has the lines of the records: their hashes have the same sum.
     fn index(&mut self, number: u32, expected: u64) {
         let path = self.shared.collection().join(segment::index_name(number));
         let name = relative(&path, &self.shared.directory);
         match fs::read(&path) {
             Ok(bytes) => {
                 let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
-                // What stands after the last line feed is no line.
+                // Bytes after the last line feed are no line.
                 lines.pop_if(|last| last.is_empty());
                 let sum = lines.iter().fold(0_u64, |sum, line| sum.wrapping_add(xxh3_64(line)));
                 if sum != expected || !lines.is_sorted() {
@@ -205,7 +207,7 @@ impl Check<'_> {
     }
 }
 
-/// The hash of the line that a record has in the index; 0 if it has none.
+/// The hash of the index line of a record; 0 if it has none.
 fn line_hash(record: &WarcRecord, place: Place) -> u64 {
     let (Some(time), Some(digest)) = (record.time(), record.payload_digest()) else {
         return 0;

@@ -1,6 +1,6 @@
-//! SHA-1 in base 32, as WARC files state digests, and the identifiers of records.
+//! SHA-1 in base 32, as WARC files state digests, and WARC record identifiers.
 //!
-//! SHA-1 is used because every tool that reads WARC expects it; nothing of ours relies on it.
+//! SHA-1 is used because every WARC reader expects it; nothing of ours relies on it.
 
 use sha1::{Digest as _, Sha1};
 use xxhash_rust::xxh3::xxh3_128;
@@ -16,7 +16,7 @@ pub fn sha1(payload: &[u8]) -> Sha1Digest {
     Sha1::digest(payload).into()
 }
 
-/// A digest in base 32: 32 letters, since 160 bits need no padding.
+/// A digest in base 32: 32 letters, without padding.
 pub fn base32(digest: &Sha1Digest) -> String {
     let mut text = String::with_capacity(32);
     for group in digest.chunks_exact(5) {
@@ -28,7 +28,7 @@ pub fn base32(digest: &Sha1Digest) -> String {
     text
 }
 
-/// The digest that this text is in base 32.
+/// Parses a digest in base 32.
 pub fn from_base32(text: &str) -> Option<Sha1Digest> {
     if text.len() != 32 {
         return None;
@@ -45,8 +45,8 @@ pub fn from_base32(text: &str) -> Option<Sha1Digest> {
     Some(digest)
 }
 
-/// The identifier of a record: a UUID of version 8 made from what the record is, so that the same record has the same identifier wherever it is
-/// written.
+/// The identifier of a WARC record: a UUID of version 8 derived from what the record describes, so that the
+/// same record has the same identifier wherever it is written.
 pub fn record_id(store: &[u8; 16], kind: &str, url: &str, millis: i64) -> String {
     let mut named = Vec::with_capacity(48 + url.len());
     named.extend_from_slice(store);

@@ -1,4 +1,4 @@
-//! A request and its response, as the crawler hands them over to be kept.
+//! A request and its response, as the crawler passes them to the Collection.
 
 use std::net::IpAddr;
 
@@ -10,18 +10,18 @@ use crate::collection::folding::Folded;
 use crate::collection::http_head;
 use crate::digest::Digest;
 
-/// What is to be kept of an exchange.
+/// What is kept of an exchange.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ExchangeKind {
     /// The whole response.
     Full,
-    /// That the payload was the same as that of the page's last full response.
+    /// A revisit record: the payload was that of the page's last full response.
     Identical,
-    /// That the server said "not modified" since the page's last full response.
+    /// A revisit record: the server answered "not modified" since the page's last full response.
     NotModified,
 }
 
-/// Why a body is not whole.
+/// Why a body is incomplete.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Truncation {
     /// It was longer than the limit.
@@ -48,33 +48,33 @@ impl Truncation {
 
 /// One request and its response.
 ///
-/// Of a page it becomes a version: a visit row of the same page and time in the same [`crate::changes::Changes`] is told its place, and so is
-/// the page record, if the response is kept whole.
+/// The exchange of a page becomes a version. A visit row of the same page and time in the same
+/// [`crate::changes::Changes`] gets its place; so does the page record, if the response is kept whole.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// The page; none for what is no page, such as robots.txt.
+    /// The page; none for resources that are no page, such as robots.txt.
     pub page: Option<PageNumber>,
-    /// The URL that was asked for.
+    /// The requested URL.
     pub url: String,
     /// When the request began.
     pub time: Timestamp,
-    /// What is to be kept of it. A page that has no full response yet gets one, whatever this says.
+    /// What is kept of it. A page without a full response gets one, whatever this says.
     pub kind: ExchangeKind,
     /// The address of the server.
     pub address: Option<IpAddr>,
-    /// Request line and headers as they were sent; empty to keep no request.
+    /// Request line and headers as they were sent; empty if no request is kept.
     pub request_head: Vec<u8>,
     /// Status line and headers as they were received.
     pub response_head: Vec<u8>,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
-    /// The body after transfer decoding and before content decoding; of no use where the records were made before.
+    /// The body after transfer decoding and before content decoding. Unused if `folded` is set.
     pub body: Bytes,
-    /// Why the body is not whole; none if it is.
+    /// Why the body is incomplete; none if it is complete.
     pub truncated: Option<Truncation>,
-    /// Milliseconds that the exchange took.
+    /// Duration of the exchange in milliseconds.
     pub millis: u32,
-    /// The charset by which the body was read.
+    /// The charset with which the body was decoded.
     pub charset: Option<String>,
     /// The URL of the page that led here.
     pub via: Option<String>,
@@ -84,7 +84,7 @@ pub struct Exchange {
     pub text_digest: Option<Digest>,
     /// The similarity hash of the visible text.
     pub simhash: Option<u64>,
-    /// The records of the whole response, if they were made before.
+    /// The WARC records of the whole response, if they were made in advance.
     pub folded: Option<Folded>,
 }
 
@@ -94,7 +94,7 @@ impl Exchange {
         http_head::value(&self.response_head, name)
     }
 
-    /// The body, at hand or in the records that were made of it.
+    /// The body, or the body within the records made in advance.
     pub fn whole_body(&self) -> Option<Vec<u8>> {
         match &self.folded {
             Some(folded) => folded.body(),

@@ -1,10 +1,11 @@
-//! The records of whole responses, made on any thread.
+//! WARC records of whole responses, compressed in advance on any thread.
 //!
-//! To compress a page costs more than all else that a commit does with it. The records do not depend on where they will stand, so whoever has
-//! fetched the page makes them, and the one thread that commits has only to append them.
+//! Compressing a page costs more than all other work of a commit on it. The records do not depend on where
+//! they will be written, so the task that fetched the page makes them, and the single committing thread only
+//! appends them.
 //!
 //! # Promises
-//! - A commit appends the same records, whoever made them.
+//! - A commit appends the same records, whichever thread made them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,7 +15,7 @@ use crate::collection::exchange::Exchange;
 use crate::collection::gzip::unfold;
 use crate::collection::warc::{WarcRecord, WarcWriter, Written};
 
-/// The records of a whole response, ready to be appended.
+/// The compressed records of a whole response, ready to be appended.
 #[derive(Clone, Debug)]
 pub struct Folded {
     records: Bytes,
@@ -22,14 +23,14 @@ pub struct Folded {
 }
 
 impl Folded {
-    /// Appends the records, and says where they stand.
+    /// Appends the records, and returns where they are.
     pub(crate) fn append_to(&self, output: &mut Vec<u8>) -> Written {
         let start = output.len();
         output.extend_from_slice(&self.records);
         Written { start, ..self.written.clone() }
     }
 
-    /// The bytes of the records.
+    /// The length of the records in bytes.
     pub(crate) fn length(&self) -> usize {
         self.records.len()
     }
@@ -41,12 +42,12 @@ impl Folded {
     }
 }
 
-/// Makes records, for many threads at once.
+/// Makes compressed records ([`Folded`]), on many threads at once.
 pub struct Folding {
     store: [u8; 16],
     software: String,
     gzip_level: u32,
-    /// Writers that nobody uses now: as many as there were threads at once.
+    /// Idle writers: as many as threads ever ran at once.
     idle: Mutex<Vec<WarcWriter>>,
 }
 
@@ -66,7 +67,7 @@ impl Folding {
         WarcWriter::new(self.store, &self.software, self.gzip_level)
     }
 
-    /// The records of the exchange as a whole response.
+    /// Makes the records of the exchange as a whole response.
     pub fn fold(&self, exchange: &Exchange) -> Folded {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         let writer = idle().pop();

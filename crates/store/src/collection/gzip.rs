@@ -1,11 +1,12 @@
-//! One gzip member per record (RFC 1952), so that a record can be read without what stands before it.
+//! One gzip member per record (RFC 1952), so that a record can be read without those before it.
 //!
-//! A record is at hand as a whole when it is written, so it is compressed as a whole: at the same size of the file that takes half the time of a
-//! compressor that works on a stream. The first level, that of crawls, is our own encoder ([`deflate`]); the others are libdeflate's.
+//! A record is complete in memory when it is written, so it is compressed in one call. At the same ratio this
+//! takes half the time of a streaming compressor. Level 1, the default of crawls, is our own encoder
+//! ([`deflate`]); the other levels are those of libdeflate.
 //!
 //! # Promises
-//! - A member holds exactly the parts that it was given, and says so by its checksum.
-//! - Bytes that are no member are an error, never a panic; what a member may unfold to is bounded.
+//! - A member holds exactly the parts that it was given, and its checksum confirms it.
+//! - Bytes that are no member are an error, never a panic. The decompressed size of a member is bounded.
 
 use std::io::{self, BufRead, Read};
 
@@ -14,16 +15,17 @@ use libdeflater::{CompressionLvl, Compressor, Crc};
 
 use crate::collection::deflate;
 
-/// What a record may unfold to: 2 GiB. The crawler's own limit on a body is far below; this one stops a damaged or foreign file.
+/// Maximum size of a decompressed record: 2 GiB. The crawler's limit on a body is far below; this one guards
+/// against a damaged or foreign file.
 pub const RECORD_BYTES_MAX: u64 = 2 << 30;
 
 /// Magic, deflate, no flags, no time, no hints, unknown system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];
 
-/// Bytes of room that are kept from member to member; that of a larger one is given back.
+/// Maximum buffer capacity in bytes that is kept between members; a larger buffer is freed.
 const ROOM_KEPT: usize = 1 << 20;
 
-/// The level of our own encoder.
+/// The compression level of our own encoder.
 const QUICK: u32 = 1;
 
 /// Writes gzip members.
@@ -46,11 +48,11 @@ pub struct MemberWriter {
     whole: Vec<u8>,
 }
 
-/// Who compresses.
+/// The compressor of a level.
 enum Encoder {
-    /// Quickly.
+    /// Our own, the fastest.
     Own(Box<deflate::Encoder>),
-    /// With as much effort as is wanted.
+    /// libdeflate, at any level.
     Library(Compressor),
 }
 
@@ -69,7 +71,7 @@ impl Encoder {
 }
 
 impl MemberWriter {
-    /// A writer that compresses with this effort, from 0 (not at all) to 12.
+    /// A writer with this compression level, from 0 (stored) to 12.
     pub fn new(level: u32) -> Self {
         let library = i32::try_from(level).ok().and_then(|level| CompressionLvl::new(level).ok());
         let encoder = match level {
@@ -79,7 +81,7 @@ impl MemberWriter {
         Self { encoder, whole: Vec::new() }
     }
 
-    /// Appends a member that holds these parts one after the other, and says how many bytes it has.
+    /// Appends a member that holds these parts in order. Returns its size in bytes.
     pub fn append(&mut self, parts: &[&[u8]], output: &mut Vec<u8>) -> u32 {
         let start = output.len();
         self.whole.clear();
@@ -97,7 +99,7 @@ impl MemberWriter {
     }
 }
 
-/// What the gzip member at the start of these bytes holds.
+/// Decompresses the gzip member at the start of these bytes.
 pub fn unfold(member: &[u8]) -> io::Result<Vec<u8>> {
     let mut whole = Vec::with_capacity(member.len() * 3);
     GzDecoder::new(member).take(RECORD_BYTES_MAX).read_to_end(&mut whole)?;
@@ -107,7 +109,7 @@ pub fn unfold(member: &[u8]) -> io::Result<Vec<u8>> {
     Ok(whole)
 }
 
-/// A source that counts the bytes taken from it.
+/// A reader that counts the bytes taken from it.
 #[derive(Debug)]
 pub struct Counted<R> {
     inner: R,
@@ -115,7 +117,7 @@ pub struct Counted<R> {
 }
 
 impl<R: BufRead> Counted<R> {
-    /// A source that has given `taken` bytes before.
+    /// A reader that starts counting at `taken`.
     pub fn new(inner: R, taken: u64) -> Self {
         Self { inner, taken }
     }
@@ -125,7 +127,7 @@ impl<R: BufRead> Counted<R> {
         self.taken
     }
 
-    /// The next gzip member, unfolded; none at the end.
+    /// Decompresses the next gzip member; none at the end.
     pub fn next_member(&mut self) -> io::Result<Option<Vec<u8>>> {
         if self.inner.fill_buf()?.is_empty() {
             return Ok(None);
@@ -168,7 +170,10 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn members_come_back_one_by_one(
-            members in prop::collection::vec(prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..3), 1..4),
+            members in prop::collection::vec(
+                prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..3),
+                1..4,
+            ),
             level in 0_u32..14,
         ) {
             let mut writer = MemberWriter::new(level);
@@ -198,7 +203,12 @@ mod tests {
             let at = flip % file.len();
             file[at] ^= 0x10;
             if let Ok(whole) = unfold(&file) {
-                prop_assert_eq!(whole, bytes, "only hints of the header may be altered unnoticed: byte {}", at);
+                prop_assert_eq!(
+                    whole,
+                    bytes,
+                    "only hints of the header may be altered unnoticed: byte {}",
+                    at
+                );
             }
         }
     }

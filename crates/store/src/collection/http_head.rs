@@ -1,15 +1,15 @@
-//! The head of a response as the archive keeps it: as it was received, but such that every reader of WARC understands it.
+//! The head of a response as it is archived: as it was received, but readable by every WARC reader.
 //!
 //! # Promises
 //! - Order, case and values of the headers stay.
-//! - `Transfer-Encoding` is renamed, for the body is kept without it: readers would undo it a second time.
-//! - An answer of HTTP/2 or HTTP/3 begins with a status line of HTTP/1.1.
+//! - `Transfer-Encoding` is renamed: the body is kept decoded, and readers would decode it a second time.
+//! - The head of an HTTP/2 or HTTP/3 response begins with a status line of HTTP/1.1.
 //! - The head ends with one empty line.
 
-/// The name that a `Transfer-Encoding` gets.
+/// The new name of `Transfer-Encoding`.
 pub const RENAMED_TRANSFER_ENCODING: &str = "X-Crawler-Transfer-Encoding";
 
-/// The head as it is archived.
+/// The head in archived form.
 pub fn archived(head: &[u8], status: u16) -> Vec<u8> {
     let mut lines = lines(head);
     let mut output = Vec::with_capacity(head.len() + 32);
@@ -28,7 +28,7 @@ pub fn archived(head: &[u8], status: u16) -> Vec<u8> {
     output
 }
 
-/// Whether the head is that of an answer of HTTP/2.
+/// Whether the head is that of an HTTP/2 response.
 pub fn is_http2(head: &[u8]) -> bool {
     head.starts_with(b"HTTP/2")
 }
@@ -102,7 +102,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_head_is_archived_with_one_empty_line_at_its_end(head in prop::collection::vec(any::<u8>(), 0..200)) {
+        fn any_head_is_archived_with_one_empty_line_at_its_end(
+            head in prop::collection::vec(any::<u8>(), 0..200),
+        ) {
             let kept = archived(&head, 200);
             prop_assert!(kept.starts_with(b"HTTP/1."));
             prop_assert!(kept.ends_with(b"\r\n\r\n"));

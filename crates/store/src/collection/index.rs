@@ -1,10 +1,11 @@
-//! CDXJ, the index of a segment: one line per response or revisit, `key time {json}`, sorted by bytes.
+//! CDXJ index of a segment: one line per response or revisit, `key time {json}`, sorted by bytes.
 //!
-//! The lines of a segment are kept in the key-value store while it is written, and put into its file when it is closed and at a clean stop.
+//! While a segment is written, its lines are in the key-value store. They are written to its index file when
+//! the segment is closed, and at a clean stop.
 //!
 //! # Promises
-//! - The file is complete or not there: it is written under another name, synced and renamed.
-//! - The index made from the records of a segment is the index that was kept while it was written.
+//! - The file is complete or absent: it is written under another name, synced and renamed.
+//! - The index made from the records of a segment equals the one kept while it was written.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -22,35 +23,35 @@ use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
 use crate::key_value::{Direction, KeyRange, Space, View};
 
-/// What a line of the index tells.
+/// The contents of an index line.
 #[derive(Clone, Debug)]
 pub struct IndexLine<'a> {
     /// The URL.
     pub url: &'a str,
-    /// When it was received.
+    /// When the response was received.
     pub time: Timestamp,
-    /// The media type; `warc/revisit` of revisits.
+    /// The media type; `warc/revisit` for revisits.
     pub mime: String,
-    /// The status of the answer.
+    /// The status of the response.
     pub status: u16,
     /// The digest of the payload.
     pub digest: &'a Sha1Digest,
-    /// Where the record stands.
+    /// The place of the record.
     pub place: Place,
 }
 
 impl<'a> IndexLine<'a> {
-    /// The line for a record that was read.
+    /// The line of a record that was read.
     pub(crate) fn of(record: &'a WarcRecord, time: Timestamp, digest: &'a Sha1Digest, place: Place) -> Self {
         Self { url: record.url(), time, mime: record.mime(), status: record.status(), digest, place }
     }
 
-    /// The line, without its end.
+    /// The text of the line, without a line feed.
     pub fn text(&self) -> String {
         self.text_in(&file_name(self.place.segment))
     }
 
-    /// The line in the index of a file of this name.
+    /// The text of the line in the index of a file of this name.
     pub(crate) fn text_in(&self, file_name: &str) -> String {
         let mut line = String::with_capacity(200 + 2 * self.url.len());
         line.push_str(&surt(self.url).replace([' ', '\n'], "%20"));
@@ -64,7 +65,8 @@ impl<'a> IndexLine<'a> {
         let (status, digest) = (self.status, base32(self.digest));
         write!(
             line,
-            ", \"status\": \"{status}\", \"digest\": \"{digest}\", \"length\": \"{length}\", \"offset\": \"{offset}\", \"filename\": "
+            ", \"status\": \"{status}\", \"digest\": \"{digest}\", \"length\": \"{length}\", \
+             \"offset\": \"{offset}\", \"filename\": "
         )
         .expect("writing to a text cannot fail");
         quote(file_name, &mut line);
@@ -73,15 +75,16 @@ impl<'a> IndexLine<'a> {
     }
 }
 
-/// Lines longer than this are left out of the index: only URLs far beyond what browsers allow make them.
+/// Maximum length of an index line in bytes. Longer ones are left out; only URLs far beyond the limits of
+/// browsers have them.
 pub(crate) const LINE_BYTES_MAX: usize = 1 << 15;
 
-/// The key of a line: the segment, and the line itself, so that the lines of a segment come sorted.
+/// The key of a line: the segment, then the line itself, so that the lines of a segment are sorted.
 pub(crate) fn line_key(segment: u32, line: &str) -> Vec<u8> {
     [&segment.to_be_bytes(), line.as_bytes()].concat()
 }
 
-/// The lines of the index as the records of a segment give them, sorted.
+/// The index lines of the records of a segment, sorted.
 pub(crate) fn lines_of_records(
     directory: &Path,
     number: u32,
@@ -100,7 +103,7 @@ pub(crate) fn lines_of_records(
     Ok(lines)
 }
 
-/// Writes the index file of a segment from its lines, which must be sorted: whole or not at all.
+/// Writes the index file of a segment from sorted lines, completely or not at all.
 pub(crate) fn write(
     path: &Path,
     lines: impl Iterator<Item = Result<Vec<u8>, StoreError>>,
@@ -116,14 +119,14 @@ pub(crate) fn write(
     fs::rename(&unfinished, path).map_err(failed)
 }
 
-/// Writes the index file of a segment from the lines that the key-value store keeps of it.
+/// Writes the index file of a segment from the lines that the key-value store has of it.
 pub(crate) fn write_kept(state: &dyn View, collection: &Path, number: u32) -> Result<(), StoreError> {
     let range = KeyRange::prefix(&number.to_be_bytes());
     let lines = state.scan(Space::Index, range, Direction::Forward);
     write(&collection.join(index_name(number)), lines.map(|entry| Ok(entry?.0.split_off(4))))
 }
 
-/// A text as JSON.
+/// Appends a text as a JSON string.
 pub(crate) fn quote(text: &str, output: &mut String) {
     output.push('"');
     let is_plain = |byte: u8| (b' '..=b'~').contains(&byte) & (byte != b'"') & (byte != b'\\');
@@ -161,7 +164,10 @@ mod tests {
         };
         assert_eq!(
             line.text(),
-            r#"example,a)/"q" 20261116013018 {"url": "http://a.example/\"q\"", "mime": "text/html", "status": "200", "digest": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "length": "30", "offset": "400", "filename": "segment-00000001.warc.gz"}"#
+            "example,a)/\"q\" 20261116013018 {\"url\": \"http://a.example/\\\"q\\\"\", \"mime\": \
+             \"text/html\", \"status\": \"200\", \
+             \"digest\": \"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\", \
+             \"length\": \"30\", \"offset\": \"400\", \"filename\": \"segment-00000001.warc.gz\"}"
         );
     }
 }

@@ -1,18 +1,18 @@
-//! The Collection: the pages themselves, every version of them, as WARC/1.1 files with an index.
+//! The Collection: every version of every page, as WARC/1.1 files with a CDXJ index.
 //!
 //! In reading order:
-//! - [`exchange`]: a request and its response, as the crawler hands them over.
-//! - [`digest`]: SHA-1 in base 32, and the identifiers of records.
-//! - [`deflate`]: bytes made smaller, quickly.
-//! - [`gzip`]: one gzip member per record.
-//! - [`http_head`]: the head of a response as the archive keeps it.
-//! - [`warc`]: the records, written and parsed.
-//! - [`folding`]: the records of whole responses, made on any thread.
-//! - [`surt`]: the sort key of a URL.
-//! - [`index`]: CDXJ, one line per record.
-//! - [`segment`]: the files, appended to and cut back after a crash.
-//! - [`reading`]: one record or all records of a segment.
-//! - [`retention`]: old versions dropped to keep within limits.
+//! - [`exchange`]: a request and its response, as the crawler passes them;
+//! - [`digest`]: SHA-1 in base 32, and WARC record identifiers;
+//! - [`deflate`]: a fast DEFLATE encoder;
+//! - [`gzip`]: one gzip member per record;
+//! - [`http_head`]: the head of a response in archived form;
+//! - [`warc`]: WARC records, written and parsed;
+//! - [`folding`]: compressed records of whole responses, made on any thread;
+//! - [`surt`]: the sort key of a URL;
+//! - [`index`]: the CDXJ index, one line per record;
+//! - [`segment`]: the segment files, appended to and truncated after a crash;
+//! - [`reading`]: one record, or all records of a segment;
+//! - [`retention`]: which old versions are dropped to keep within limits.
 
 pub mod deflate;
 pub mod digest;

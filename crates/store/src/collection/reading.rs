@@ -1,7 +1,7 @@
-//! One record of the Collection, by its place, or all records of a segment in turn.
+//! Reads one record of the Collection by its place, or the records of a segment in order.
 //!
 //! # Promises
-//! - A damaged record is an error that names file and byte.
+//! - A damaged record is an error that names the file and the byte.
 //! - Reading never waits for the writer: committed bytes do not change.
 
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::collection::segment::file_name;
 use crate::collection::warc::WarcRecord;
 use crate::error::StoreError;
 
-/// Bytes of a segment that are read at once.
+/// Size of the read buffer for a segment in bytes.
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A response as it was received.
@@ -73,7 +73,7 @@ pub fn read_response(directory: &Path, place: Place) -> Result<StoredResponse, S
     Ok(StoredResponse { url: record.url().to_owned(), time, head: head.to_vec(), body: body.to_vec() })
 }
 
-/// The records of a segment in turn, each with its place.
+/// Iterates over the records of a segment, each with its place.
 #[derive(Debug)]
 pub struct SegmentRecords {
     path: PathBuf,
@@ -98,7 +98,7 @@ impl SegmentRecords {
         Ok(Self { path, segment, reader, failed: false })
     }
 
-    /// The byte at which the next record begins.
+    /// The byte offset of the next record.
     pub(crate) fn offset(&self) -> u64 {
         self.reader.taken()
     }

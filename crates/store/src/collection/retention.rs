@@ -1,10 +1,11 @@
-//! How much of the past is kept: which versions of a page may go.
+//! Retention: which versions of a page may be dropped.
 //!
-//! A full response is *superseded* when a newer full response of its page is there; a revisit shares the fate of the response that it repeats.
+//! A full response is *superseded* when its page has a newer full response. A revisit is dropped together
+//! with the response that it refers to.
 //!
 //! # Promises
-//! - The newest full response of a page never goes, nor the revisits after it.
-//! - Without limits nothing goes.
+//! - The newest full response of a page is never dropped, nor are the revisits after it.
+//! - Without limits nothing is dropped.
 
 use freshet_protocol::ids::PageNumber;
 use freshet_protocol::time::Timestamp;
@@ -15,24 +16,26 @@ use crate::versions::{VersionKind, Versions};
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 
-/// Limits on what is kept; none is no limit. Whatever exceeds one of them goes.
+/// Limits on what is kept; none is no limit. Whatever exceeds any of them may be dropped.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Keep {
-    /// Full responses of a page; at least one is kept.
+    /// Maximum number of full responses of a page; at least one is kept.
     pub versions: Option<u32>,
-    /// Days since a response was superseded.
+    /// Maximum number of days since a response was superseded.
     pub days: Option<u32>,
-    /// Bytes of the Collection: above them superseded responses go, the oldest segments first.
+    /// Maximum bytes of the Collection. Above them superseded responses are dropped, the oldest
+    /// segments first.
     pub bytes: Option<u64>,
 }
 
 impl Keep {
-    /// Whether everything is kept.
+    /// Whether there are no limits.
     pub fn is_everything(self) -> bool {
         self == Self::default()
     }
 
-    /// Whether the version of a page at this moment may go. `crowded` says that there is more than the limit on bytes.
+    /// Whether the version of a page at this time may be dropped. `crowded`: the Collection exceeds the
+    /// limit on bytes.
     pub(crate) fn lets_go(
         self,
         versions: &Versions<'_>,
@@ -69,7 +72,8 @@ mod tests {
     use crate::key_value::{Batch, Durability, InMemory, KeyValue as _, Space};
     use crate::versions::{VersionRecord, version_key};
 
-    /// Which versions of a page go, by their days: full responses on days 0, 10, 20 and revisits on days 5 and 25.
+    /// Which versions of a page are dropped, by day: full responses on days 0, 10, 20, and revisits on
+    /// days 5 and 25.
     #[track_caller]
     fn check(keep: Keep, today: i64, crowded: bool, expected: &[i64]) {
         let store = InMemory::new();

@@ -1,11 +1,14 @@
-//! The files of the Collection: appended to by commits, closed when they are large, cut back after a crash.
+//! Segment files of the Collection: appended to by commits, closed when they are large, truncated
+//! after a crash.
 //!
-//! Bytes are appended before the commit that makes them count; the commit holds the length that the file then has. After a crash the file
-//! is cut to the committed length, and a file of which no commit knows is removed.
+//! Bytes are appended before the commit that makes them part of the store; the commit records the new length
+//! of the file. After a crash the file is truncated to the committed length, and files that no commit refers
+//! to are removed.
 //!
 //! # Promises
-//! - After a failed append the file has its committed length again, so that a later append stands where it says.
-//! - A file is never cut below its committed length.
+//! - After a failed append the file has its committed length again, so that the next append is at the
+//!   recorded place.
+//! - A file is never truncated below its committed length.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -41,7 +44,7 @@ record! {
 }
 
 impl SegmentRecord {
-    /// Counts a version of this moment.
+    /// Counts a version of this time.
     pub(crate) fn count(&mut self, time: Timestamp) {
         self.first = if self.versions == 0 { time } else { self.first.min(time) };
         self.last = if self.versions == 0 { time } else { self.last.max(time) };
@@ -49,28 +52,28 @@ impl SegmentRecord {
     }
 }
 
-/// The file of a segment.
+/// The file name of a segment.
 pub fn file_name(number: u32) -> String {
     format!("segment-{number:08}.warc.gz")
 }
 
-/// The index of a segment.
+/// The file name of a segment's index.
 pub fn index_name(number: u32) -> String {
     format!("segment-{number:08}.cdxj")
 }
 
-/// The number of the segment of which this is the file or the index.
+/// The number of the segment with this file or index name.
 pub fn number_of(file_name: &str) -> Option<u32> {
     let digits = file_name.strip_prefix("segment-")?.split('.').next()?;
     if digits.len() == 8 { digits.parse().ok() } else { None }
 }
 
-/// The segments, in the order of their numbers.
+/// The segments, ordered by number.
 pub(crate) fn segments(state: &dyn View) -> impl Iterator<Item = Result<(u32, SegmentRecord), StoreError>> {
     numbered(state, Space::Segments, Vec::new(), |key| Some(u32::from_be_bytes(key.try_into().ok()?)))
 }
 
-/// The segment that is appended to.
+/// The segment that commits append to.
 #[derive(Debug)]
 pub(crate) struct Tail {
     path: PathBuf,
@@ -79,7 +82,8 @@ pub(crate) struct Tail {
 }
 
 impl Tail {
-    /// A new segment file. One that is there and has bytes in it is an error: whoever opens the store puts such files aside.
+    /// Creates a new segment file. A file that exists and is not empty is an error: opening the store puts
+    /// such files aside.
     pub(crate) fn create(directory: &Path, number: u32) -> Result<Self, StoreError> {
         let path = directory.join(file_name(number));
         let file = OpenOptions::new()
@@ -96,7 +100,8 @@ impl Tail {
         Ok(Self { path, file, length: 0 })
     }
 
-    /// The segment file of which `length` bytes count, and how many bytes that follow them were put aside.
+    /// Opens the segment file with `length` committed bytes. Moves the bytes after them aside, and returns
+    /// how many those were.
     pub(crate) fn open(
         directory: &Path,
         number: u32,
@@ -115,7 +120,7 @@ impl Tail {
         Ok((Self { path, file, length }, found - length))
     }
 
-    /// Whether fewer bytes are there than count, which is so only if the machine died.
+    /// Whether the file is shorter than its committed length, which happens only if the machine crashed.
     pub(crate) fn is_short(directory: &Path, number: u32, length: u64) -> Result<bool, StoreError> {
         let path = directory.join(file_name(number));
         match fs::metadata(&path) {
@@ -124,12 +129,12 @@ impl Tail {
         }
     }
 
-    /// Bytes in the file.
+    /// The length of the file in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Appends bytes; after a failure the file is as it was.
+    /// Appends bytes; after a failure the file has its previous length.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         if let Err(error) = self.file.write_all(bytes) {
             self.cut_back(self.length)?;
@@ -139,19 +144,19 @@ impl Tail {
         Ok(())
     }
 
-    /// Cuts the file to a length it had before, because the commit that would have made the rest count failed.
+    /// Truncates the file to an earlier length, because the commit of the rest failed.
     pub(crate) fn cut_back(&mut self, length: u64) -> Result<(), StoreError> {
         self.file.set_len(length).map_err(StoreError::file("cut", &self.path))?;
         self.length = length;
         Ok(())
     }
 
-    /// Says if the file is no longer what was written.
+    /// Returns an error if the file is no longer the one that was written.
     pub(crate) fn check_presence(&self) -> Result<(), StoreError> {
         check_open(&self.path, &self.file, self.length)
     }
 
-    /// Waits until the bytes are on the disk.
+    /// Syncs the bytes to disk.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_data().map_err(StoreError::file("sync", &self.path))
     }

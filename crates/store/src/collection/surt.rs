@@ -1,11 +1,12 @@
-//! The sort key of a URL (Sort-friendly URI Reordering Transform): the host turned around, so that the URLs of a domain lie together.
+//! The sort key of a URL (SURT, Sort-friendly URI Reordering Transform): the host is reversed, so that the
+//! URLs of a domain are adjacent.
 //!
-//! As the indexers of web archives make it, for URLs in canonical form: `https://www.Example.org:8080/A/?b=1&a=2` becomes
-//! `org,example:8080)/a?a=2&b=1`. Lower case; without scheme, `www.`, default port, a slash at the end of the path and an empty query; the parts of
-//! the query sorted.
+//! The key of web archive indexers, for URLs in canonical form: `https://www.Example.org:8080/A/?b=1&a=2`
+//! becomes `org,example:8080)/a?a=2&b=1`. It is in lower case, without scheme, `www.`, default port, final
+//! slash of the path and empty query; the parts of the query are sorted.
 //!
 //! # Departures
-//! Session identifiers are not taken out: the crawler's own rules on URLs have done so where it is wanted.
+//! Session identifiers are not removed: the crawler's own URL rules have removed them where that is wanted.
 
 /// The sort key of a URL.
 ///

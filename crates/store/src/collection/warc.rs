@@ -1,12 +1,13 @@
-//! WARC/1.1 records, written and parsed (ISO 28500:2017).
+//! WARC/1.1 records (ISO 28500:2017), written and parsed.
 //!
-//! An exchange becomes a `response` or `revisit` record; a full response is followed by its `request` and by `metadata` (how long it took,
-//! the charset, the page that led there). Each segment begins with a `warcinfo` record. A revisit names its original by
-//! `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date`, so that it stays right wherever the original is written.
+//! An exchange becomes a `response` or `revisit` record. A full response is followed by its `request` and by
+//! `metadata` (duration, charset, referring page). Each segment begins with a `warcinfo` record. A revisit
+//! names its original by `WARC-Refers-To-Target-URI` and `WARC-Refers-To-Date`, so that it stays valid
+//! wherever the original is written.
 //!
 //! # Promises
-//! - A record has no more and no fewer bytes than its `Content-Length` says.
-//! - Nothing that came from outside can add a line to the head of a record.
+//! - A record has exactly as many bytes as its `Content-Length` says.
+//! - No external value can add a line to the head of a record.
 //! - Bytes that are no record are an error, never a panic.
 
 use freshet_protocol::time::Timestamp;
@@ -20,10 +21,10 @@ use crate::versions::VersionKind;
 /// The first line of every record.
 const VERSION_LINE: &str = "WARC/1.1";
 
-/// How a revisit says that the payload was the same.
+/// The profile of a revisit whose payload was the same.
 const PROFILE_IDENTICAL: &str = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest";
 
-/// How a revisit says that the server answered "not modified".
+/// The profile of a revisit that the server answered with "not modified".
 const PROFILE_NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
 
 /// The full response that a revisit refers to.
@@ -35,24 +36,24 @@ pub struct Original {
     pub payload_digest: Sha1Digest,
 }
 
-/// What was written for an exchange.
+/// The records written for an exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Written {
-    /// Where the response or revisit record begins in the bytes appended to.
+    /// The offset of the response or revisit record in the output.
     pub start: usize,
-    /// Its bytes.
+    /// Its length in bytes.
     pub length: u32,
-    /// Its bytes and those of the records that go with it.
+    /// Its length and that of the records that belong to it, in bytes.
     pub extent: u32,
-    /// What it is.
+    /// Its kind.
     pub kind: VersionKind,
     /// The digest of its payload.
     pub payload_digest: Sha1Digest,
-    /// The media type as the index states it.
+    /// The media type, as in the index.
     pub mime: String,
 }
 
-/// Writes records as gzip members.
+/// Writes WARC records as gzip members.
 pub struct WarcWriter {
     members: MemberWriter,
     store: [u8; 16],
@@ -61,7 +62,7 @@ pub struct WarcWriter {
 }
 
 impl WarcWriter {
-    /// A writer for the store of this identity.
+    /// A writer for the store with this identity.
     pub fn new(store: [u8; 16], software: &str, gzip_level: u32) -> Self {
         Self {
             members: MemberWriter::new(gzip_level),
@@ -71,10 +72,11 @@ impl WarcWriter {
         }
     }
 
-    /// Appends the record that every file begins with.
+    /// Appends the `warcinfo` record that every file begins with.
     pub fn append_warcinfo(&mut self, file_name: &str, time: Timestamp, output: &mut Vec<u8>) {
         let block = format!(
-            "software: {}\r\nformat: WARC File Format 1.1\r\nconformsTo: https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",
+            "software: {}\r\nformat: WARC File Format 1.1\r\nconformsTo: \
+             https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/\r\n",
             self.software
         );
         let id = record_id(&self.store, "warcinfo", file_name, time.millis());
@@ -83,7 +85,7 @@ impl WarcWriter {
         self.append("application/warc-fields", &[block.as_bytes()], output);
     }
 
-    /// Appends the records of an exchange. With an original it becomes a revisit, if that is its kind.
+    /// Appends the records of an exchange. With an original, and if its kind says so, it becomes a revisit.
     pub fn append_exchange(
         &mut self,
         exchange: &Exchange,
@@ -206,7 +208,7 @@ impl WarcWriter {
     fn field(&mut self, name: &str, value: &str) {
         self.head.push_str(name);
         self.head.push_str(": ");
-        // Nearly every value is plain, and is taken as it is.
+        // Nearly every value is printable ASCII and is copied unchanged.
         if value.bytes().fold(true, |plain, byte| plain & (b' '..=b'~').contains(&byte)) {
             self.head.push_str(value);
         } else {
@@ -228,7 +230,7 @@ impl WarcWriter {
     }
 }
 
-/// The media type of a content type, as the index states it.
+/// The media type of a content type, as in the index.
 fn media_type(content_type: Option<&str>) -> String {
     let media_type = content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
     if media_type.is_empty() || media_type.contains(' ') { "unk".to_owned() } else { one_line(media_type) }
@@ -242,17 +244,17 @@ fn one_line(text: &str) -> String {
     text.chars().map(|one| if one.is_control() { ' ' } else { one }).collect()
 }
 
-/// A record that was read.
+/// A WARC record that was read.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct WarcRecord {
-    /// The named fields of its head, in their order.
+    /// The named fields of its head, in order.
     pub fields: Vec<(String, String)>,
-    /// Its block: for a response the head and body of the answer.
+    /// Its block: for a response, the head and body of the HTTP response.
     pub block: Vec<u8>,
 }
 
 impl WarcRecord {
-    /// The record that these bytes are.
+    /// Parses the bytes of one record.
     pub fn parse(bytes: &[u8]) -> Result<Self, String> {
         let end = bytes.windows(4).position(|window| window == b"\r\n\r\n").ok_or("its head has no end")?;
         let head = std::str::from_utf8(&bytes[..end]).map_err(|_| "its head is not text")?;
@@ -289,33 +291,33 @@ impl WarcRecord {
             .map(|(_, value)| value.as_str())
     }
 
-    /// What kind of record it is, such as `response`.
+    /// The type of the record, such as `response`.
     pub fn kind(&self) -> &str {
         self.field("WARC-Type").unwrap_or_default()
     }
 
-    /// The URL that it is about.
+    /// The URL of the record.
     pub fn url(&self) -> &str {
         self.field("WARC-Target-URI").unwrap_or_default()
     }
 
-    /// When it was made.
+    /// The date of the record.
     pub fn time(&self) -> Option<Timestamp> {
         Timestamp::from_iso(self.field("WARC-Date")?)
     }
 
-    /// The digest of the payload that it states.
+    /// The payload digest that the record states.
     pub fn payload_digest(&self) -> Option<Sha1Digest> {
         from_base32(self.field("WARC-Payload-Digest")?.strip_prefix("sha1:")?)
     }
 
-    /// The head and the body of the answer in a response or revisit.
+    /// The HTTP head and body in a response or revisit.
     pub fn http(&self) -> (&[u8], &[u8]) {
         let end = self.block.windows(4).position(|window| window == b"\r\n\r\n");
         self.block.split_at(end.map_or(self.block.len(), |end| end + 4))
     }
 
-    /// The media type as the index states it.
+    /// The media type, as in the index.
     pub(crate) fn mime(&self) -> String {
         match self.kind() {
             "revisit" => revisit_mime(),
@@ -323,7 +325,7 @@ impl WarcRecord {
         }
     }
 
-    /// The status of the answer; 0 if it has none.
+    /// The status of the HTTP response; 0 if there is none.
     pub(crate) fn status(&self) -> u16 {
         let line = self.block.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let status = line.split(|byte| *byte == b' ').nth(1).unwrap_or_default();
@@ -340,7 +342,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::collection::gzip::Counted;
 
-    /// An exchange with a page, as tests need it.
+    /// An exchange of a page, for tests.
     pub(crate) fn exchange(page: u32, url: &str, millis: i64, body: &[u8]) -> Exchange {
         Exchange {
             page: Some(PageNumber(page)),
@@ -405,7 +407,11 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn nothing_from_outside_adds_a_line(url in ".{0,40}", via in ".{0,40}", body in prop::collection::vec(any::<u8>(), 0..99)) {
+        fn nothing_from_outside_adds_a_line(
+            url in ".{0,40}",
+            via in ".{0,40}",
+            body in prop::collection::vec(any::<u8>(), 0..99),
+        ) {
             let exchange = Exchange { via: Some(via), ..exchange(1, &url, 5, &body) };
             let mut output = Vec::new();
             WarcWriter::new([5; 16], "freshet", 1).append_exchange(&exchange, None, &mut output);
@@ -415,7 +421,10 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn any_bytes_are_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..99), text in "(WARC/1.1\r\n)?[a-zC:\r\n 0-9-]{0,80}") {
+        fn any_bytes_are_no_panic(
+            bytes in prop::collection::vec(any::<u8>(), 0..99),
+            text in "(WARC/1.1\r\n)?[a-zC:\r\n 0-9-]{0,80}",
+        ) {
             let _ = WarcRecord::parse(&bytes);
             let _ = WarcRecord::parse(text.as_bytes());
         }

@@ -1,4 +1,5 @@
-//! What must go is put aside, in `aside/` and a folder of the moment: nothing that was collected is removed.
+//! The folder `aside/`: files that must be removed from the store are moved there, into a folder named by the
+//! time, so that no collected data is deleted.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
@@ -8,7 +9,7 @@ use freshet_protocol::time::Timestamp;
 
 use crate::error::StoreError;
 
-/// A folder for what must go, made when it is needed.
+/// A folder for removed files, created on first use.
 #[derive(Debug)]
 pub(crate) struct Aside {
     directory: PathBuf,
@@ -17,10 +18,10 @@ pub(crate) struct Aside {
 }
 
 impl Aside {
-    /// A folder of this moment in the directory of a store.
+    /// A folder named by this time, in the directory of a store.
     pub(crate) fn new(directory: &Path, now: Timestamp) -> Self {
         let parent = directory.join("aside");
-        // Two repairs within a second have folders of their own.
+        // Two repairs within a second get different folders.
         let folder = (0..)
             .map(|attempt| match attempt {
                 0 => parent.join(now.digits()),
@@ -31,25 +32,25 @@ impl Aside {
         Self { directory: directory.to_path_buf(), folder, is_used: false }
     }
 
-    /// The folder, if anything is in it.
+    /// The folder, if anything was put into it.
     pub(crate) fn folder(&self) -> Option<&Path> {
         self.is_used.then_some(self.folder.as_path())
     }
 
-    /// Copies a file there.
+    /// Copies a file into the folder.
     pub(crate) fn copy(&mut self, name: &str) -> Result<(), StoreError> {
         let to = self.place(name)?;
         fs::copy(self.directory.join(name), &to).map_err(StoreError::file("write", &to))?;
         Ok(())
     }
 
-    /// Moves a file or a folder there.
+    /// Moves a file or a folder into the folder.
     pub(crate) fn take(&mut self, name: &str) -> Result<(), StoreError> {
         let to = self.place(name)?;
         fs::rename(self.directory.join(name), &to).map_err(StoreError::file("move to", &to))
     }
 
-    /// Moves the bytes of a file from this one on there.
+    /// Moves the bytes of a file from `from` on into the folder.
     pub(crate) fn cut(&mut self, name: &str, from: u64) -> Result<(), StoreError> {
         let path = self.directory.join(name);
         let to = self.place(&format!("{name}.from-{from}"))?;
@@ -63,14 +64,14 @@ impl Aside {
         file.set_len(from).map_err(StoreError::file("cut", &path))
     }
 
-    /// Keeps bytes there.
+    /// Writes bytes to a file in the folder.
     pub(crate) fn keep(&mut self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let to = self.place(name)?;
         fs::write(&to, bytes).map_err(StoreError::file("write", &to))
     }
 
     fn place(&mut self, name: &str) -> Result<PathBuf, StoreError> {
-        // A folder may have been made there for a part of it.
+        // A part of this folder may have been put there already.
         let to = (0..)
             .map(|attempt| match attempt {
                 0 => self.folder.join(name),

@@ -1,11 +1,11 @@
-//! Folders of a store's directory: what stands in them, and what a file in them is called.
+//! Helpers for the folders of a store's directory: list them, sync them, and name the files in them.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-/// What stands in a folder, sorted.
+/// The paths in a folder, sorted.
 pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let entries = fs::read_dir(folder).map_err(StoreError::file("list", folder))?;
     let mut paths = entries
@@ -15,13 +15,13 @@ pub(crate) fn listed(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(paths)
 }
 
-/// The name of a file within the directory of a store.
+/// The path of a file relative to the directory of a store.
 pub(crate) fn relative(path: &Path, directory: &Path) -> String {
     let path: PathBuf = path.strip_prefix(directory).unwrap_or(path).to_path_buf();
     path.display().to_string()
 }
 
-/// Waits until the names in a directory are on the disk.
+/// Syncs a directory, so that the names in it are on disk.
 pub(crate) fn sync_directory(directory: &Path) -> Result<(), StoreError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())

@@ -1,4 +1,4 @@
-//! The file `FORMAT`: whether a directory is that of a crawl, and of which format.
+//! The file `FORMAT`: whether a directory is that of a crawl, and the number of its format.
 
 use std::fs;
 use std::path::Path;
@@ -6,27 +6,27 @@ use std::path::Path;
 use crate::error::StoreError;
 use crate::synced;
 
-/// The number of the format that this program reads and writes.
+/// The format number that this program reads and writes.
 pub const FORMAT: u32 = 2;
 
-/// The file that says what the directory is.
+/// The name of the format file.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 
-/// What the file says that says what the directory is.
+/// The contents of the format file.
 pub(crate) fn format_text() -> String {
     format!("freshet store {FORMAT}\n")
 }
 
-/// What a directory says it is.
+/// The format of a directory.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Format {
-    /// That of this program.
+    /// The format of this program.
     Ours,
-    /// The first one, which has no log.
+    /// Format 1, which has no log.
     First,
 }
 
-/// Checks what the directory says it is; a new one is told.
+/// Reads the format of the directory; in a new directory, writes the format file.
 pub(crate) fn check_format(directory: &Path) -> Result<Format, StoreError> {
     if let Some(format) = known_format(directory)? {
         return Ok(format);
@@ -38,7 +38,7 @@ pub(crate) fn check_format(directory: &Path) -> Result<Format, StoreError> {
     Ok(Format::Ours)
 }
 
-/// What the directory says it is; none if it says nothing and holds no crawl.
+/// The format of the directory; none if there is no format file and no crawl.
 pub(crate) fn known_format(directory: &Path) -> Result<Option<Format>, StoreError> {
     let path = directory.join(FORMAT_FILE);
     match fs::read(&path) {
@@ -67,7 +67,7 @@ pub(crate) fn known_format(directory: &Path) -> Result<Option<Format>, StoreErro
     }
 }
 
-/// Refuses a directory that holds no crawl.
+/// Returns an error for a directory that holds no crawl.
 pub(crate) fn refuse_what_is_none(directory: &Path) -> Result<(), StoreError> {
     for name in [FORMAT_FILE, "state", "collection"] {
         let path = directory.join(name);

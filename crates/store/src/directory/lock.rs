@@ -1,6 +1,7 @@
-//! The lock on a store's directory: one process at a time, and the others are told which.
+//! The lock on a store's directory: one process may write, and others learn its process id.
 //!
-//! The file `LOCK` holds the process id as text. The lock is the system's and goes with the process, however it ends; the file stays.
+//! The file `LOCK` holds the process id as text. The lock is a file lock of the system and ends with the
+//! process, however that ends; the file stays.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
@@ -9,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use crate::error::StoreError;
 
-/// The lock file.
+/// The name of the lock file.
 pub(crate) const FILE_NAME: &str = "LOCK";
 
-/// How long somebody who only looks whether the lock is held may hold it, at most.
+/// Maximum time that a process which only tests the lock may hold it.
 const LOOKED_AT_MAX: Duration = Duration::from_millis(200);
 
-/// How soon it is tried again.
+/// Time between two attempts to take the lock.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The lock, held until it is dropped.
@@ -25,7 +26,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock, or says who has it.
+    /// Takes the lock, or returns an error that names its holder.
     pub(crate) fn take(directory: &Path) -> Result<Self, StoreError> {
         let path = directory.join(FILE_NAME);
         let mut file = OpenOptions::new()
@@ -35,7 +36,7 @@ impl Lock {
             .truncate(false)
             .open(&path)
             .map_err(StoreError::file("open", &path))?;
-        // Who looks whether it is held holds it for a moment.
+        // A process that tests the lock holds it for a moment.
         let until = Instant::now() + LOOKED_AT_MAX;
         let taken = loop {
             match file.try_lock() {
@@ -60,10 +61,10 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
-    /// The process that has the lock, as its file says; none if nobody has. Nothing is written.
+    /// The process id of the holder, from the lock file; none if the lock is free. Writes nothing.
     pub fn holder(directory: &Path) -> Option<String> {
         let path = directory.join(FILE_NAME);
-        // A named pipe in its place would make us wait.
+        // Opening a named pipe in its place would block.
         let mut file = path.is_file().then(|| File::open(path))?.ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {

@@ -1,14 +1,15 @@
-//! The directory of a store: what it says it is, who uses it, and whether it is still there.
+//! The directory of a store: its format, its lock, and whether its files are there and are what
+//! they should be.
 //!
 //! In reading order:
-//! - [`mod@format`]: the file that says what the directory is.
-//! - [`lock`]: one process writes it, and others are told which.
-//! - `readers`: readers and the process that writes, out of each other's way.
-//! - `presence`: whether the directory and the files that are written are still there.
-//! - `room`: whether there is room on the disk.
-//! - [`odd_files`]: whether files are files and folders are folders.
-//! - `aside`: what belongs to no step is put aside.
-//! - `folders`: what stands in a folder.
+//! - [`format`]: the format file;
+//! - [`lock`]: the lock of the process that writes;
+//! - `readers`: keeps files that readers may need;
+//! - `presence`: whether the directory and its open files are still there;
+//! - `room`: whether the disk has enough free space;
+//! - [`odd_files`]: whether files are files and folders are folders;
+//! - `aside`: the folder for files removed from the store;
+//! - `folders`: lists folders and syncs them.
 
 pub(crate) mod aside;
 pub(crate) mod folders;

@@ -1,10 +1,10 @@
-//! Whether everything in the directory of a crawl is of the sort that it should be: files are files, folders are folders.
+//! Checks that files in the directory of a crawl are files and folders are folders.
 //!
-//! A program that opens a named pipe waits until somebody writes into it, and the engine asserts that its files are
-//! files. So the sorts are looked at before anything is opened.
+//! Opening a named pipe blocks until somebody writes to it, and the engine panics if its files are not files.
+//! So the file types are checked before anything is opened.
 //!
 //! # Promises
-//! - Nothing is opened, and nothing is altered.
+//! - Opens nothing and changes nothing.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,10 +16,10 @@ use crate::directory::lock;
 use crate::error::StoreError;
 use crate::synced;
 
-/// The name of the file that says how the crawl stood at its last sync.
+/// The name of the file with the status of the crawl at its last sync.
 pub const STATUS_FILE: &str = "status.json";
 
-/// Names in the directory of a crawl that are files.
+/// Names in the directory of a crawl that must be files.
 const FILES: [&str; 7] = [
     FORMAT_FILE,
     lock::FILE_NAME,
@@ -30,17 +30,17 @@ const FILES: [&str; 7] = [
     "freshet.toml",
 ];
 
-/// Names in the directory of a crawl that are folders.
+/// Names in the directory of a crawl that must be folders.
 const FOLDERS: [&str; 5] = ["state", "log", "collection", "history", "urls"];
 
-/// Endings of the names of files in these folders.
+/// File name endings in these folders that must be files.
 const FILE_ENDINGS: [&str; 8] =
     [".jnl", ".log", ".warc.gz", ".cdxj", ".parquet", "/current", "/version", "/lock"];
 
-/// How deep folders lie within each other: `state/keyspaces/1/tables`.
+/// Maximum depth of nested folders: `state/keyspaces/1/tables`.
 const DEPTH: u32 = 4;
 
-/// Refuses a directory in which something is not of the sort that it should be.
+/// Returns an error if a path in the directory has the wrong file type.
 pub fn refuse_odd_files(directory: &Path) -> Result<(), StoreError> {
     match odd_files(directory)?.into_iter().next() {
         Some((path, what)) => Err(StoreError::behind(&path, what)),
@@ -48,7 +48,7 @@ pub fn refuse_odd_files(directory: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// What is not of the sort that it should be, and what it is instead.
+/// The paths with the wrong file type, and what they are instead.
 pub(crate) fn odd_files(directory: &Path) -> Result<Vec<(PathBuf, &'static str)>, StoreError> {
     let mut odd = Vec::new();
     for name in FILES {
@@ -76,7 +76,7 @@ fn look_into(folder: &Path, depth: u32, odd: &mut Vec<(PathBuf, &'static str)>) 
             let name = path.to_string_lossy();
             FILE_ENDINGS.iter().any(|ending| name.ends_with(ending))
         };
-        // Nearly all entries are files, and nothing more is asked of them.
+        // Nearly all entries are files and need no further check.
         if !kind.is_file()
             && let Some(what) = problem(&path, is_named_as_file())?
         {
@@ -88,11 +88,11 @@ fn look_into(folder: &Path, depth: u32, odd: &mut Vec<(PathBuf, &'static str)>) 
     Ok(())
 }
 
-/// What is wrong with the sort of something; nothing if it is not there, or nothing is wrong.
+/// What is wrong with the type of a path; none if it does not exist or is right.
 fn problem(path: &Path, must_be_file: bool) -> Result<Option<&'static str>, StoreError> {
     let kind = match fs::metadata(path) {
         Ok(found) => found.file_type(),
-        // A link that leads nowhere is as a file that is missing.
+        // A dangling link counts as a missing file.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::file("look up", path)(error)),
     };
@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    /// What is odd in a directory where `meddle` put something in place of a file.
+    /// The wrong types found in a directory where `meddle` replaced a file.
     #[track_caller]
     fn check(name: &str, meddle: fn(&Path), what: &str) {
         let place = tempfile::tempdir().expect("a directory");

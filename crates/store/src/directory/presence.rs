@@ -1,8 +1,8 @@
-//! Whether the directory of a store, and each file that is written, is still there while the store is open.
+//! Checks that the directory of an open store, and each file being written, are still there.
 //!
-//! The system lets a process go on writing into files that were deleted, and nothing of it is kept. So the parts of
-//! the directory are looked up by their names several times a second, and have to be the ones that were opened; a
-//! file that is appended to must have the length that was written.
+//! A process can go on writing to deleted files, and those writes are lost. So the parts of the directory are
+//! looked up by name several times a second, and must be the ones that were opened. A file that is appended
+//! to must have the length that was written.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -13,21 +13,22 @@ use std::time::Duration;
 use crate::directory::folders::listed;
 use crate::error::StoreError;
 
-/// Wait after a part is missed, to tell a directory that is being deleted from one that lost a part.
+/// Time to wait after a part is found missing, to tell a directory that is being deleted from one that
+/// lost a part.
 const DELETION: Duration = Duration::from_millis(200);
 
 /// The parts of a store's directory as they were when it was opened.
 #[derive(Debug)]
 pub(crate) struct Presence {
     directory: PathBuf,
-    /// Each with its device and its number on it.
+    /// Path, device and inode of each part.
     parts: Vec<(PathBuf, u64, u64)>,
-    /// Files of the key-value store that it replaces from time to time and that must always be there.
+    /// Files that the key-value store replaces from time to time, but that must always exist.
     state_files: Vec<PathBuf>,
 }
 
 impl Presence {
-    /// The parts of these names as they are now; those that are not there are not missed.
+    /// The current parts with these names. Parts that do not exist are not checked later.
     pub(crate) fn of(directory: &Path, names: &[&str]) -> Result<Self, StoreError> {
         let mut parts = Vec::new();
         for part in names {
@@ -41,11 +42,11 @@ impl Presence {
         Ok(Self { directory: directory.to_path_buf(), parts, state_files: state_files(directory)? })
     }
 
-    /// Says what became of a part that is not what it was.
+    /// Returns an error if a part is no longer what it was.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, device, number) in &self.parts {
             let Some(what) = change_of(path, (*device, *number), None)? else { continue };
-            // Who deletes a directory deletes one part after the other.
+            // Deleting a directory removes one part after the other.
             std::thread::sleep(DELETION);
             let is_whole = !self.directory.exists();
             let path = if is_whole { self.directory.clone() } else { path.clone() };
@@ -65,14 +66,14 @@ impl Presence {
     }
 }
 
-/// What became of a file that is not found under its name.
+/// What happened to a file that is not found by its name.
 const GONE: &str = "it was deleted or moved away";
 
 fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "jnl")
 }
 
-/// The files of the key-value store that say what is in it.
+/// The files of the key-value store that list its contents.
 fn state_files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let state = directory.join("state");
     let mut files = vec![state.join("version")];
@@ -84,7 +85,7 @@ fn state_files(directory: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(files)
 }
 
-/// Says what became of a file that is appended to, if it is not what was opened and written so far.
+/// Returns an error if a file that is appended to is not the opened one, or has another length.
 pub(crate) fn check_open(path: &Path, file: &File, bytes: u64) -> Result<(), StoreError> {
     let opened = file.metadata().map_err(StoreError::file("look up", path))?;
     match change_of(path, (opened.dev(), opened.ino()), Some(bytes))? {
@@ -93,7 +94,7 @@ pub(crate) fn check_open(path: &Path, file: &File, bytes: u64) -> Result<(), Sto
     }
 }
 
-/// What became of a part with this device, number and, for a file, length.
+/// What happened to a part with this device and inode and, for a file, this length.
 fn change_of(
     path: &Path,
     identity: (u64, u64),

@@ -1,35 +1,37 @@
-//! Readers of a directory and the process that writes it, out of each other's way.
+//! Readers of a directory: they tell the writing process to keep files that they may need.
 //!
-//! A reader holds a shared lock on the file `FORMAT`, which needs no permission to write. The process that writes does not wait for readers; it only
-//! leaves files that it has replaced where they are until nobody reads, so that what a reader found in the state is there when it comes to it.
+//! A reader holds a shared lock on the file `FORMAT`, which needs no write permission. The writing process
+//! does not wait for readers. It only keeps the files that it has replaced until there are no readers, so
+//! that every file that a reader found in the state still exists when the reader opens it.
 //!
 //! # Promises
-//! - A crawl that starts never waits for a reader.
-//! - A reader that is killed holds nothing up: the system releases its lock.
+//! - A starting crawl never waits for a reader.
+//! - A killed reader blocks nothing: the system releases its lock.
 
 use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::directory::format::FORMAT_FILE;
 
-/// A reader is there as long as this is held.
+/// Marks the presence of a reader while it exists.
 #[derive(Debug)]
 pub(crate) struct Reading {
     _file: Option<File>,
 }
 
 impl Reading {
-    /// Says that somebody reads. Where the system has no locks, files may go while they are read: then the reader begins again.
+    /// Announces a reader. Where the system has no file locks, files may be removed while they are read: then
+    /// the reader starts again.
     pub(crate) fn begin(directory: &Path) -> Self {
         let file = File::open(directory.join(FORMAT_FILE)).ok();
         Self { _file: file.filter(|file| file.try_lock_shared().is_ok()) }
     }
 }
 
-/// Whether somebody reads this directory now.
+/// Whether this directory has readers now.
 pub(crate) fn are_there(directory: &Path) -> bool {
     let file = File::open(directory.join(FORMAT_FILE));
-    // The lock is released when the file is closed, at once.
+    // Closing the file releases the lock at once.
     file.is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 

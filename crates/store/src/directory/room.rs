@@ -1,7 +1,8 @@
-//! Whether there is room on the disk for another step, asked before anything of it is written.
+//! Checks that the disk has room for another step, before anything of it is written.
 //!
-//! The key-value store writes in the background: tables of what it holds in memory, and merged ones. If that finds no room the engine takes
-//! no more writes and has to be opened again; so steps leave a reserve for it.
+//! The key-value store writes in the background: tables of what it holds in memory, and merged tables. If
+//! that fails for lack of space, the engine accepts no more writes and must be reopened. So steps leave a
+//! reserve for it.
 
 use std::io;
 use std::path::Path;
@@ -10,20 +11,21 @@ use rustix::fs::statvfs;
 
 use crate::error::StoreError;
 
-/// Bytes that steps leave free, at most.
+/// Maximum reserve that steps leave free, in bytes.
 const RESERVE_MAX: u64 = 64 << 20;
 
-/// The part of the file system that steps leave free, if that is less.
+/// The reserve is this fraction of the file system, if that is less.
 const RESERVE_PART: u64 = 16;
 
-/// Files that steps leave free, where the file system counts them. A table, its list and a segment of the Collection are some.
+/// Minimum number of free files, where the file system counts them. A step may create a table, its list and a
+/// segment of the Collection.
 const FILES_MIN: u64 = 32;
 
-/// Says that the disk is full unless so many bytes fit on it beside the reserve.
+/// Returns [`StoreError::DiskFull`] unless so many bytes fit on the disk without touching the reserve.
 pub(crate) fn check_room(directory: &Path, bytes: u64) -> Result<(), StoreError> {
     let found = match statvfs(directory) {
         Ok(found) => found,
-        // That it is gone is said by those who look for it.
+        // The check of presence reports a missing directory.
         Err(rustix::io::Errno::NOENT) => return Ok(()),
         Err(error) => return Err(StoreError::file("ask for room in", directory)(error.into())),
     };
@@ -31,7 +33,7 @@ pub(crate) fn check_room(directory: &Path, bytes: u64) -> Result<(), StoreError>
     let all = found.f_blocks.saturating_mul(found.f_frsize);
     let reserve = (all / RESERVE_PART).min(RESERVE_MAX);
     let needed = reserve.saturating_add(bytes);
-    // A file system that does not count says that it has none of all.
+    // A file system that does not count files reports zero in total.
     let has_files = found.f_files == 0 || found.f_favail >= FILES_MIN;
     if has_files && (free >= needed || all == 0) {
         return Ok(());

@@ -1,11 +1,10 @@
-//! Parts of a store as files that others read: WARC, WACZ, Parquet.
+//! Exports of a store in common file formats: WARC, WACZ, Parquet.
 //!
 //! In reading order:
-//! - [`selection`]: which versions: of some sites, of a span of time.
-//! - [`warc`]: one WARC file.
-//! - [`wacz`]: one WACZ package: the WARC, its index, the pages.
-//! - `zip`: the archive that a package is.
-//! - [`unfinished`]: files in the making.
+//! - [`selection`]: which versions are exported, by site and time;
+//! - [`warc`]: one WARC file;
+//! - [`wacz`]: one WACZ package: the WARC, its index, and its pages;
+//! - `zip`, `sha256`: parts of a package;
 //! - [`visits`]: the History as one Parquet file.
 
 pub mod selection;

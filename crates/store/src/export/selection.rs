@@ -1,8 +1,9 @@
-//! Which versions are exported: of some sites, of a span of time.
+//! Which versions are exported, by site and time.
 //!
 //! # Promises
-//! - A revisit never goes without the response whose bytes it says are still there, even if that is older than the span.
-//! - Versions come in the order in which they stand on disk.
+//! - A revisit is exported together with the response that it refers to, even if that is older than
+//!   the time range.
+//! - Versions are in the order of their places on disk.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,22 +17,22 @@ use crate::versions::{Version, VersionKind};
 /// Which versions are exported.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Only of these sites; none for all.
+    /// Only versions of these sites; none for all sites.
     pub sites: Option<HashSet<SiteNumber>>,
-    /// From this moment on.
+    /// Only versions from this time on.
     pub since: Timestamp,
-    /// Before this moment.
+    /// Only versions before this time.
     pub until: Timestamp,
 }
 
 impl Selection {
-    /// Everything.
+    /// Selects all versions.
     pub fn all() -> Self {
         let (since, until) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
         Self { sites: None, since, until }
     }
 
-    /// The versions that are selected, by their place.
+    /// The selected versions, by place.
     pub(super) fn versions(&self, reader: &Reader) -> Result<BTreeMap<Place, Chosen>, StoreError> {
         let mut chosen = BTreeMap::new();
         for entry in reader.pages() {
@@ -56,7 +57,7 @@ impl Selection {
     }
 }
 
-/// A version that is exported.
+/// A selected version.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub(super) page: PageNumber,
@@ -72,11 +73,11 @@ impl Chosen {
     }
 }
 
-/// What was exported.
+/// The size of an export.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Exported {
-    /// Versions of pages, or visits.
+    /// Number of versions of pages, or of visits.
     pub entries: u64,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub bytes: u64,
 }

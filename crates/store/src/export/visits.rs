@@ -1,8 +1,9 @@
-//! The History, or a part of it, as one Parquet file with the columns of its own files.
+//! Exports the History, or a part of it, as one Parquet file with the same columns.
 //!
 //! # Promises
-//! - Memory does not grow with the visits: rows stand in the order in which they are read, file by file.
-//! - The file is there whole or not at all.
+//! - Memory does not grow with the number of visits: rows are written in the order in which they are read,
+//!   file by file.
+//! - The file is complete or absent.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use crate::history::columns::{NumberedVisit, schema};
 use crate::history::files::{FileWriter, ROWS_PER_BATCH};
 use crate::reader::Reader;
 
-/// Writes the visits that one of the queries asks for to a Parquet file.
+/// Writes the visits that match any of the queries to a Parquet file.
 pub fn export_visits(reader: &Reader, queries: &[VisitQuery], output: &Path) -> Result<Exported, StoreError> {
     let directory = match output.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,

@@ -1,8 +1,8 @@
-//! Selected versions as one WACZ package (Web Archive Collection Zipped 1.1.1): a ZIP of the WARC, its CDXJ, the list of pages, and
-//! `datapackage.json` with the digest of each.
+//! Exports selected versions as one WACZ package (Web Archive Collection Zipped 1.1.1): a ZIP of the WARC,
+//! its CDXJ index, the list of pages, and `datapackage.json` with the digest of each.
 //!
 //! # Promises
-//! - The file is there whole or not at all.
+//! - The file is complete or absent.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -24,7 +24,7 @@ use crate::reader::Reader;
 /// The name of the WARC in the package.
 const WARC_NAME: &str = "data.warc.gz";
 
-/// Writes the selected versions to a WACZ package, which says that it was made at this moment.
+/// Writes the selected versions to a WACZ package. `now` is its creation time.
 pub fn export_wacz(
     reader: &Reader,
     selection: &Selection,
@@ -72,7 +72,7 @@ fn pack(
     Ok(file.metadata().map_err(failed)?.len())
 }
 
-/// Adds a text to the archive; gives its digest.
+/// Adds a text to the archive and returns its digest.
 fn add_text(archive: &mut Archive<File>, name: &str, text: &str) -> std::io::Result<String> {
     let mut checksum = Crc::new();
     checksum.update(text.as_bytes());
@@ -107,7 +107,8 @@ fn data_package(resources: &[(String, String, u64)], software: &str, now: Timest
         let comma = if number > 0 { "," } else { "" };
         write!(
             text,
-            "{comma}\n    {{\"name\": \"{name}\", \"path\": \"{path}\", \"hash\": \"sha256:{digest}\", \"bytes\": {bytes}}}"
+            "{comma}\n    {{\"name\": \"{name}\", \"path\": \"{path}\", \"hash\": \"sha256:{digest}\", \
+             \"bytes\": {bytes}}}"
         )
         .expect("writing to a text cannot fail");
     }

@@ -1,8 +1,9 @@
-//! Selected versions as one WARC file: the records as they stand in the Collection, byte for byte, after a `warcinfo` of the file's own.
+//! Exports selected versions as one WARC file: a `warcinfo` record, then the records of the Collection,
+//! copied byte for byte.
 //!
 //! # Promises
-//! - The file is there whole or not at all.
-//! - A record that is damaged ends the export with its place: nothing broken is passed on.
+//! - The file is complete or absent.
+//! - A damaged record ends the export with an error that names its place: nothing damaged is exported.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -54,7 +55,7 @@ pub(super) struct WrittenWarc {
     pub(super) digest: String,
 }
 
-/// Writes the selected versions to an open file of this name.
+/// Writes the selected versions to an open file with this name.
 pub(super) fn write_records(
     reader: &Reader,
     selection: &Selection,
@@ -109,7 +110,7 @@ pub(super) fn write_records(
     })
 }
 
-/// A file of which length, checksum and digest are known when it has been written.
+/// A file writer that computes length, checksum and digest.
 struct Measured {
     inner: BufWriter<File>,
     bytes: u64,

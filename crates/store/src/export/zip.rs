@@ -1,23 +1,23 @@
-//! A ZIP archive of files that are not compressed (PKWARE APPNOTE 6.3), as WACZ packages are.
+//! Writes a ZIP archive of uncompressed files (PKWARE APPNOTE 6.3), as WACZ packages are.
 //!
 //! # Promises
-//! - Archives and files of more than 4 GiB are written too (ZIP64).
+//! - Archives and files of more than 4 GiB are supported (ZIP64).
 
 use std::io::{self, Read, Write};
 
-/// What a field of 32 bits says when its value stands in the ZIP64 field instead.
+/// The value of a 32-bit field whose actual value is in the ZIP64 field.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// The version that is needed to read it: 4.5, for ZIP64.
+/// The version needed to extract: 4.5, for ZIP64.
 const VERSION: u16 = 45;
 
-/// Names are UTF-8.
+/// General-purpose flags: names are UTF-8.
 const FLAGS: u16 = 1 << 11;
 
-/// 1980-01-01, the first day that a ZIP can name: the same content gives the same bytes.
+/// 1980-01-01, the earliest date of ZIP, so that the same content gives the same bytes.
 const DATE: u16 = 1 << 5 | 1;
 
-/// A file that was put into the archive.
+/// A file in the archive.
 #[derive(Debug)]
 struct Entry {
     name: String,
@@ -26,7 +26,7 @@ struct Entry {
     offset: u64,
 }
 
-/// An archive in the making.
+/// An archive that is being written.
 #[derive(Debug)]
 pub(super) struct Archive<W> {
     output: W,
@@ -59,7 +59,7 @@ impl<W: Write> Archive<W> {
         Ok(())
     }
 
-    /// Writes the directory and ends the archive.
+    /// Writes the central directory and ends the archive.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let start = self.offset;
         let entries = std::mem::take(&mut self.entries);
@@ -103,7 +103,7 @@ impl<W: Write> Archive<W> {
 }
 
 impl Entry {
-    /// What stands in the head of the file and in its line of the directory alike.
+    /// Writes the fields that the local header and the central directory share.
     fn put_description(&self, is_large: bool, output: &mut Vec<u8>) {
         let size = if is_large { ELSEWHERE } else { small(self.size) };
         for number in [VERSION, FLAGS, 0, 0, DATE] {
@@ -126,7 +126,7 @@ impl Entry {
         }
         let mut line = Vec::new();
         line.extend_from_slice(&0x0201_4b50_u32.to_le_bytes());
-        // Made on Unix, so that the permissions count.
+        // Made on Unix, so that the permissions are used.
         line.extend_from_slice(&(3 << 8 | VERSION).to_le_bytes());
         self.put_description(is_large, &mut line);
         let mut rest = vec![0; 6];
@@ -137,12 +137,12 @@ impl Entry {
     }
 }
 
-/// A number of 32 bits; the sign that it stands elsewhere, if it has more.
+/// A number as 32 bits, or [`ELSEWHERE`] if it needs more.
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(ELSEWHERE)
 }
 
-/// Lengths of the name and of the ZIP64 field, what stands between, and both.
+/// Writes the lengths of the name and of the ZIP64 field, then `between`, then name and field.
 fn put_name_and_extra(name: &str, extra: &[u64], between: &[u8], output: &mut Vec<u8>) {
     let extra_length = if extra.is_empty() { 0 } else { 4 + 8 * extra.len() as u16 };
     output.extend_from_slice(&(name.len() as u16).to_le_bytes());

@@ -1,21 +1,22 @@
-//! Panics of the Parquet decoder, which become errors.
+//! Turns panics of the Parquet decoder into errors.
 //!
-//! The decoder asserts what a sound file keeps: a length that is negative in a damaged one is a panic, not an error. That is no
-//! defect of ours and cannot be foreseen byte by byte, so its calls, and nothing else, are contained. Nothing of a call that
-//! panicked is used again. What would be printed about such a panic tells a user nothing: the thread that decodes is quiet.
+//! The decoder asserts properties of valid files: a negative length in a damaged file is a panic, not an
+//! error. That is not our defect, and cannot be ruled out byte by byte. So its calls, and nothing else, run
+//! under [`catch_unwind`](std::panic::catch_unwind). Nothing of a call that panicked is used again. The
+//! message of such a panic does not help users, and is suppressed on the decoding thread only.
 //!
 //! # Promises
 //! - A panic in the call is an error.
 
 use freshet_protocol::containment::contained_quietly;
 
-/// Why a file cannot be read as Parquet. It names no file: who opened it knows the name.
+/// Why a file cannot be read as Parquet. It does not name the file: the caller knows it.
 #[derive(Debug, Eq, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct Unreadable(pub(super) String);
 
 impl Unreadable {
-    /// The file was sound once.
+    /// The error of a Parquet file that was damaged.
     pub(super) fn damaged(why: &impl ToString) -> Self {
         Self(format!("the Parquet file is damaged: {}", why.to_string()))
     }

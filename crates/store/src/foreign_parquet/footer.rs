@@ -1,32 +1,33 @@
-//! What is wrong with the description of a Parquet file at its end, before it is decoded.
+//! Validates the footer of a Parquet file before it is decoded.
 //!
-//! A file ends with its metadata, their length in four bytes, and `PAR1` (Apache Parquet format, "File format"). The metadata are a
-//! structure of Thrift's compact protocol. Its decoder makes room for as many row groups as the metadata claim, which may be
-//! more than any memory holds; a failed allocation ends the program and cannot be contained. So the metadata are walked first, and
-//! every length in them is held against the bytes that are there.
+//! A file ends with its metadata, their length in four bytes, and `PAR1` (Apache Parquet format, "File
+//! format"). The metadata are a structure of Thrift's compact protocol. Their decoder allocates as many row
+//! groups as the metadata claim, which may exceed any memory; a failed allocation aborts the program and
+//! cannot be caught. So the metadata are walked first, and every length in them is compared with the bytes
+//! that are there.
 //!
 //! # Promises
-//! - Every list in metadata that pass has no more elements, and every text no more bytes, than the metadata have bytes.
-//! - The walk takes time in proportion to the bytes and no memory.
+//! - In metadata that pass, no list has more elements and no text more bytes than the metadata have bytes.
+//! - The walk takes linear time and no memory.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 
 use super::contained::Unreadable;
 
-/// What every Parquet file begins and ends with.
+/// The magic bytes at the start and end of every Parquet file.
 const MAGIC: &[u8; 4] = b"PAR1";
 
-/// The end of a Parquet file whose metadata are encrypted.
+/// The magic bytes at the end of a Parquet file with encrypted metadata.
 const MAGIC_ENCRYPTED: &[u8; 4] = b"PARE";
 
-/// The length of the metadata, and the magic after it.
+/// Size of the length of the metadata and the magic bytes after it.
 const TAIL_BYTES: u64 = 8;
 
-/// Structures within structures; the format has eight.
+/// Maximum depth of nested structures; the format has eight.
 const DEPTH_MAX: u32 = 32;
 
-/// The metadata of a file, walked but not decoded.
+/// Reads the metadata of a file, walked but not decoded.
 pub(crate) fn read(file: &mut File) -> Result<Vec<u8>, Unreadable> {
     let system = |error: io::Error| Unreadable(error.to_string());
     let length = file.seek(SeekFrom::End(0)).map_err(system)?;
@@ -53,12 +54,12 @@ pub(crate) fn read(file: &mut File) -> Result<Vec<u8>, Unreadable> {
     Ok(metadata)
 }
 
-/// Walks one structure of the compact protocol; nothing when it is cut off or claims more than is there.
+/// Walks one structure of the compact protocol; none if it is cut off or claims more than is there.
 fn walk(metadata: &[u8]) -> Option<()> {
     Walk { rest: metadata }.structure(0)
 }
 
-/// The types of the compact protocol, as its headers number them.
+/// The types of the compact protocol, by their numbers in headers.
 mod types {
     pub(super) const TRUE: u8 = 1;
     pub(super) const FALSE: u8 = 2;
@@ -93,7 +94,7 @@ impl Walk<'_> {
                 self.number()?;
             }
             match header & 0x0f {
-                // The value of a field stands in its type.
+                // The value of the field is in its type.
                 types::TRUE | types::FALSE => {}
                 kind => self.value(kind, depth)?,
             }
@@ -131,7 +132,7 @@ impl Walk<'_> {
         self.elements(pairs, &[kinds >> 4, kinds & 0x0f], depth)
     }
 
-    /// So many elements, each of values of these types. Every value takes a byte at least.
+    /// Walks this many elements, each with values of these types. Every value takes at least one byte.
     fn elements(&mut self, elements: u64, kinds: &[u8], depth: u32) -> Option<()> {
         if depth > DEPTH_MAX || elements > self.rest.len() as u64 {
             return None;
@@ -150,7 +151,7 @@ impl Walk<'_> {
         Some(*first)
     }
 
-    /// A number of seven bits a byte, the lowest first, of ten bytes at most.
+    /// A variable-length integer: seven bits per byte, the lowest first, at most ten bytes.
     fn number(&mut self) -> Option<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {
@@ -184,7 +185,7 @@ mod tests {
         check(&[0], true);
         // Field 1: the i32 2; field 2: the text "ab"; field 3: a list of two i32; field 4: true.
         check(&[0x15, 0x04, 0x18, 0x02, b'a', b'b', 0x19, 0x25, 0x02, 0x04, 0x11, 0], true);
-        // A structure in a structure, with the number of its field apart.
+        // A nested structure, with its field number in a byte of its own.
         check(&[0x0c, 0x08, 0x15, 0x02, 0x00, 0x00], true);
     }
 

@@ -1,10 +1,10 @@
-//! Parquet files that a user names: written by any program, and perhaps damaged on the way.
+//! Reads Parquet files given by the user: written by any program, and perhaps damaged.
 //!
 //! In reading order:
-//! - [`table`]: such a file, opened and read batch by batch;
-//! - `footer`: what is wrong with the description of the file at its end, before it is decoded;
-//! - `pages`: what is wrong with a page of a column, before it is decoded;
-//! - [`contained`]: panics of the decoder, which become errors.
+//! - [`table`]: opens such a file and reads it batch by batch;
+//! - `footer`: validates the footer before it is decoded;
+//! - `pages`: validates pages of columns before they are decoded;
+//! - [`contained`]: turns panics of the decoder into errors.
 
 pub mod contained;
 pub(crate) mod footer;

@@ -1,14 +1,16 @@
-//! What is wrong with a page of a column, before it is decoded.
+//! Validates a page of a column before it is decoded.
 //!
-//! The decoder makes room for as many values as a dictionary claims to have, and as many lengths as the head of a run of differences
-//! claims (Apache Parquet format, "Encodings"); both may be more than any memory holds.
+//! The decoder allocates as many values as a dictionary claims, and as many lengths as the header of a delta
+//! encoding claims (Apache Parquet format, "Encodings"). Both may exceed any memory.
 //!
 //! # Promises
-//! - A dictionary that passes has no more values than bytes, and a page of differences no more than its values.
-//! - No more is read from a file than it has.
+//! - A dictionary that passes has no more values than bytes, and a delta-encoded page no more
+//!   than its values.
+//! - Never reads beyond the end of the file.
 //!
 //! # Departures
-//! Texts that share their beginnings (`DELTA_BYTE_ARRAY`) have a second head, which stands after values and is not looked at.
+//! `DELTA_BYTE_ARRAY`, texts with shared prefixes, has a second header after the first values, which is
+//! not checked.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -19,7 +21,7 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file that refuses to be read beyond its end.
+/// A file that rejects reads beyond its end.
 pub(super) struct Bounded(pub(super) File);
 
 impl Length for Bounded {
@@ -41,10 +43,10 @@ impl ChunkReader for Bounded {
     }
 }
 
-/// The pages of a column, each looked at before it is handed on.
+/// The pages of a column, each checked before it is returned.
 pub(super) struct CheckedPages<P> {
     pub(super) pages: P,
-    /// Whether numbers before the values say which are missing, and which begin a list.
+    /// Whether definition levels and repetition levels precede the values.
     pub(super) has_levels: [bool; 2],
 }
 
@@ -94,7 +96,7 @@ fn is_sound(page: &Page, has_levels: [bool; 2]) -> bool {
     !has_differences || values.is_some_and(|values| are_sound_differences(values, page.num_values()))
 }
 
-/// The values of a page of the first version, after the runs of levels, each of which has its length before it.
+/// The values of a version 1 data page, after the levels, each of which is preceded by its length.
 fn after_levels(page: &[u8], has_levels: [bool; 2]) -> Option<&[u8]> {
     let mut rest = page;
     for _ in has_levels.iter().filter(|has| **has) {
@@ -104,7 +106,8 @@ fn after_levels(page: &[u8], has_levels: [bool; 2]) -> Option<&[u8]> {
     Some(rest)
 }
 
-/// Whether the head of a run of differences claims no more than can be there: the length of a block, its parts, the values.
+/// Whether the header of a delta encoding (block size, miniblocks, number of values) claims no more than
+/// can be there.
 fn are_sound_differences(bytes: &[u8], values: u32) -> bool {
     let mut rest = bytes;
     let mut number = || {
@@ -120,11 +123,11 @@ fn are_sound_differences(bytes: &[u8], values: u32) -> bool {
         None
     };
     let (Some(_block), Some(parts), Some(claimed)) = (number(), number(), number()) else { return false };
-    // Each part of a block has a byte; without a block there may be fewer bytes.
+    // Each miniblock has a byte in a block; without a block there may be fewer bytes.
     claimed <= u64::from(values) && parts <= bytes.len() as u64 + PARTS_USUAL
 }
 
-/// Parts of a block that no writer exceeds.
+/// Number of miniblocks in a block that no writer exceeds.
 const PARTS_USUAL: u64 = 64;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! A Parquet file that another program wrote, opened and read batch by batch.
+//! A Parquet file written by another program, opened and read batch by batch.
 //!
-//! What that program noted about its own types is passed over: the types of the file itself are fewer, so that dictionaries and
-//! large strings come as plain strings.
+//! The Arrow schema that the program may have stored is ignored: the types of the file itself are fewer, so
+//! that dictionaries and large strings become plain strings.
 //!
 //! # Promises
-//! - A file with any bytes changed, and a file cut at any place, is read as what it still is or is an error: no panic, no room
-//!   made for what is not there.
-//! - Only the columns that are asked for are read, in the order of the file.
+//! - Any changed byte, and truncation at any place, gives the remaining data or an error: no panic, and no
+//!   allocation for data that is not there.
+//! - Only the requested columns are read, in the order of the file.
 
 use std::fs::File;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ use super::contained::{Unreadable, contained};
 use super::footer;
 use super::pages::{Bounded, CheckedPages};
 
-/// A table whose columns are known.
+/// An open Parquet file with a known schema.
 pub struct ForeignTable {
     groups: Groups,
     schema: Schema,
 }
 
 impl ForeignTable {
-    /// Reads what the file says of itself.
+    /// Reads the metadata and the schema of the file.
     pub fn open(mut file: File) -> Result<Self, Unreadable> {
         let metadata = footer::read(&mut file)?;
         let decode = || {
@@ -44,17 +44,17 @@ impl ForeignTable {
         Ok(Self { groups: Groups { file: Arc::new(Bounded(file)), metadata: Arc::new(metadata) }, schema })
     }
 
-    /// Names and types of the columns.
+    /// The names and types of the columns.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// How many rows the file says it has.
+    /// The number of rows that the file claims.
     pub fn rows(&self) -> u64 {
         u64::try_from(self.groups.metadata.file_metadata().num_rows()).unwrap_or(0)
     }
 
-    /// The rows, with these of the columns, by their places in the schema.
+    /// The rows in batches, with the columns at these positions of the schema.
     pub fn batches(
         self,
         columns: impl IntoIterator<Item = usize>,
@@ -73,7 +73,7 @@ impl ForeignTable {
     }
 }
 
-/// The rows of a table. After an error there are no more.
+/// The rows of a table in batches. After an error there are no more.
 pub struct Batches {
     reader: Option<ParquetRecordBatchReader>,
 }
@@ -92,7 +92,7 @@ impl Iterator for Batches {
     }
 }
 
-/// All groups of rows of a file.
+/// All row groups of a file.
 #[derive(Clone)]
 struct Groups {
     file: Arc<Bounded>,
@@ -117,7 +117,7 @@ impl RowGroups for Groups {
     }
 }
 
-/// The parts of one column, group by group.
+/// The chunks of one column, group by group.
 struct Chunks {
     groups: Groups,
     column: usize,
@@ -162,7 +162,8 @@ mod tests {
 
     const ROWS: i64 = 40;
 
-    /// A table as programs write them: with dictionaries and without, compressed and not, of either version.
+    /// A table as programs write it: with and without dictionaries, compressed and uncompressed, of
+    /// either version.
     fn table(properties: WriterProperties) -> Vec<u8> {
         let numbers: ArrayRef =
             Arc::new(Int64Array::from_iter((0..ROWS).map(|row| (row % 7 != 0).then_some(row % 5))));
@@ -194,7 +195,7 @@ mod tests {
         [plain, zstd, differences].map(|properties| table(properties.build())).to_vec()
     }
 
-    /// How many rows come out of these bytes before an error, if there is one.
+    /// The number of rows decoded from these bytes, or the first error.
     fn read(bytes: &[u8]) -> Result<usize, Unreadable> {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(bytes).expect("bytes");
@@ -220,7 +221,7 @@ mod tests {
         }
     }
 
-    /// Every byte in turn, each in one of three ways: the lengths that a damaged byte makes out of a count are found here.
+    /// Every byte is changed in turn, in one of three ways, so that counts become wrong lengths.
     #[test]
     fn any_changed_byte_is_an_error_or_does_not_matter() {
         for bytes in tables() {

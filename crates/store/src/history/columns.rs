@@ -1,11 +1,11 @@
-//! Visits as the columns of a Parquet file.
+//! Visits as columns of a Parquet file.
 //!
-//! The columns and their meaning stand in `docs/FORMAT.md`. Rows are sorted by site, URL, time and number: the visits of a page lie
-//! together, and a reader that wants one site skips the rest by the statistics of the row groups.
+//! `docs/FORMAT.md` describes the columns. Rows are sorted by site, URL, time and number: the visits of a
+//! page are adjacent, and a reader of one site skips the rest by the statistics of the row groups.
 //!
 //! # Promises
-//! - Rows come back as they were written.
-//! - A file that is not of this form is an error that names the column.
+//! - Rows are read back as they were written.
+//! - A file with other columns is an error that names the column.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use freshet_protocol::time::Timestamp;
 
 use crate::history::row::{VisitKind, VisitRow};
 
-/// A visit and its number: visits are numbered in the order of their commits, from zero.
+/// A visit and its number. Visits are numbered in commit order, from zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberedVisit {
     /// The number.
@@ -32,30 +32,30 @@ pub struct NumberedVisit {
 }
 
 impl NumberedVisit {
-    /// What files are sorted by.
+    /// The sort key in files.
     pub(crate) fn order(&self) -> (&str, &str, Timestamp, u64) {
         (&self.row.site, &self.row.url, self.row.time, self.number)
     }
 }
 
-/// What came of a visit, without its particulars.
+/// The outcome of a visit: a few of its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct VisitOutcome<'a> {
     /// The number of the visit.
     pub number: u64,
-    /// When it was.
+    /// Its time.
     pub time: Timestamp,
     /// The page; none if the URL is not kept.
     pub page: Option<PageNumber>,
-    /// What came of it.
+    /// The kind of its outcome.
     pub kind: VisitKind,
-    /// The bytes that it cost.
+    /// The bytes that it received.
     pub bytes: u64,
-    /// Why it was made.
+    /// The reason why it was made.
     pub reason: Option<&'a str>,
-    /// What kinds of change it found, with spaces between them.
+    /// The kinds of change that it found, separated by spaces.
     pub change_kinds: Option<&'a str>,
-    /// What the answer said of its last modification.
+    /// The Last-Modified of the response.
     pub last_modified: Option<Timestamp>,
 }
 
@@ -75,14 +75,14 @@ impl<'a> From<&'a NumberedVisit> for VisitOutcome<'a> {
     }
 }
 
-/// The columns that tell what came of a visit.
+/// The columns of a [`VisitOutcome`].
 pub(crate) const OUTCOME: [&str; 8] =
     ["visit", "time", "page", "kind", "bytes", "reason", "change_kinds", "last_modified"];
 
-/// A column: its name, its type as Arrow has it, whether a value may be missing, and what it means.
+/// A column: its name, its Arrow type, whether it is nullable, and its meaning.
 type Column = (&'static str, DataType, bool, &'static str);
 
-/// The columns in their order.
+/// The columns, in order.
 pub fn columns() -> Vec<Column> {
     let moment = DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into()));
     let digest = DataType::FixedSizeBinary(16);
@@ -126,13 +126,13 @@ pub fn columns() -> Vec<Column> {
     ]
 }
 
-/// The schema of a file.
+/// The schema of the files.
 pub fn schema() -> SchemaRef {
     let fields = columns().into_iter().map(|(name, form, nullable, _)| Field::new(name, form, nullable));
     Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
-/// Visits as columns.
+/// Converts visits to columns.
 pub(crate) fn to_batch(visits: &[NumberedVisit]) -> RecordBatch {
     let rows = || visits.iter().map(|visit| &visit.row);
     let texts = |text: fn(&VisitRow) -> &str| -> ArrayRef {
@@ -174,7 +174,7 @@ pub(crate) fn to_batch(visits: &[NumberedVisit]) -> RecordBatch {
     RecordBatch::try_new(schema(), columns).expect("the columns are those of the schema and have one length")
 }
 
-/// Columns as visits.
+/// Converts columns to visits.
 pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, String> {
     let visit = numbers::<UInt64Type>(batch, "visit")?;
     let time = numbers::<TimestampMillisecondType>(batch, "time")?;
@@ -187,7 +187,7 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
     let change_size = numbers::<Float32Type>(batch, "change_size")?;
     let last_modified = numbers::<TimestampMillisecondType>(batch, "last_modified")?;
     let (moved_to, error) = (texts(batch, "moved_to")?, texts(batch, "error")?);
-    // Files from before there were these columns have none of them.
+    // Earlier files do not have these columns.
     let if_there = |name| batch.column_by_name(name).map(|_| texts(batch, name)).transpose();
     let (change_kinds, reason) = (if_there("change_kinds")?, if_there("reason")?);
     let segment = numbers::<UInt32Type>(batch, "segment")?;
@@ -227,14 +227,14 @@ pub(crate) fn from_batch(batch: &RecordBatch) -> Result<Vec<NumberedVisit>, Stri
         .collect()
 }
 
-/// What came of the visits of a batch that has the columns [`OUTCOME`].
+/// The outcomes in a batch with the columns [`OUTCOME`].
 pub(crate) fn outcomes(batch: &RecordBatch, each: &mut dyn FnMut(VisitOutcome<'_>)) -> Result<(), String> {
     let visit = numbers::<UInt64Type>(batch, "visit")?;
     let time = numbers::<TimestampMillisecondType>(batch, "time")?;
     let page = numbers::<UInt32Type>(batch, "page")?;
     let (kind, bytes) = (texts(batch, "kind")?, numbers::<UInt64Type>(batch, "bytes")?);
     let last_modified = numbers::<TimestampMillisecondType>(batch, "last_modified")?;
-    // Files from before there were these columns have none of them.
+    // Earlier files do not have these columns.
     let if_there = |name| batch.column_by_name(name).map(|_| texts(batch, name)).transpose();
     let (reason, change_kinds) = (if_there("reason")?, if_there("change_kinds")?);
     for at in 0..batch.num_rows() {

@@ -1,13 +1,13 @@
-//! The files of the History: one or more a day at first, merged into one a day and then into one a month.
+//! The files of the History: one or more per day at first, merged into one per day and later one per month.
 //!
-//! Rows are moved out of the key-value store in this order: the file is written under another name, synced and renamed; then one batch
-//! registers the file and removes the rows. A crash between the two leaves a file that is not registered, which is removed when the store is
-//! opened. Files are merged in the same way.
+//! Rows leave the key-value store in this order: the file is written under another name, synced and renamed;
+//! then one batch registers the file and removes the rows. A crash in between leaves an unregistered file,
+//! which is removed when the store is opened. Files are merged in the same way.
 //!
 //! # Promises
-//! - A visit is at every instant either a row of the key-value store or in exactly one registered file.
+//! - A visit is at every moment either a row of the key-value store or in exactly one registered file.
 //! - Files are sorted by site, URL, time and number.
-//! - Memory for merging does not grow with the files.
+//! - The memory for a merge does not grow with the files.
 
 use std::collections::{BTreeMap, BinaryHeap};
 use std::fs::{self, File};
@@ -33,22 +33,22 @@ use crate::history::columns::{NumberedVisit, from_batch, schema, to_batch};
 use crate::history::row::VisitRow;
 use crate::key_value::{Batch, Direction, KeyRange, Space, View};
 
-/// The most rows that are moved into one file at once: what is held in memory meanwhile, some 40 MB.
+/// Maximum number of rows moved into one file at once. Limits the memory to some 40 MB.
 pub(crate) const ROWS_PER_MOVE: usize = 1 << 17;
 
-/// Rows of a group within a file: readers skip whole groups.
+/// Rows of a row group; readers skip whole groups.
 const ROWS_PER_GROUP: usize = 1 << 16;
 
 /// Rows that are read or written at once.
 pub(crate) const ROWS_PER_BATCH: usize = 1 << 12;
 
-/// The most files that are merged at once, each of which is held open.
+/// Maximum number of files merged at once; each is held open.
 const FILES_PER_MERGE: usize = 64;
 
-/// Groups of more rows than this are left as they are: merging them would take minutes.
+/// Files with more rows than this in total are not merged: it would take minutes.
 const ROWS_PER_MERGE: u64 = 20_000_000;
 
-/// Effort of the compression, from 1 to 22.
+/// Zstandard compression level, from 1 to 22.
 const ZSTD_LEVEL: i32 = 3;
 
 record! {
@@ -68,7 +68,7 @@ record! {
     }
 }
 
-/// What was moved or merged.
+/// The result of moving rows into a file or of merging files.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Settled {
     /// The file that was written.
@@ -79,13 +79,13 @@ pub(crate) struct Settled {
     pub replaced_bytes: u64,
     /// Whether its rows came from the key-value store.
     pub moved: bool,
-    /// The files that it replaces: they go when the step that says so is on the disk.
+    /// The files that it replaces. They are deleted once the step that says so is on disk.
     pub(crate) replaced: Vec<String>,
 }
 
-/// Writes the file for the oldest rows of the key-value store that belong to one day, and prepares the batch that makes it count. Rows of
-/// days before `today` are moved at any number; rows of `today` and later only if `all` of them are to be moved. `serial` makes the name of the
-/// file one that no other file had.
+/// Writes the file for the oldest rows of the key-value store that belong to one day, and prepares the batch
+/// that registers it. Rows of days before `today` are always moved; rows of `today` and later only if `all`.
+/// `serial` makes the file name unique.
 pub(crate) fn move_rows(
     view: &dyn View,
     directory: &Path,
@@ -100,7 +100,7 @@ pub(crate) fn move_rows(
         let visit = decode(&key, &value)?;
         let day = visit.row.time.day();
         if !all && day.as_str() >= today {
-            // The rows stand in the order of their commits: if the first is of today, so are nearly all.
+            // Rows are in commit order: if the first is of today, so are nearly all.
             if visits.is_empty() {
                 break;
             }
@@ -120,8 +120,8 @@ pub(crate) fn move_rows(
     Ok(Some(Settled { name, record, replaced_bytes: 0, moved: true, replaced: Vec::new() }))
 }
 
-/// Merges the files of one day before `today`, or of one month before that of `today`, if there are several, and prepares the batch that makes
-/// the merged file count.
+/// Merges the files of one day before `today`, or of one month before that of `today`, if there are several,
+/// and prepares the batch that registers the merged file.
 pub(crate) fn merge_files(
     view: &dyn View,
     directory: &Path,
@@ -146,12 +146,12 @@ pub(crate) fn merge_files(
     Ok(Some(Settled { name, record, replaced_bytes, moved: false, replaced: group }))
 }
 
-/// The files that count, by name.
+/// The registered files, by name.
 pub(crate) fn registered(view: &dyn View) -> Result<BTreeMap<String, FileRecord>, StoreError> {
     registered_in(view, Space::Files)
 }
 
-/// The files that count in a keyspace, by name.
+/// The registered files in a keyspace, by name.
 pub(crate) fn registered_in(
     view: &dyn View,
     space: Space,
@@ -167,19 +167,20 @@ pub(crate) fn registered_in(
         .collect()
 }
 
-/// Whether a file of this name in the folder of the History is one of its own.
+/// Whether this is the name of a History file.
 pub(crate) fn is_own_name(name: &str) -> bool {
     (name.starts_with("day-") || name.starts_with("month-")) && name.ends_with(".parquet")
 }
 
-/// The visit under a key.
+/// Decodes the visit under a key.
 pub(crate) fn decode(key: &[u8], value: &[u8]) -> Result<NumberedVisit, StoreError> {
     let corrupt = |malformed| StoreError::corrupt(Space::Visits, key)(malformed);
     let number = u64::from_be_bytes(key.try_into().map_err(|_| corrupt(Malformed::Short))?);
     Ok(NumberedVisit { number, row: VisitRow::decode(value).map_err(corrupt)? })
 }
 
-/// The day or month whose files are to be merged, and their names: a finished month first, for that spares merging its days.
+/// The day or month whose files are to be merged, and their names. Past months come first, because that
+/// spares merging their days.
 fn next_group(files: &BTreeMap<String, FileRecord>, today: &str) -> Option<(String, Vec<String>)> {
     let month_of = |name: &str| {
         let date = name.strip_prefix("day-").or_else(|| name.strip_prefix("month-"))?;
@@ -204,7 +205,7 @@ fn next_group(files: &BTreeMap<String, FileRecord>, today: &str) -> Option<(Stri
     })
 }
 
-/// A file in the making.
+/// A file that is being written.
 pub(crate) struct FileWriter {
     name: String,
     path: PathBuf,
@@ -230,7 +231,7 @@ impl FileWriter {
         self.write_rows(&to_batch(visits), visits.iter().map(|visit| visit.row.time))
     }
 
-    /// Writes rows of these times.
+    /// Writes rows with these times.
     pub(crate) fn write_rows(
         &mut self,
         rows: &RecordBatch,
@@ -271,12 +272,12 @@ pub(crate) fn checksum(path: &Path) -> Result<u64, StoreError> {
     }
 }
 
-/// What is wrong with a file that cannot be decoded.
+/// The error of a file that cannot be decoded.
 fn unreadable(path: &Path) -> impl FnOnce(Unreadable) -> StoreError {
     move |why| StoreError::Damaged { path: path.to_path_buf(), reason: why.to_string() }
 }
 
-/// What the Parquet library said, in our words: a refusal of the system stays one.
+/// Converts an error of the Parquet library; an I/O error remains one.
 pub(crate) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> StoreError {
     move |error| {
         let path = path.to_path_buf();
@@ -290,7 +291,7 @@ pub(crate) fn parquet_error(path: &Path) -> impl FnOnce(ParquetError) -> StoreEr
     }
 }
 
-/// A file that is being merged, read in turn.
+/// A file that is being merged, read row by row.
 struct Source {
     path: PathBuf,
     reader: ParquetRecordBatchReader,
@@ -324,11 +325,11 @@ impl Source {
     }
 }
 
-/// What a file holds.
+/// Summary of the contents of a file.
 pub(crate) struct FileSummary {
-    /// Its rows.
+    /// The number of its rows.
     pub(crate) rows: u64,
-    /// Whether they are in their order.
+    /// Whether they are sorted.
     pub(crate) sorted: bool,
 }
 
@@ -345,7 +346,7 @@ pub(crate) fn read_file(path: &Path) -> Result<FileSummary, StoreError> {
     Ok(summary)
 }
 
-/// The rows of a damaged file that can still be read, row group by row group.
+/// The readable rows of a damaged file, row group by row group.
 pub(crate) fn readable_rows(path: &Path) -> Vec<NumberedVisit> {
     let open = || {
         let mut file = File::open(path).ok()?;
@@ -367,7 +368,7 @@ pub(crate) fn readable_rows(path: &Path) -> Vec<NumberedVisit> {
     rows
 }
 
-/// Writes a file of these visits in place of one of the same name.
+/// Writes a file of these visits; replaces a file with the same name.
 pub(crate) fn write_file(
     directory: &Path,
     name: &str,
@@ -381,7 +382,7 @@ pub(crate) fn write_file(
     writer.finish(directory)
 }
 
-/// The next row of a source, ordered so that the heap gives the smallest first.
+/// The next row of a source, ordered so that the heap returns the smallest first.
 struct Head {
     visit: NumberedVisit,
     source: usize,

@@ -1,9 +1,10 @@
-//! The numbers of visits that were lost to damage: part of what the store knows of itself, so that their absence is no fault.
+//! The numbers of visits that were lost to damage. The store records them, so that their absence is no fault.
 //!
-//! The value of `lost visits` is the version 1, the number of ranges, and of each its first number and how many follow, all varints.
+//! The value of `lost visits` is the version 1, the number of ranges, and of each range its first number and
+//! its length, all varints.
 //!
 //! # Promises
-//! - What is written is read back; bytes that are no list are an error, never a panic.
+//! - What is written is read back. Malformed bytes are an error, never a panic.
 
 use std::ops::Range;
 
@@ -12,10 +13,10 @@ use freshet_protocol::codec::{Input, Malformed, put_number, take_number};
 use crate::error::StoreError;
 use crate::key_value::{Batch, Space, View};
 
-/// The name under which they are kept.
+/// The key of the list in the store.
 const NAME: &[u8] = b"lost visits";
 
-/// The version of the form.
+/// The version of the encoding.
 const VERSION: u8 = 1;
 
 /// The numbers of lost visits, in order.
@@ -26,7 +27,7 @@ pub(crate) fn read(view: &dyn View) -> Result<Vec<Range<u64>>, StoreError> {
     decode(&value).map_err(StoreError::corrupt(Space::Meta, NAME))
 }
 
-/// Notes these numbers as lost, in place of those that were noted before.
+/// Records these numbers as lost, in place of the earlier list.
 pub(crate) fn put(lost: &[Range<u64>], batch: &mut Batch) {
     if lost.is_empty() {
         batch.remove(Space::Meta, NAME);
@@ -52,7 +53,7 @@ fn decode(bytes: &[u8]) -> Result<Vec<Range<u64>>, Malformed> {
         return Err(Malformed::Version { found, known: VERSION });
     }
     let count = take_number(&mut input)?;
-    // Every range has at least two bytes: a count beyond that is not believed.
+    // Every range has at least two bytes, which bounds a valid count.
     if count > input.left() as u64 / 2 {
         return Err(Malformed::Short);
     }

@@ -1,11 +1,11 @@
-//! The History: every visit, first in the key-value store, then in Parquet files.
+//! The History: every visit, first in the key-value store, later in Parquet files.
 //!
 //! In reading order:
-//! - [`row`]: a visit.
-//! - [`columns`]: visits as the columns of a Parquet file.
-//! - [`files`]: the files, written, registered and merged.
-//! - `lost_visits`: which visits were lost to damage.
-//! - [`query`]: visits of a span of time, wherever they are.
+//! - [`row`]: the row of a visit;
+//! - [`columns`]: visits as columns of a Parquet file;
+//! - [`files`]: the files, written, registered and merged;
+//! - `lost_visits`: the visits that were lost to damage;
+//! - [`query`]: visits of a time range, wherever they are stored.
 
 pub mod columns;
 pub mod files;

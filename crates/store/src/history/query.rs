@@ -1,8 +1,8 @@
-//! Visits of a span of time, from the key-value store and from the files, as they are at one instant.
+//! Queries for visits in a time range, from a consistent view of the key-value store and the files.
 //!
 //! # Promises
-//! - A visit is given once, even while rows are being moved into files and files are being merged.
-//! - Row groups that cannot hold what is asked for are not read.
+//! - Every visit is returned once, even while rows are moved into files and files are merged.
+//! - Row groups without matching visits are not read.
 
 use std::fs::File;
 use std::io;
@@ -20,15 +20,15 @@ use crate::history::files::{decode, parquet_error, registered};
 use crate::history::row::VisitRow;
 use crate::key_value::{Direction, KeyRange, Readable, Space};
 
-/// Times that a query begins anew because a file was merged away between listing and opening.
+/// Maximum number of attempts of a query. It restarts if a file was merged away between listing and opening.
 const ATTEMPTS: usize = 5;
 
-/// Which visits are asked for.
+/// The visits to be returned.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VisitQuery {
-    /// From this moment on.
+    /// Only visits from this time on.
     pub since: Timestamp,
-    /// Before this moment.
+    /// Only visits before this time.
     pub until: Timestamp,
     /// Only visits to this site.
     pub site: Option<String>,
@@ -37,13 +37,13 @@ pub struct VisitQuery {
 }
 
 impl VisitQuery {
-    /// Every visit.
+    /// All visits.
     pub fn all() -> Self {
         let (since, until) = (Timestamp::from_millis(i64::MIN), Timestamp::from_millis(i64::MAX));
         Self { since, until, site: None, url: None }
     }
 
-    /// The visits from this moment on.
+    /// The visits from this time on.
     pub fn since(moment: Timestamp) -> Self {
         Self { since: moment, ..Self::all() }
     }
@@ -72,7 +72,7 @@ impl VisitQuery {
     }
 }
 
-/// Gives every visit that is asked for to `each`, in no particular order.
+/// Passes every matching visit to `each`, in no particular order.
 pub(crate) fn for_each(
     store: &dyn Readable,
     directory: &Path,
@@ -95,7 +95,7 @@ pub(crate) fn for_each(
     Ok(())
 }
 
-/// Gives what came of every visit to `each`, in no particular order.
+/// Passes the outcome of every visit to `each`, in no particular order.
 pub(crate) fn for_each_outcome(
     store: &dyn Readable,
     directory: &Path,
@@ -115,7 +115,7 @@ pub(crate) fn for_each_outcome(
     Ok(())
 }
 
-/// The visits that are asked for, in the order of their time.
+/// The matching visits, ordered by time.
 pub(crate) fn visits(
     store: &dyn Readable,
     directory: &Path,
@@ -129,7 +129,8 @@ pub(crate) fn visits(
 
 type Opened = (Vec<(std::path::PathBuf, File)>, Vec<NumberedVisit>);
 
-/// The files and the rows of one instant: files are opened before anything is read, so that merging cannot take them away.
+/// Opens the files, and reads the rows, of one snapshot. All files are opened before anything is read, so
+/// that a merge cannot remove them.
 fn open_all(store: &dyn Readable, directory: &Path, query: &VisitQuery) -> Result<Opened, StoreError> {
     'attempts: for attempt in 1.. {
         let snapshot = store.snapshot();

@@ -1,8 +1,9 @@
-//! A visit: at this time we asked for this URL and this came back. The one primary fact; all else is derived from it.
+//! The row of a visit: when a URL was requested and what came back. Visits are the primary data; everything
+//! else is derived from them.
 //!
 //! # Promises
 //! - A row is read back as it was written.
-//! - Bytes that are no row are an error, never a panic.
+//! - Malformed bytes are an error, never a panic.
 
 use freshet_protocol::codec::{record, words};
 use freshet_protocol::ids::{PageNumber, Place};
@@ -78,7 +79,7 @@ record! {
 }
 
 impl VisitRow {
-    /// A visit of which nothing more is known.
+    /// A visit with only these columns set.
     pub fn new(time: Timestamp, url: &str, kind: VisitKind) -> Self {
         Self {
             time,

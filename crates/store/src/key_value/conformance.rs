@@ -1,4 +1,4 @@
-//! The promises of the key-value store as tests, run on every implementation.
+//! Conformance tests of the key-value store, run on every implementation.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,14 +8,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Runs a test on a fresh store of each kind.
+/// Runs a test on a new store of each implementation.
 fn on_each(test: impl Fn(&dyn KeyValue)) {
     test(&InMemory::new());
     let place = tempfile::tempdir().expect("a directory");
     test(&OnDisk::open(place.path(), 1 << 20).expect("it opens"));
 }
 
-/// What a test writes: `(key, Some(value))` puts, `(key, None)` removes.
+/// Commits a batch: `(key, Some(value))` puts, `(key, None)` removes.
 fn commit(store: &dyn KeyValue, items: &[(&str, Option<&str>)]) {
     let mut batch = Batch::new();
     for (key, value) in items {
@@ -140,7 +140,7 @@ fn a_torn_end_of_the_journal_loses_the_last_batch_whole_and_nothing_else() {
     assert_eq!(found, [("a".to_owned(), "1".to_owned()), ("b".to_owned(), "1".to_owned())]);
 }
 
-/// What a step of a test writes: its number as a note.
+/// Commits a step that writes its number to each of these keyspaces.
 fn commit_step(store: &dyn KeyValue, step: u64, spaces: &[Space]) {
     let mut batch = Batch::new();
     for space in spaces {
@@ -172,7 +172,7 @@ fn stamps_are_seen_by_nobody() {
     });
 }
 
-/// The journal of a store on disk.
+/// The journal file of a store on disk.
 fn journal(directory: &Path) -> PathBuf {
     let mut journals: Vec<_> = fs::read_dir(directory)
         .expect("it is listed")
@@ -196,9 +196,9 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// A store that went ten steps, whose files were meddled with after it was closed: `meddle` is given the directory and a copy of it
-/// after five steps. The tables of `urls` were written before the last step of either half. `expected` is part of what is
-/// said of each keyspace that is behind.
+/// Tests a store whose files were changed after ten steps, when it was closed. `meddle` gets its directory
+/// and a copy of it after five steps. The tables of `urls` were written before the last step of either half.
+/// `expected` is part of the message about each keyspace that is behind.
 #[track_caller]
 fn check_behind(meddle: impl Fn(&Path, &Path), expected: &[&str]) {
     let place = tempfile::tempdir().expect("a directory");
@@ -244,7 +244,7 @@ fn an_emptied_or_older_journal_is_noticed() {
 
 #[test]
 fn an_older_folder_of_a_keyspace_is_noticed_also_if_the_journal_has_the_newest_steps() {
-    // The engine numbers keyspaces from 1, in the order in which they are made.
+    // The engine numbers keyspaces from 1, in the order of their creation.
     let folder = |path: &Path| path.join("keyspaces").join((Space::Urls as usize + 1).to_string());
     let put_back = |path: &Path, earlier: &Path| {
         fs::remove_dir_all(folder(path)).expect("it is removed");
@@ -259,7 +259,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn any_batches_leave_what_an_ordered_map_holds(
-        batches in prop::collection::vec(prop::collection::vec((0_u8..20, prop::option::of(any::<u8>())), 0..8), 0..8),
+        batches in prop::collection::vec(
+            prop::collection::vec((0_u8..20, prop::option::of(any::<u8>())), 0..8),
+            0..8,
+        ),
     ) {
         let mut model = BTreeMap::new();
         let store = InMemory::new();
@@ -267,13 +270,19 @@ proptest! {
             let mut batch = Batch::new();
             for (key, value) in items {
                 match value {
-                    Some(value) => { batch.put(Space::Notes, [*key], [*value]); model.insert(vec![*key], vec![*value]); }
+                    Some(value) => {
+                        batch.put(Space::Notes, [*key], [*value]);
+                        model.insert(vec![*key], vec![*value]);
+                    }
                     None => { batch.remove(Space::Notes, [*key]); model.remove([*key].as_slice()); }
                 }
             }
             store.commit(batch, Durability::Buffered).expect("it is committed");
         }
-        let found: Vec<_> = store.scan(Space::Notes, KeyRange::all(), Direction::Forward).map(|entry| entry.expect("read")).collect();
+        let found: Vec<_> = store
+            .scan(Space::Notes, KeyRange::all(), Direction::Forward)
+            .map(|entry| entry.expect("read"))
+            .collect();
         prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
     }
 }

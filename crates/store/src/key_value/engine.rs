@@ -1,11 +1,11 @@
-//! What the key-value store promises: get, atomic batch, ordered scan, snapshot.
+//! The interface of the key-value store: get, atomic batch, ordered scan, snapshot.
 //!
 //! # Promises
-//! - A batch becomes visible whole or not at all, to readers and across a crash.
-//! - A scan gives the keys in the order of their bytes, and sees the store as it was when the scan began.
+//! - A batch becomes visible completely or not at all, to readers and across a crash.
+//! - A scan returns the keys in byte order, and sees the store as it was when the scan began.
 //! - A snapshot sees the store as it was when it was taken.
-//! - What was committed with [`Durability::Buffered`] survives the death of the process, with [`Durability::Synced`] that of
-//!   the machine.
+//! - A commit with [`Durability::Buffered`] survives a crash of the process; one with [`Durability::Synced`]
+//!   survives a crash of the machine.
 
 use std::io;
 use std::path::PathBuf;
@@ -62,7 +62,7 @@ impl Space {
         self.word()
     }
 
-    /// What is lost with it, in words.
+    /// Description of the data that is lost with the keyspace.
     pub(crate) const fn holds(self) -> &'static str {
         match self {
             Self::Meta => "the store's identity and counters",
@@ -85,13 +85,13 @@ impl Space {
     }
 }
 
-/// What a commit survives.
+/// Which crashes a commit survives.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Durability {
-    /// The death of the process.
+    /// A crash of the process.
     #[default]
     Buffered,
-    /// The death of the machine, at the cost of waiting for the disk.
+    /// A crash of the machine. The commit waits for the disk.
     Synced,
 }
 
@@ -104,12 +104,12 @@ pub enum Direction {
     Backward,
 }
 
-/// Keys from `from` (included) to `to` (not included; none: to the end).
+/// A range of keys: from `from` (included) to `to` (excluded; none for the end).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct KeyRange {
     /// The first key.
     pub from: Vec<u8>,
-    /// The key after the last.
+    /// The end of the range, excluded.
     pub to: Option<Vec<u8>>,
 }
 
@@ -137,7 +137,7 @@ impl KeyRange {
         Self { from: prefix.to_vec(), to: None }
     }
 
-    /// Whether no key can lie in it.
+    /// Whether the range contains no key.
     pub(crate) fn is_empty(&self) -> bool {
         self.to.as_ref().is_some_and(|to| *to <= self.from)
     }
@@ -146,19 +146,19 @@ impl KeyRange {
 /// A key and its value.
 pub type Entry = (Vec<u8>, Vec<u8>);
 
-/// Entries in order.
+/// An iterator over entries in key order.
 pub type Scan<'a> = Box<dyn Iterator<Item = Result<Entry, KeyValueError>> + Send + 'a>;
 
-/// Puts and removals that take effect together; of two on one key the later counts.
+/// A batch of puts and removals that take effect together. Of several for one key, the last one counts.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pub(crate) items: Vec<(Space, Vec<u8>, Option<Vec<u8>>)>,
-    /// The step that this is; 0 if it is none.
+    /// The number of the step; 0 if the batch is no step.
     pub(crate) step: u64,
 }
 
 impl Batch {
-    /// Nothing to do.
+    /// An empty batch.
     pub fn new() -> Self {
         Self::default()
     }
@@ -166,96 +166,100 @@ impl Batch {
     /// Sets the value of a key.
     ///
     /// # Panics
-    /// If the key is one of those by which the store notices that a keyspace fell back.
+    /// If the key is reserved for stamps ([`super::stamps`]).
     pub fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         let key = key.into();
         assert!(!is_hidden(space, &key));
         self.items.push((space, key, Some(value.into())));
     }
 
-    /// Takes a key away.
+    /// Removes a key.
     ///
     /// # Panics
-    /// If the key is one of those by which the store notices that a keyspace fell back.
+    /// If the key is reserved for stamps ([`super::stamps`]).
     pub fn remove(&mut self, space: Space, key: impl Into<Vec<u8>>) {
         let key = key.into();
         assert!(!is_hidden(space, &key));
         self.items.push((space, key, None));
     }
 
-    /// Says which step this is: every keyspace that it touches is stamped with the number. Steps are numbered from 1; 0 is none.
+    /// Sets the number of this step: every keyspace in the batch is stamped with it. Steps are numbered from
+    /// 1; 0 is no step.
     pub fn at_step(&mut self, step: u64) {
         self.step = step;
     }
 
-    /// Puts and removals in it.
+    /// The number of puts and removals.
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Whether there is nothing to do.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 }
 
-/// Something that can be read.
+/// A readable view of a store.
 pub trait View: Send + Sync {
     /// The value of a key.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError>;
 
-    /// The entries of a range in order.
+    /// The entries of a range, in key order.
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_>;
 }
 
-/// A key-value store that is open to be read, by any number of threads.
+/// A key-value store that is open for reading, by any number of threads.
 pub trait Readable: View {
-    /// The store as it is now, whatever is committed later. Not to be held for long: what is replaced meanwhile stays on disk.
+    /// A snapshot of the store. Hold it only briefly: data replaced meanwhile stays on disk.
     fn snapshot(&self) -> Box<dyn View + '_>;
 }
 
 /// An ordered key-value store with atomic batches. One thread writes at a time; any number read.
 pub trait KeyValue: Readable {
-    /// Makes everything in the batch true in one step.
+    /// Commits the batch atomically.
     fn commit(&self, batch: Batch, durability: Durability) -> Result<(), KeyValueError>;
 
-    /// Waits until everything that was committed is on the disk.
+    /// Waits until all commits are on disk.
     fn sync(&self) -> Result<(), KeyValueError>;
 
-    /// Bytes on disk, roughly.
+    /// Approximate size on disk in bytes.
     fn disk_bytes(&self) -> u64;
 
-    /// The keyspaces that are older than the steps and tables they had: something took them back. To be asked after opening.
+    /// The keyspaces that are older than their recorded steps and tables, because their files were replaced
+    /// or emptied. Call it after opening.
     fn behind(&self) -> Result<Vec<Behind>, KeyValueError>;
 
-    /// The last step that was committed; 0 if none was.
+    /// The number of the last committed step; 0 if there is none.
     fn last_step(&self) -> u64;
 
-    /// Whether it takes no writes any more until it was opened again.
+    /// Whether the store accepts no writes until it is reopened.
     fn is_poisoned(&self) -> bool;
 
-    /// Closes the engine and opens it again, waiting a while for those who read. What was committed is there; a batch that failed with
-    /// [`KeyValueError::Poisoned`] is there whole or not at all, and [`Self::last_step`] tells. After an error it can be tried again.
+    /// Closes and reopens the engine, after waiting a while for readers. All commits are kept. A batch that
+    /// failed with [`KeyValueError::Poisoned`] is there completely or not at all; [`Self::last_step`] tells
+    /// which. After an error, the call can be repeated.
     fn reopen(&self) -> Result<(), KeyValueError>;
 }
 
 /// Why the key-value store failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyValueError {
-    /// The system refused to read or write.
+    /// The system could not read or write.
     #[error("the state in {} cannot be read or written", .path.display())]
     Io {
         /// The directory of the store.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The engine takes no writes until it was opened again, for one of its own failed: now, if there is a source, or in the background.
+    /// The engine accepts no writes until it is reopened, because one of its own failed: this one if there is
+    /// a source, otherwise one in the background.
     #[error("the state in {} takes no writes, for one failed: it has to be opened again", .path.display())]
     Poisoned {
         /// The directory of the store.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: Option<io::Error>,
     },
     /// The engine failed in another way.
@@ -263,7 +267,7 @@ pub enum KeyValueError {
     Engine {
         /// The directory of the store.
         path: PathBuf,
-        /// What it said.
+        /// Its error message.
         reason: String,
     },
 }

@@ -1,6 +1,6 @@
-//! The key-value store in memory: ordered maps, for tests.
+//! An in-memory key-value store for tests, made of ordered maps.
 //!
-//! A snapshot copies the maps, and so does a scan its range: simple and right, not fast.
+//! A snapshot copies the maps, and a scan copies its range: simple and correct, not fast.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -15,25 +15,7 @@ use super::stamps::Behind;
 /// One map per keyspace.
 type Maps = BTreeMap<Space, BTreeMap<Vec<u8>, Vec<u8>>>;
 
-/// A key-value store in memory. It survives nothing.
-///
-/// # Examples
-///
-/// ```
-/// use freshet_store::key_value::{Batch, Direction, Durability, InMemory, KeyRange, KeyValue, Space, View};
-///
-/// let state = InMemory::new();
-/// let mut batch = Batch::new();
-/// batch.put(Space::Notes, "rhythm 1", "a");
-/// batch.put(Space::Notes, "rhythm 2", "b");
-/// batch.put(Space::Notes, "signal 1", "c");
-/// state.commit(batch, Durability::Buffered)?;
-///
-/// assert_eq!(state.get(Space::Notes, b"signal 1")?, Some(b"c".to_vec()));
-/// let rhythms = state.scan(Space::Notes, KeyRange::prefix(b"rhythm "), Direction::Forward);
-/// assert_eq!(rhythms.count(), 2);
-/// # Ok::<(), freshet_store::key_value::KeyValueError>(())
-/// ```
+/// An in-memory key-value store. Nothing survives a restart.
 #[derive(Debug, Default)]
 pub struct InMemory {
     maps: RwLock<Maps>,
@@ -102,7 +84,7 @@ impl KeyValue for InMemory {
     }
 }
 
-/// The maps as they were.
+/// A snapshot: a copy of the maps.
 struct Copied(Maps);
 
 impl View for Copied {

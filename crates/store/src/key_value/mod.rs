@@ -1,11 +1,12 @@
-//! The ordered key-value store underneath.
+//! The ordered key-value store that holds the state.
 //!
 //! In reading order:
-//! - [`engine`]: what it promises: get, atomic batch, ordered scan, snapshot.
-//! - [`on_disk`]: on disk, a log-structured merge tree (fjall); `opened_engine` is the engine while it is open.
-//! - [`in_memory`]: in memory, for tests.
-//! - [`stamps`]: how it is noticed that a keyspace fell back.
-//! - `conformance`: the promises as tests, run on both.
+//! - [`engine`]: its interface: get, atomic batch, ordered scan, snapshot;
+//! - [`on_disk`]: the store on disk, a log-structured merge tree (fjall); `opened_engine` wraps the
+//!   open engine;
+//! - [`in_memory`]: the store in memory, for tests;
+//! - [`stamps`]: detects a keyspace that was replaced by an older copy;
+//! - `conformance`: conformance tests, run on both.
 
 pub mod engine;
 pub mod in_memory;

@@ -1,11 +1,11 @@
 //! The key-value store on disk: fjall, a log-structured merge tree with a journal.
 //!
-//! Chosen by measurement: a tree of pages rewrites several thousand bytes for each small record that arrives in hash order, a
-//! log-structured one two to five times the record. A batch is one entry of the journal, with a checksum; after a crash the journal
-//! is read to its last whole batch.
+//! Chosen by measurement: a B-tree rewrites several thousand bytes for each small record that arrives in hash
+//! order, a log-structured merge tree two to five times the record. A batch is one journal entry with a
+//! checksum; after a crash the journal is read up to its last complete batch.
 //!
-//! The engine can be closed and opened again while the store is in use: whoever reads holds the engine for as long as the read lasts, and
-//! [`KeyValue::reopen`] waits for them.
+//! The engine can be closed and reopened while the store is in use: readers hold the engine for as long as
+//! they read, and [`KeyValue::reopen`] waits for them.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -19,19 +19,20 @@ use super::engine::{
 use super::opened_engine::OpenedEngine;
 use super::stamps::{Behind, MARKS, Mark, Marks, STAMP, is_hidden};
 
-/// How long [`KeyValue::reopen`] waits for readers. After it the engine stays as it is, and it can be tried again.
+/// Maximum time that [`KeyValue::reopen`] waits for readers. Then the engine stays as it is, and the call can
+/// be repeated.
 const READERS_WAIT: Duration = Duration::from_secs(10);
 
-/// How soon it is looked again whether anybody reads.
+/// Time between two checks for readers.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 /// A key-value store in a directory.
 pub struct OnDisk {
     path: PathBuf,
     cache_bytes: u64,
-    /// None after it was closed and could not be opened again.
+    /// None if it was closed and could not be reopened.
     engine: RwLock<Option<Arc<OpenedEngine>>>,
-    /// How far each keyspace should have come.
+    /// The recorded step and table list of each keyspace.
     marks: Mutex<Marks>,
 }
 
@@ -42,7 +43,7 @@ impl std::fmt::Debug for OnDisk {
 }
 
 impl OnDisk {
-    /// Opens the store in this directory, or makes it. `cache_bytes` of memory hold what was read last.
+    /// Opens the store in this directory, or creates it. `cache_bytes` is the size of its read cache.
     pub fn open(path: &Path, cache_bytes: u64) -> Result<Self, KeyValueError> {
         let engine = OpenedEngine::open(path, cache_bytes)?;
         let marks = Mutex::new(stored_marks(path, &engine)?);
@@ -50,7 +51,7 @@ impl OnDisk {
         Ok(Self { path: path.to_path_buf(), cache_bytes, engine: RwLock::new(Some(Arc::new(engine))), marks })
     }
 
-    /// The engine, for as long as it is used.
+    /// The open engine. Holding it delays a reopening.
     fn engine(&self) -> Result<Arc<OpenedEngine>, KeyValueError> {
         let engine = self.engine.read().unwrap_or_else(PoisonError::into_inner);
         engine.clone().ok_or_else(|| KeyValueError::Poisoned { path: self.path.clone(), source: None })
@@ -71,7 +72,7 @@ impl OnDisk {
         marks
     }
 
-    /// Writes what is in memory of a keyspace as a table, and waits for it.
+    /// Writes the memtable of a keyspace to a table, and waits for it.
     #[cfg(test)]
     pub(crate) fn write_tables(&self, space: Space) -> Result<(), KeyValueError> {
         let engine = self.engine()?;
@@ -81,7 +82,7 @@ impl OnDisk {
 
 impl Drop for OnDisk {
     fn drop(&mut self) {
-        // The engine writes while it closes.
+        // The engine writes files while it closes.
         let engine = self.engine.get_mut().unwrap_or_else(PoisonError::into_inner);
         drop(engine.take());
         OpenedEngine::share_lists(&self.path);
@@ -94,7 +95,7 @@ impl View for OnDisk {
     }
 
     fn scan(&self, space: Space, range: KeyRange, direction: Direction) -> Scan<'_> {
-        // The engine's own scan sees batches that are committed while it runs: a snapshot does not.
+        // A scan of the engine sees batches that are committed meanwhile; a snapshot does not.
         match self.engine() {
             Ok(engine) => scan(&engine.database.snapshot(), &engine, space, range, direction),
             Err(error) => Box::new(std::iter::once(Err(error))),
@@ -179,7 +180,7 @@ impl KeyValue for OnDisk {
         let begun = Instant::now();
         let mut slot = loop {
             let slot = self.engine.write().unwrap_or_else(PoisonError::into_inner);
-            // Nobody can take hold of it while the slot is locked.
+            // While the slot is locked, nobody else can take the engine.
             if slot.as_ref().is_none_or(|engine| Arc::strong_count(engine) == 1) {
                 break slot;
             }
@@ -189,7 +190,7 @@ impl KeyValue for OnDisk {
             }
             std::thread::sleep(LOOK_AGAIN);
         };
-        // Two engines in one directory would write into each other's journal: the old one is closed first.
+        // Two engines in one directory would write to the same journal, so the old one is closed first.
         drop(slot.take());
         let engine = OpenedEngine::open(&self.path, self.cache_bytes)?;
         *self.lock_marks() = stored_marks(&self.path, &engine)?;
@@ -198,7 +199,7 @@ impl KeyValue for OnDisk {
     }
 }
 
-/// The store as it was when the snapshot was taken.
+/// A snapshot of the store.
 struct Frozen {
     // Before the engine, so that it is dropped first.
     snapshot: Snapshot,
@@ -219,7 +220,7 @@ impl View for Frozen {
     }
 }
 
-/// A snapshot of a store whose engine could not be opened again.
+/// A snapshot of a store whose engine could not be reopened: every read is an error.
 struct Closed(PathBuf);
 
 impl View for Closed {
@@ -232,7 +233,7 @@ impl View for Closed {
     }
 }
 
-/// The entries of a range; the engine is held until they are dropped.
+/// The entries of a range. The iterator holds the engine.
 fn scan(
     snapshot: &Snapshot,
     engine: &Arc<OpenedEngine>,
@@ -262,7 +263,7 @@ fn scan(
     }
 }
 
-/// The marks that the store has of its keyspaces.
+/// The marks recorded in the store.
 fn stored_marks(path: &Path, engine: &OpenedEngine) -> Result<Marks, KeyValueError> {
     let Some(bytes) = engine.get(Space::Meta, MARKS)? else { return Ok(Marks::default()) };
     Marks::decode(&bytes).ok_or_else(|| {

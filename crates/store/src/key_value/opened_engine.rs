@@ -1,9 +1,10 @@
-//! The engine while it is open: fjall's database and its keyspaces, which go together when it is closed.
+//! The open engine: the database of fjall and its keyspaces, which are dropped together when it is closed.
 //!
-//! fjall gives up writing for good ("poisoned") when a write to its journal or one of its own in the background fails, as on a full disk; it
-//! can be read on. Writes also wait in it, without end, for background threads that have died of this; so a write waits here before it is
-//! begun, where the poison is looked for. What a poisoned engine holds in memory of its journal it may still write while it is closed: whether
-//! the batch that failed took effect is not known before the engine was opened again.
+//! fjall stops writing for good ("poisoned") when a write to its journal, or one in the background, fails, as
+//! on a full disk. It can still be read. Writes within fjall also wait without limit for background threads
+//! that may have died of this. So a write waits here before it begins, where the poisoning is checked. A
+//! poisoned engine may still write buffered parts of its journal while it is closed. Whether the failed batch
+//! took effect is therefore known only after reopening.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,28 +14,31 @@ use fjall::{AbstractTree as _, Database, Keyspace, KeyspaceCreateOptions, Persis
 
 use super::engine::{KeyValueError, Space};
 
-/// Bytes of journal after which the oldest part is made superfluous by writing tables. A restart reads at most this much.
+/// Maximum journal size in bytes. Beyond it, tables are written so that the oldest part can be dropped. A
+/// restart reads at most this much.
 const JOURNAL_BYTES_MAX: u64 = 128 << 20;
 
-/// Bytes of one keyspace held in memory before they are written as a table.
+/// Size of the memtable of a keyspace in bytes at which it is written to a table.
 const TABLE_BYTES: u64 = 16 << 20;
 
-/// The same of keyspaces that hold little.
+/// The same for small keyspaces.
 const SMALL_TABLE_BYTES: u64 = 2 << 20;
 
-/// Threads that write tables and merge them.
+/// Number of threads that write and merge tables.
 const WORKERS: usize = 2;
 
-/// Tables of a keyspace that may wait in memory to be written when a write begins. fjall halts a write at 4, and a write adds one.
+/// Maximum number of memtables of a keyspace that wait to be written when a write begins. fjall halts a write
+/// at 4, and a write adds one.
 const WAITING_TABLES_MAX: usize = 2;
 
-/// Tables of a keyspace that may wait to be merged when a write begins. fjall halts a write at 30.
+/// Maximum number of tables of a keyspace that wait to be merged when a write begins. fjall halts a
+/// write at 30.
 const UNMERGED_TABLES_MAX: usize = 28;
 
-/// How soon it is looked again whether a write may begin.
+/// Time between two checks whether a write may begin.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
-/// The engine, open.
+/// The open engine.
 pub(crate) struct OpenedEngine {
     path: PathBuf,
     /// In the order of [`Space::ALL`].
@@ -43,7 +47,7 @@ pub(crate) struct OpenedEngine {
 }
 
 impl OpenedEngine {
-    /// Opens the engine in this directory, or makes it.
+    /// Opens the engine in this directory, or creates it.
     pub(crate) fn open(path: &Path, cache_bytes: u64) -> Result<Self, KeyValueError> {
         let path = path.to_path_buf();
         let failed = |error| failure(&path, error);
@@ -65,38 +69,39 @@ impl OpenedEngine {
         Ok(Self { path, keyspaces, database })
     }
 
-    /// Lets everybody read the lists of tables who may read the other files: the engine makes them for its own user alone.
+    /// Gives the lists of tables the permissions of the other files: the engine makes them readable by its
+    /// own user only.
     pub(crate) fn share_lists(path: &Path) {
         let Ok(model) = std::fs::metadata(path.join("version")) else { return };
         let keyspaces = std::fs::read_dir(path.join("keyspaces")).into_iter().flatten().flatten();
         for list in keyspaces.map(|keyspace| keyspace.path().join("current")) {
             let is_other = std::fs::metadata(&list).is_ok_and(|list| list.mode() != model.mode());
             if is_other {
-                // The engine may have replaced it meanwhile; the next sync looks again.
+                // The engine may have replaced the list meanwhile; the next sync tries again.
                 let _ = std::fs::set_permissions(&list, model.permissions());
             }
         }
     }
 
-    /// A keyspace.
+    /// The keyspace of the engine.
     pub(crate) fn keyspace(&self, space: Space) -> &Keyspace {
         &self.keyspaces[space as usize]
     }
 
-    /// The value of any key.
+    /// The value of any key, stamps included.
     pub(crate) fn get(&self, space: Space, key: &[u8]) -> Result<Option<Vec<u8>>, KeyValueError> {
         let found = self.keyspace(space).get(key).map_err(|error| self.failure(error))?;
         Ok(found.map(|value| value.to_vec()))
     }
 
-    /// The number of a keyspace's table list.
+    /// The number of a keyspace's table list, which grows with every change of its tables.
     pub(crate) fn tables(&self, space: Space) -> u64 {
         self.keyspace(space).tree.current_version().id()
     }
 
-    /// Whether it takes no writes any more.
+    /// Whether the engine accepts no more writes.
     pub(crate) fn is_poisoned(&self) -> bool {
-        // It writes out what is buffered, which is nothing after a commit, and says whether it is poisoned.
+        // This flushes buffered bytes (none after a commit), and fails if the engine is poisoned.
         self.database.persist(PersistMode::Buffer).is_err()
     }
 
@@ -112,7 +117,7 @@ impl OpenedEngine {
         Ok(())
     }
 
-    /// The error of a write that failed: what failed, or that the engine has to be opened again.
+    /// The error of a failed write. It is [`KeyValueError::Poisoned`] if the engine must be reopened.
     pub(crate) fn write_failure(&self, error: fjall::Error) -> KeyValueError {
         let is_poisoned = self.is_poisoned();
         match self.failure(error) {
@@ -126,13 +131,13 @@ impl OpenedEngine {
         }
     }
 
-    /// What the engine said, in our words.
+    /// Converts an error of the engine.
     pub(crate) fn failure(&self, error: fjall::Error) -> KeyValueError {
         failure(&self.path, error)
     }
 }
 
-/// Bytes of a keyspace that are held in memory before they are written.
+/// The memtable size of a keyspace in bytes.
 fn table_bytes(space: Space) -> u64 {
     match space {
         Space::Meta | Space::Notes | Space::Sites | Space::SiteNames | Space::Segments | Space::Files => {
@@ -142,7 +147,7 @@ fn table_bytes(space: Space) -> u64 {
     }
 }
 
-/// What the engine said, in our words.
+/// Converts an error of the engine.
 fn failure(path: &Path, error: fjall::Error) -> KeyValueError {
     let path = path.to_path_buf();
     match error {
@@ -157,7 +162,7 @@ fn failure(path: &Path, error: fjall::Error) -> KeyValueError {
     }
 }
 
-/// The engine locks an empty file, which it makes only in a new directory: one that was lost is no loss.
+/// The engine locks an empty file, which it creates in new directories only. Creates it again if it was lost.
 fn make_lock(path: &Path) -> std::io::Result<()> {
     let lock = path.join("lock");
     if path.join("version").exists() && !lock.exists() {

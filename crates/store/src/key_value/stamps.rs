@@ -1,44 +1,47 @@
-//! Stamps: which step each keyspace has come to, so that a keyspace that fell back is noticed.
+//! Stamps record the last step of each keyspace, so that a keyspace replaced by an older copy is detected.
 //!
-//! The engine keeps every keyspace in files of its own and shares a journal among them. An emptied journal, or a folder that was
-//! replaced by an older copy, takes keyspaces back by different amounts, and the engine says nothing. So a batch with a step number also
-//! writes, in every keyspace that it touches, the step under a key that nobody else uses; and in `meta` the marks of all
-//! keyspaces. A mark is the step and the number of the keyspace's table list, which grows whenever tables are written or merged: a journal
-//! that is still there may bring the newest steps back into an older folder, but not the older table list.
+//! The engine keeps each keyspace in its own files and shares one journal among them. If the journal is
+//! emptied, or a folder is replaced by an older copy, keyspaces lose different numbers of steps, and the
+//! engine reports nothing. So a batch with a step number also writes two things: the step, under a reserved
+//! key in every keyspace that it touches; and in `meta`, the marks of all keyspaces. A mark is the step and
+//! the number of the keyspace's table list, which grows whenever tables are written or merged. The journal
+//! may restore the newest steps of an older folder, but not its newer table list.
 //!
 //! # Promises
-//! - Stamps are invisible: no read and no scan gives them.
-//! - A keyspace that lost a batch of a step, or whose tables were replaced by older ones, differs from its mark.
-//! - Marks never go back: a keyspace that is behind stays so, whatever is committed later.
+//! - Stamps are invisible: no read and no scan returns them.
+//! - A keyspace that lost a batch of a step, or whose tables were replaced by older ones, differs
+//!   from its mark.
+//! - Marks never decrease: a keyspace that is behind stays so, whatever is committed later.
 
 use super::engine::Space;
 
-/// The key of a keyspace's stamp. No record has it: names are UTF-8, numbers have four bytes or more.
+/// The key of a keyspace's stamp. No record has this key: names are UTF-8, and numbers have at
+/// least four bytes.
 pub(crate) const STAMP: &[u8] = &[0xff];
 
-/// The key in `meta` of the marks of all keyspaces.
+/// The key of the marks of all keyspaces in `meta`.
 pub(crate) const MARKS: &[u8] = b"stamps";
 
-/// Bytes of one keyspace in the record of all marks: its number, its step, its table list.
+/// Size of one keyspace's mark in the record, in bytes: keyspace number, step, table list.
 const MARK_BYTES: usize = 17;
 
-/// How far a keyspace has come.
+/// The last step and the table list of a keyspace.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Mark {
-    /// The last step that touched it; 0 if none did.
+    /// The number of the last step that touched it; 0 if none did.
     pub step: u64,
     /// The number of its table list.
     pub tables: u64,
 }
 
-/// A keyspace that is older than it should be.
+/// A keyspace that is older than its recorded mark.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Behind {
     /// The keyspace.
     pub space: Space,
-    /// How far it has come.
+    /// Its actual mark.
     pub found: Mark,
-    /// How far it had come before.
+    /// Its recorded mark.
     pub expected: Mark,
 }
 
@@ -55,13 +58,14 @@ impl std::fmt::Display for Behind {
         }
         write!(
             formatter,
-            "the keyspace `{name}` has table list {} and had table list {} before: its folder is an older copy",
+            "the keyspace `{name}` has table list {} and had table list {} before: its folder is an \
+             older copy",
             found.tables, expected.tables
         )
     }
 }
 
-/// The marks of all keyspaces, as `meta` has them.
+/// The marks of all keyspaces, as recorded in `meta`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Marks([Mark; Space::ALL.len()]);
 
@@ -71,7 +75,7 @@ impl Marks {
         self.0[space as usize]
     }
 
-    /// A keyspace has come this far.
+    /// Raises the mark of a keyspace to at least this one.
     pub(crate) fn raise(&mut self, space: Space, mark: Mark) {
         let old = &mut self.0[space as usize];
         *old = Mark { step: old.step.max(mark.step), tables: old.tables.max(mark.tables) };
@@ -82,7 +86,7 @@ impl Marks {
         self.0.iter().map(|mark| mark.step).max().unwrap_or(0)
     }
 
-    /// The record in `meta`.
+    /// Encodes the record in `meta`.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(MARK_BYTES * Space::ALL.len());
         for space in Space::ALL {
@@ -96,7 +100,7 @@ impl Marks {
         bytes
     }
 
-    /// Reads the record; none if it is not one. Keyspaces of a later program are passed over.
+    /// Decodes the record; none if it is malformed. Skips keyspaces of later versions of this program.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut marks = Self::default();
         let (records, []) = bytes.as_chunks::<MARK_BYTES>() else { return None };
@@ -110,7 +114,8 @@ impl Marks {
         Some(marks)
     }
 
-    /// The keyspaces that are not as far as their marks, given how far they are. One that is farther says that `meta` itself fell back.
+    /// The keyspaces whose actual mark (`found`) is behind the recorded one. If `found` has a later step than
+    /// any recorded, `meta` itself is behind.
     pub(crate) fn behind(&self, found: &Self) -> Vec<Behind> {
         let mut behind: Vec<_> = Space::ALL
             .iter()
@@ -129,7 +134,7 @@ impl Marks {
     }
 }
 
-/// Whether this key is one that readers do not see.
+/// Whether this key is reserved and hidden from readers.
 pub(crate) fn is_hidden(space: Space, key: &[u8]) -> bool {
     key == STAMP || (space == Space::Meta && key == MARKS)
 }

@@ -1,7 +1,7 @@
-//! A step as its readers see it: visits, admissions, commands.
+//! Steps as readers see them: visits, URLs, commands.
 //!
 //! # Promises
-//! - Steps come in their order, each whole; only those that are durable are given.
+//! - Steps are returned in order and complete, and only durable ones.
 
 use std::path::Path;
 
@@ -21,18 +21,19 @@ use crate::history::files::decode;
 use crate::key_value::Space;
 use crate::synced;
 
-/// The name under which the options of a crawl are told.
+/// The command name of the options of a crawl.
 pub const OPTIONS: &str = "options";
 
-/// The file of the options.
+/// The options file.
 pub(crate) const OPTIONS_FILE: &str = "options.toml";
 
-/// The name under which the pin of a page is told: its value is the interval in milliseconds, eight bytes, the highest first.
+/// The command name of the pin of a page. Its value is the interval in milliseconds, eight bytes, the
+/// highest first.
 pub fn pin_name(url: &str) -> String {
     format!("pin {url}")
 }
 
-/// The name under which it is told that a site is paused; it has no value.
+/// The command name of the pause of a site. It has no value.
 pub fn pause_name(site: &str) -> String {
     format!("pause {site}")
 }
@@ -42,7 +43,7 @@ pub(crate) fn options_hash(text: Option<&[u8]>) -> u64 {
     text.map_or(0, xxh3_64)
 }
 
-/// What a step says.
+/// The contents of a step, as far as readers need them.
 #[derive(Clone, Debug, Default)]
 pub struct StepEvents {
     /// Its number.
@@ -51,13 +52,14 @@ pub struct StepEvents {
     pub time: Timestamp,
     /// Visits.
     pub visits: Vec<NumberedVisit>,
-    /// URLs, new or altered.
+    /// New or changed URLs.
     pub urls: Vec<(UrlId, UrlRecord)>,
-    /// What users told: a name and a value; none takes it back.
+    /// User commands: a name and a value; none deletes the command.
     pub commands: Vec<(String, Option<Vec<u8>>)>,
 }
 
-/// Gives every durable step after `after` to `each`, in order. A step that is no longer in the log is an error that says which is the first.
+/// Passes every durable step after `after` to `each`, in order. A step that is no longer in the log is an
+/// error that names the first one that is.
 pub fn steps(directory: &Path, after: u64, mut each: impl FnMut(StepEvents)) -> Result<(), StoreError> {
     let synced = synced::read(directory)?;
     let files = listed(directory)?;
@@ -98,8 +100,8 @@ fn events(step: u64, time: Timestamp, content: &[u8]) -> Result<StepEvents, Stor
     Ok(events)
 }
 
-/// The options that the crawl in a directory was told last. `found` are those that its file has: the log is read only if they are others. None if it was told
-/// none, or is no crawl of this format.
+/// The last options given to the crawl in a directory. `found` are those in its options file: the log is read
+/// only if they differ. None if there are none, or if the directory is no crawl of this format.
 pub fn saved_options(directory: &Path, found: Option<&[u8]>) -> Result<Option<Vec<u8>>, StoreError> {
     if !matches!(known_format(directory)?, Some(Format::Ours)) || !directory.join(synced::FILE_NAME).exists()
     {

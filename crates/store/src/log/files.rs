@@ -1,13 +1,14 @@
-//! The files of the log: appended to, read, cut back, dropped.
+//! The files of the log: appended to, read, truncated, dropped.
 //!
-//! A file is named after the first step that it may hold, in 20 digits. It begins with 16 bytes that say what it is and the identity of the
-//! store (16 bytes), and then come records ([`super::frame`]): a base, and steps without a gap. The base says what holds before the first of
-//! them: the identity, the counters, and the commands of users that are in force, so that these outlive the files before it.
+//! A file is named after the first step that it may hold, in 20 digits. It begins with 16 magic bytes and the
+//! identity of the store (16 bytes). Then come records ([`super::frame`]): a base, and steps without gaps.
+//! The base holds the state before the first step: the identity, the counters, and the active user commands,
+//! so that these outlive the files before it.
 //!
 //! # Promises
-//! - A file is there with its base, or not at all.
-//! - A file is on the disk before a later one is begun: only the last one can be torn.
-//! - After a failed append the file is as it was.
+//! - A file has its base, or does not exist.
+//! - A file is on disk before the next one is begun: only the last one can be torn.
+//! - After a failed append the file is unchanged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -21,18 +22,18 @@ use crate::error::StoreError;
 /// The folder of the log.
 pub(crate) const FOLDER: &str = "log";
 
-/// What a file begins with, before the identity of the store.
+/// The magic bytes of a file, before the identity of the store.
 const MAGIC: &[u8; 16] = b"freshet log  1\r\n";
 
-/// Bytes before the first record.
+/// Number of bytes before the first record.
 pub(crate) const HEAD: usize = 32;
 
-/// The name of the file whose first step is this.
+/// The name of the file with this first step.
 pub(crate) fn file_name(first: u64) -> String {
     format!("{first:020}.log")
 }
 
-/// The files of a log with their first steps, in their order.
+/// The files of a log with their first steps, in order.
 pub(crate) fn listed(directory: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError> {
     let folder = directory.join(FOLDER);
     let mut files = Vec::new();
@@ -50,7 +51,7 @@ pub(crate) fn listed(directory: &Path) -> Result<Vec<(u64, PathBuf)>, StoreError
     Ok(files)
 }
 
-/// The record that a file begins with; none if it cannot be read.
+/// Reads the first record of a file; none if it cannot be read.
 pub(crate) fn read_base(path: &Path) -> Result<Option<Frame>, StoreError> {
     let failed = |error| StoreError::file("read", path)(error);
     let mut file = File::open(path).map_err(failed)?;
@@ -63,7 +64,7 @@ pub(crate) fn read_base(path: &Path) -> Result<Option<Frame>, StoreError> {
     Ok(Frame::decode(&bytes[HEAD..]).ok().map(|(frame, _)| frame))
 }
 
-/// The log, open to be appended to.
+/// A log file that is open for appending.
 #[derive(Debug)]
 pub(crate) struct LogWriter {
     path: PathBuf,
@@ -92,7 +93,7 @@ impl LogWriter {
         Ok(Self { path, file, first, length: bytes.len() as u64 })
     }
 
-    /// Goes on with a file of which `length` bytes are whole records.
+    /// Opens a file for appending, of which `length` bytes are complete records.
     pub(crate) fn open(path: &Path, first: u64, length: u64) -> Result<Self, StoreError> {
         let file = OpenOptions::new().append(true).open(path).map_err(StoreError::file("open", path))?;
         Ok(Self { path: path.to_path_buf(), file, first, length })
@@ -103,12 +104,12 @@ impl LogWriter {
         self.first
     }
 
-    /// Bytes of the file.
+    /// The length of the file in bytes.
     pub(crate) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Appends a record; after a failure the file is as it was.
+    /// Appends a record; after a failure the file is unchanged.
     pub(crate) fn append(&mut self, record: &[u8]) -> Result<(), StoreError> {
         if let Err(error) = self.file.write_all(record) {
             self.cut_back(self.length)?;
@@ -118,25 +119,25 @@ impl LogWriter {
         Ok(())
     }
 
-    /// Says if the file is no longer what was written.
+    /// Returns an error if the file is no longer the one that was written.
     pub(crate) fn check_presence(&self) -> Result<(), StoreError> {
         check_open(&self.path, &self.file, self.length)
     }
 
-    /// Cuts the file to a length it had before, because the step was not taken.
+    /// Truncates the file to an earlier length, because the step was not taken.
     pub(crate) fn cut_back(&mut self, length: u64) -> Result<(), StoreError> {
         self.file.set_len(length).map_err(StoreError::file("cut", &self.path))?;
         self.length = length;
         Ok(())
     }
 
-    /// Waits until the bytes are on the disk.
+    /// Syncs the file to disk.
     pub(crate) fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_data().map_err(StoreError::file("sync", &self.path))
     }
 }
 
-/// A file of the log, read.
+/// A log file, read into memory.
 #[derive(Debug)]
 pub(crate) struct LogFile {
     pub(crate) path: PathBuf,
@@ -145,7 +146,7 @@ pub(crate) struct LogFile {
 }
 
 impl LogFile {
-    /// Reads a file of the log of this store.
+    /// Reads a log file of this store.
     pub(crate) fn read(path: &Path, first: u64, store: [u8; 16]) -> Result<Self, StoreError> {
         let file = Self::read_any(path, first)?;
         match file.store() {
@@ -161,7 +162,7 @@ impl LogFile {
         Ok(Self { path: path.to_path_buf(), first, bytes })
     }
 
-    /// The identity of the store that the file names; none if it does not begin as it should.
+    /// The identity of the store in the file; none if the magic bytes are missing.
     pub(crate) fn store(&self) -> Option<[u8; 16]> {
         let head = self.bytes.get(..HEAD)?;
         (head[..16] == *MAGIC).then(|| head[16..].try_into().expect("sixteen bytes"))
@@ -172,18 +173,18 @@ impl LogFile {
         &self.bytes
     }
 
-    /// Its records, up to the first that is not whole.
+    /// Its records, up to the first incomplete or damaged one.
     pub(crate) fn frames(&self) -> Frames<'_> {
         Frames { bytes: &self.bytes, at: HEAD.min(self.bytes.len()), problem: None }
     }
 
-    /// Its records from this byte on, at which one begins.
+    /// Its records from this byte on, which must be the start of a record.
     pub(crate) fn frames_from(&self, at: u64) -> Frames<'_> {
         let at = usize::try_from(at).unwrap_or(usize::MAX).min(self.bytes.len());
         Frames { at: at.max(HEAD.min(self.bytes.len())), ..self.frames() }
     }
 
-    /// Its records, also those behind damaged bytes.
+    /// Its records, including those after damaged bytes.
     pub(crate) fn readable_frames(&self) -> impl Iterator<Item = Frame> {
         let mut at = HEAD.min(self.bytes.len());
         std::iter::from_fn(move || {
@@ -194,13 +195,13 @@ impl LogFile {
         })
     }
 
-    /// Says what is wrong with the file.
+    /// The error of this file with a reason.
     pub(crate) fn damaged(&self, reason: &str) -> StoreError {
         StoreError::behind(&self.path, reason)
     }
 }
 
-/// The records of a file in turn.
+/// Iterates over the records of a file.
 #[derive(Debug)]
 pub(crate) struct Frames<'a> {
     bytes: &'a [u8],
@@ -209,12 +210,12 @@ pub(crate) struct Frames<'a> {
 }
 
 impl Frames<'_> {
-    /// The byte after the last record that was given.
+    /// The offset after the last record returned.
     pub(crate) fn end(&self) -> usize {
         self.at
     }
 
-    /// Why no further record was given; none at the end of the file.
+    /// Why no further record was returned; none at the end of the file.
     pub(crate) fn problem(&self) -> Option<BadFrame> {
         self.problem
     }
@@ -228,7 +229,7 @@ impl Iterator for Frames<'_> {
             return None;
         }
         match Frame::decode(&self.bytes[self.at..]) {
-            // A base stands at the beginning of a file and nowhere else.
+            // A base is the first record of a file and nothing else.
             Ok((frame, length)) if (frame.kind == Kind::Base) == (self.at == HEAD) => {
                 self.at += length;
                 Some(frame)

@@ -1,41 +1,42 @@
-//! A record of the log as bytes.
+//! The encoding of a log record.
 //!
-//! A record is a head of 33 bytes (numbers have their lowest byte first) and its content, compressed with zstd:
+//! A record is a header of 33 bytes (little-endian numbers) and its content, compressed with zstd:
 //!
 //! | bytes | meaning |
 //! |---|---|
-//! | 4 | length of the content as it is stored |
+//! | 4 | length of the compressed content |
 //! | 8 | number of the step |
 //! | 8 | time of the step, in milliseconds since 1970 |
 //! | 1 | kind: 0 a base, 1 a step |
-//! | 4 | length of the content unpacked |
-//! | 8 | xxh3-64 of the 25 bytes before, XOR xxh3-64 of the stored content rotated left by one bit |
+//! | 4 | length of the uncompressed content |
+//! | 8 | xxh3-64 of the 25 bytes before, XOR xxh3-64 of the compressed content rotated left by one bit |
 //!
 //! # Promises
-//! - What is written is read back the same.
-//! - Any bytes are read without a panic, and without asking for more memory than [`CONTENT_MAX`].
+//! - Every record is read back as it was written.
+//! - Arbitrary bytes cause no panic, and no allocation of more than [`CONTENT_MAX`] bytes.
 
 use std::io::Read as _;
 
 use freshet_protocol::time::Timestamp;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Bytes of a record before its content.
+/// Size of the header of a record in bytes.
 pub(crate) const HEAD: usize = 33;
 
-/// Bytes of the head that its checksum covers.
+/// Number of bytes of the header that its checksum covers.
 const CHECKED: usize = HEAD - 8;
 
-/// The longest content that is believed, stored or unpacked.
+/// Maximum valid length of a content, compressed or uncompressed.
 pub(crate) const CONTENT_MAX: usize = 1 << 30;
 
-/// Effort of the compression. Measured on the steps of a crawl: level 1 takes 1% of its processor time and leaves a third.
+/// Compression level. Measured on the steps of a crawl: level 1 takes 1% of its processor time and shrinks
+/// them to a third.
 const ZSTD_LEVEL: i32 = 1;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Kind {
-    /// The first record of a file: who the store is, and what holds at this step.
+    /// The first record of a file: the identity of the store, and the values at this step.
     Base = 0,
     /// A step.
     Step = 1,
@@ -46,11 +47,11 @@ pub(crate) enum Kind {
 pub(crate) struct Frame {
     /// The number of the step; of a base, that of the step before it.
     pub(crate) step: u64,
-    /// When it was taken, in the crawl's own time.
+    /// When the step was taken, in the crawl's own time.
     pub(crate) time: Timestamp,
-    /// What it is.
+    /// The kind of the record.
     pub(crate) kind: Kind,
-    /// What it says.
+    /// Its uncompressed content.
     pub(crate) content: Vec<u8>,
 }
 
@@ -59,12 +60,12 @@ pub(crate) struct Frame {
 pub(crate) enum BadFrame {
     /// They end before the record does.
     Short,
-    /// They are not those that were written.
+    /// They were altered.
     Damaged,
 }
 
 impl Frame {
-    /// The record as bytes.
+    /// Encodes the record.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let stored =
             zstd::bulk::compress(&self.content, ZSTD_LEVEL).expect("memory takes all that is written");
@@ -79,7 +80,7 @@ impl Frame {
         bytes
     }
 
-    /// The record that these bytes begin with, and how many of them it takes.
+    /// Decodes the record at the start of these bytes, and returns its length.
     pub(crate) fn decode(bytes: &[u8]) -> Result<(Self, usize), BadFrame> {
         let head = bytes.get(..HEAD).ok_or(BadFrame::Short)?;
         let number =
@@ -104,10 +105,10 @@ impl Frame {
     }
 }
 
-/// Where the next whole record begins at or after this byte, if there is one.
+/// The offset of the next valid record at or after this one.
 pub(crate) fn next_frame(bytes: &[u8], from: usize) -> Option<usize> {
     (from..bytes.len().saturating_sub(HEAD - 1)).find(|at| {
-        // Nearly all bytes are ruled out by the kind and the lengths, before a checksum is computed.
+        // The kind and the lengths rule out nearly all bytes before a checksum is computed.
         let number = |offset: usize| {
             u32::from_le_bytes(bytes[at + offset..at + offset + 4].try_into().expect("four bytes")) as usize
         };
@@ -160,7 +161,11 @@ mod tests {
         }
 
         #[test]
-        fn a_flipped_bit_is_found(content in prop::collection::vec(any::<u8>(), 0..100), at: usize, bit in 0_u32..8) {
+        fn a_flipped_bit_is_found(
+            content in prop::collection::vec(any::<u8>(), 0..100),
+            at: usize,
+            bit in 0_u32..8,
+        ) {
             let mut bytes = frame(3, &content).encode();
             let at = at % bytes.len();
             bytes[at] ^= 1_u8 << bit;

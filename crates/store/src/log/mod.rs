@@ -1,11 +1,12 @@
-//! The log: the primary fact. Every step that the store takes is appended to it before it becomes true anywhere else.
+//! The write-ahead log, the primary record of a crawl: every step is appended to it before it is committed
+//! anywhere else.
 //!
 //! In reading order:
-//! - `frame`: a record of the log as bytes, with its number and checksum.
-//! - `step`: what a step says: a batch without what follows from it, and the batch made again.
-//! - `files`: the files of the log: appended to, read, cut back, dropped.
-//! - `end`: where the log ends.
-//! - [`event`]: a step as its readers see it: visits, admissions, commands.
+//! - [`frame`]: the encoding of a record, with its number and checksum;
+//! - [`step`]: the content of a step, and its batch restored from it;
+//! - [`files`]: the files of the log: appended to, read, truncated, dropped;
+//! - `end`: the end of the log;
+//! - [`event`]: steps as readers see them: visits, URLs, commands.
 
 pub(crate) mod end;
 pub mod event;

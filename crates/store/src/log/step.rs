@@ -1,15 +1,15 @@
-//! What a step says: the entries of its batch, without those that follow from others.
+//! The content of a step: the entries of its batch, without those that can be derived from others.
 //!
-//! A step holds absolute values: it can be taken again, and taking it twice is as taking it once. The keys by which URLs and sites are found,
-//! whose version stands where, and the lines of an index follow from the records of URLs, sites and versions and from the Collection; they are
-//! left out when a step is written and made again when it is replayed.
+//! A step holds absolute values, so replaying it is idempotent. Derived entries are left out when a step is
+//! written, and made again when it is replayed: the lookup keys of URLs and sites, the places of versions,
+//! and index lines. They follow from the records of URLs, sites and versions and from the Collection.
 //!
-//! The content is one entry after the other: a byte with the keyspace, plus 128 if the key is taken away; the key, and the value unless it is taken
-//! away, each after its length as a varint.
+//! The content is a sequence of entries: a byte with the keyspace, plus 128 if the key is removed; the key;
+//! and the value unless the key is removed. Key and value are each preceded by their length as a varint.
 //!
 //! # Promises
-//! - Replaying the steps of a crawl from the first gives the state that they gave when they were taken.
-//! - Any bytes are read without a panic.
+//! - Replaying the steps of a crawl from the first gives the same state.
+//! - Arbitrary bytes cause no panic.
 
 use freshet_protocol::codec::{Field as _, Input, Malformed, Record as _, put_number, take_number};
 
@@ -21,18 +21,18 @@ use crate::log::frame::Frame;
 use crate::sites::SiteRecord;
 use crate::versions::{VersionRecord, place_key};
 
-/// Marks an entry that takes its key away.
+/// Marks an entry that removes its key.
 const REMOVED: u8 = 128;
 
-/// An entry of a step: a keyspace, a key, and its value; none if the key is taken away.
+/// An entry of a step: a keyspace, a key, and its value; none if the key is removed.
 pub(crate) type Entry = (Space, Vec<u8>, Option<Vec<u8>>);
 
-/// The content of the step that makes this batch true.
+/// The content of the step with this batch.
 pub(crate) fn content(batch: &Batch) -> Vec<u8> {
     let is_said = |space: Space, is_put: bool| match space {
-        // They are found again from what they belong to; what is taken away must be said.
+        // Puts are derived from other records. Removals must be logged.
         Space::UrlKeys | Space::SiteNames | Space::Places => !is_put,
-        // Made again from the Collection. The log itself is no part of the log.
+        // Index lines are made again from the Collection. The log itself is no part of the log.
         Space::Index | Space::Steps => false,
         _ => true,
     };
@@ -50,7 +50,7 @@ pub(crate) fn content(batch: &Batch) -> Vec<u8> {
     content
 }
 
-/// The entries of a content, in their order.
+/// The entries of a content, in order.
 pub(crate) fn entries(content: &[u8]) -> impl Iterator<Item = Result<Entry, Malformed>> {
     let mut input = Input::new(content);
     std::iter::from_fn(move || (input.left() > 0).then(|| entry(&mut input)))
@@ -69,7 +69,7 @@ fn counted<'a>(input: &mut Input<'a>) -> Result<&'a [u8], Malformed> {
     input.take_bytes(length)
 }
 
-/// The batch that makes a step true again on a state that has all steps before it. Lines of an index are not in it.
+/// The batch that replays a step on a state that has all earlier steps. It has no index lines.
 pub(crate) fn replayed(view: &dyn View, seed: u64, frame: &Frame) -> Result<Batch, StoreError> {
     let mut batch = Batch::new();
     for entry in entries(&frame.content) {
@@ -85,7 +85,7 @@ pub(crate) fn replayed(view: &dyn View, seed: u64, frame: &Frame) -> Result<Batc
     Ok(batch)
 }
 
-/// Entries that follow from one.
+/// Adds the entries derived from one entry.
 fn add_what_follows(
     view: &dyn View,
     seed: u64,
@@ -116,7 +116,7 @@ fn add_what_follows(
     Ok(())
 }
 
-/// The lines of a segment stand in its file.
+/// Removes the index lines of a segment: its index file has them.
 fn drop_lines(view: &dyn View, segment: &[u8], batch: &mut Batch) -> Result<(), StoreError> {
     for line in view.scan(Space::Index, KeyRange::prefix(segment), Direction::Forward) {
         batch.remove(Space::Index, line?.0);
@@ -132,7 +132,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_said_comes_back(items in prop::collection::vec((prop::sample::select(Space::ALL), any::<Vec<u8>>(), any::<Option<Vec<u8>>>()), 0..20)) {
+        fn what_is_said_comes_back(
+            items in prop::collection::vec(
+                (prop::sample::select(Space::ALL), any::<Vec<u8>>(), any::<Option<Vec<u8>>>()),
+                0..20,
+            ),
+        ) {
             let batch = Batch { items: items.clone(), ..Batch::new() };
             let said: Vec<_> = entries(&content(&batch)).collect::<Result<_, _>>().expect("it is whole");
             let expected: Vec<_> = items

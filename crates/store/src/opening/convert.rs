@@ -1,11 +1,11 @@
-//! A directory of the first format becomes one of this format: once, and without anything that was collected being
-//! removed.
+//! Converts a directory of format 1 to the current format, once. No collected data is removed.
 //!
-//! The first format had no log, no `SYNCED` and no `urls/`. The log begins after the last commit that the state knows of; what was before is in
-//! the state, the History and the Collection. The number of the format is written last: a conversion that is broken off is done again.
+//! Format 1 had no log, no `SYNCED` and no `urls/`. The log begins after the last commit of the state;
+//! earlier data is in the state, the History and the Collection. The format number is written last: an
+//! interrupted conversion is done again.
 //!
 //! # Promises
-//! - A state that does not know the files beside it is refused: it is emptied or older than they are.
+//! - A state that lacks files of the directory is refused: it was emptied or is older than they are.
 
 use std::fs;
 use std::path::Path;
@@ -54,12 +54,12 @@ pub(crate) fn convert(directory: &Path, cache_bytes: u64) -> Result<(), StoreErr
     fs::write(&unfinished, format_text())
         .and_then(|()| fs::rename(&unfinished, &path))
         .map_err(StoreError::file("write", &path))?;
-    // The start-up index had this name, and is made anew from the records.
+    // The earlier name of the start-up index, which is rebuilt from the records.
     let _ = fs::remove_file(directory.join("gist"));
     sync_directory(directory)
 }
 
-/// What users told the crawl stood in the records of pages and sites.
+/// Makes commands of the pins and pauses in the records of pages and sites, where format 1 kept them.
 pub(crate) fn put_commands(state: &dyn KeyValue, batch: &mut Batch) -> Result<(), StoreError> {
     let all_urls = crate::all_urls::AllUrls::new(state, 0);
     for entry in CollUrls(state).from(PageNumber(0)) {
@@ -78,7 +78,8 @@ pub(crate) fn put_commands(state: &dyn KeyValue, batch: &mut Batch) -> Result<()
     Ok(())
 }
 
-/// Files that hold something and that the state does not know: it is not the state of this crawl as it was left.
+/// Returns an error if the directory has files with data that the state does not list: the state is not the
+/// last one of this crawl.
 fn refuse_unknown_files(directory: &Path, state: &dyn KeyValue) -> Result<(), StoreError> {
     let path = directory.join("state");
     let known = segments(state)
@@ -88,7 +89,7 @@ fn refuse_unknown_files(directory: &Path, state: &dyn KeyValue) -> Result<(), St
         let name = file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(number) = segment::number_of(name).filter(|_| name.ends_with(".warc.gz")) else { continue };
         let length = fs::metadata(&file).map_err(StoreError::file("read the length of", &file))?.len();
-        // A kill may leave one segment that was just begun.
+        // A killed process may leave one segment that was just begun.
         let is_begun = known.last_key_value().is_some_and(|(last, _)| number == last + 1);
         if length > 0 && !known.contains_key(&number) && !is_begun {
             return Err(StoreError::behind(&path, &format!("it does not know collection/{name}")));

@@ -1,7 +1,7 @@
-//! The key-value store of a directory, opened whatever its files are.
+//! Opens the key-value store of a directory, whatever the condition of its files.
 //!
 //! # Promises
-//! - The engine is not let near files that it would silently remove tables of.
+//! - The engine never opens files whose tables it would silently remove.
 
 use std::fs;
 use std::io;
@@ -14,13 +14,13 @@ use crate::directory::folders::{listed, relative};
 use crate::error::{StoreError, is_out_of_files};
 use crate::key_value::{KeyValue, OnDisk};
 
-/// Opens the engine, whatever its files are.
+/// Opens the engine; damage is an error.
 pub(crate) fn open_engine(directory: &Path, cache_bytes: u64) -> Result<Box<dyn KeyValue>, StoreError> {
     open_state(directory, cache_bytes)?
         .map_err(|problem| StoreError::behind(&directory.join("state"), &problem))
 }
 
-/// Opens the engine; why it cannot, if that is no refusal of the system.
+/// Opens the engine. Damage is returned as a description, and failures of the system as an error.
 pub(crate) fn open_state(
     directory: &Path,
     cache_bytes: u64,
@@ -49,7 +49,7 @@ pub(crate) fn open_state(
     }
 }
 
-/// Whether the system was asked in vain because of what is in the files.
+/// Whether an I/O error was caused by the contents of the files.
 fn is_damage(error: &io::Error) -> bool {
     !matches!(
         error.kind(),
@@ -57,7 +57,8 @@ fn is_damage(error: &io::Error) -> bool {
     ) && !is_out_of_files(error)
 }
 
-/// The folder of a keyspace that has tables and does not know which of them count: the engine would take it for empty and remove them.
+/// A keyspace folder that has tables but no list of them: the engine would take it for empty and
+/// remove the tables.
 fn folder_without_current(state: &Path) -> Result<Option<PathBuf>, StoreError> {
     Ok(keyspace_folders(state)?.into_iter().find(|folder| {
         let has_tables = fs::read_dir(folder.join("tables")).is_ok_and(|mut tables| tables.next().is_some());

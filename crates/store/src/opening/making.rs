@@ -1,11 +1,13 @@
-//! A new store: there as a whole, or not there yet.
+//! Creates a new store, completely or not at all.
 //!
-//! The engine writes several files until it could open them again, and a process may be killed between any two of them. So the state of a new
-//! store is made under another name, with the identity of the store in it, and gets its own name last: after the log and `SYNCED` are there.
+//! The engine writes several files before it could reopen them, and the process may be killed in between. So
+//! the state of a new store is made under another name, with the identity of the store in it. It gets its own
+//! name last, after the log and `SYNCED` exist.
 //!
 //! # Promises
-//! - Where there is a folder `state`, it can be opened and has an identity, and there are a log, `SYNCED`, and folders for the rest.
-//! - A state that is missing beside files of a crawl is an error: a new one would not know of them.
+//! - If there is a folder `state`, it can be opened and has an identity, and there are a log, `SYNCED`, and
+//!   folders for the rest.
+//! - A missing state next to files of a crawl is an error: a new one would not list them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +30,7 @@ use crate::url_files;
 /// The name of a state that is being made.
 pub(crate) const UNFINISHED: &str = "state.unfinished";
 
-/// Makes a store in this directory, unless there is one.
+/// Creates a store in this directory, unless there is one.
 pub(crate) fn make_if_new(directory: &Path, cache_bytes: u64) -> Result<(), StoreError> {
     let state = directory.join("state");
     if state.exists() {
@@ -62,7 +64,7 @@ pub(crate) fn make_if_new(directory: &Path, cache_bytes: u64) -> Result<(), Stor
     sync_directory(directory)
 }
 
-/// Begins the log of a state and says in `SYNCED` that both are durable.
+/// Begins the log of a state and records in `SYNCED` that both are durable.
 pub(crate) fn begin_log(
     directory: &Path,
     state: &dyn View,
@@ -90,12 +92,12 @@ pub(crate) fn begin_log(
     sync_directory(directory)
 }
 
-/// Whether a crawl has begun in this directory: a process that was killed before has left nothing that counts.
+/// Whether a crawl has begun in this directory. A process killed before that has left nothing of value.
 pub(crate) fn has_begun(directory: &Path) -> bool {
     directory.join("state").exists() || has_files(directory)
 }
 
-/// Whether there is anything in the Collection or the History, or a step in the log.
+/// Whether the Collection or the History has files, or the log a step.
 fn has_files(directory: &Path) -> bool {
     let has_any =
         |part: &str| fs::read_dir(directory.join(part)).is_ok_and(|mut files| files.next().is_some());

@@ -1,10 +1,12 @@
-//! The last segment after a loss of power: it may be shorter than the commits say, for they were with the system and not on the disk.
+//! Repairs the last segment after a power loss: it may be shorter than committed, because bytes were not
+//! yet on disk.
 //!
-//! What is whole is kept. Versions whose records are lost are forgotten, and their pages lose the validators that would let a server say "not modified" of
-//! bytes that we no longer have. The visits stay: they were made.
+//! Complete records are kept. Versions whose records are lost are forgotten, and their pages lose the
+//! validators that would let a server answer "not modified" for bytes that we no longer have. The visits
+//! stay: they were made.
 //!
 //! # Promises
-//! - After mending, every version that is left can be read.
+//! - Afterwards every remaining version can be read.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,17 +24,17 @@ use crate::key_value::{Batch, Direction, KeyRange, KeyValue, Space};
 use crate::records::read;
 use crate::versions::{VersionKind, Versions, parse_version_key, place_key, version_key};
 
-/// What is left of a segment whose end was lost.
+/// The result of repairing a segment whose end was lost.
 pub(crate) struct Mend {
-    /// What the segment then is.
+    /// The new record of the segment.
     pub(crate) segment: SegmentRecord,
-    /// Versions that are lost.
+    /// Number of lost versions.
     pub(crate) versions: u64,
-    /// The changes that make it so.
+    /// The batch with the changes.
     pub(crate) batch: Batch,
 }
 
-/// Forgets the versions of the last segment whose records are not there, and counts those that are left.
+/// Forgets the versions of the last segment whose records are lost, and counts the others.
 pub(crate) fn mend_tail(
     state: &dyn KeyValue,
     collection: &Path,
@@ -54,8 +56,8 @@ pub(crate) fn mend_tail(
     Ok(Mend { segment, versions, batch })
 }
 
-/// Forgets the versions of a segment whose records are lost, and their lines of the index; gives how many versions were forgotten. A
-/// revisit goes with the full response whose bytes it says are still there.
+/// Forgets the versions of a segment whose records are lost, and their index lines. Returns how many versions
+/// it forgot. A revisit is forgotten together with the full response that it refers to.
 pub(crate) fn forget(
     state: &dyn KeyValue,
     number: u32,
@@ -97,7 +99,7 @@ pub(crate) fn forget(
     Ok(gone.len() as u64)
 }
 
-/// Lets a page whose response was lost stand at the newest that is left, without validators.
+/// Sets the place of a page whose response was lost to its newest remaining version, without validators.
 fn put_back_page(
     state: &dyn KeyValue,
     page: PageNumber,
@@ -130,7 +132,7 @@ fn put_back_page(
     Ok(())
 }
 
-/// The offset that a line of the index names.
+/// The record offset in an index line.
 fn offset_of_line(line: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(line).ok()?;
     text.rsplit_once("\"offset\": \"")?.1.split('"').next()?.parse().ok()

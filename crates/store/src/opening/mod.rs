@@ -1,12 +1,12 @@
-//! A state made, brought up to its log, or refused, before it is written or read.
+//! Opening a state: creates it, converts it, replays its log, or refuses it, before it is read or written.
 //!
 //! In reading order:
-//! - `engine`: the key-value store, opened whatever its files are.
-//! - `making`: a new store.
-//! - `convert`: a store of the first format becomes one of this.
-//! - `recovery`: what is behind is refused, and the log replayed.
-//! - `mend`: what a loss of power took is forgotten.
-//! - `moment`: the latest moment that a state tells of.
+//! - `engine`: opens the key-value store, whatever the condition of its files;
+//! - `making`: creates a new store;
+//! - `convert`: converts a store of format 1;
+//! - `recovery`: refuses what is behind, and replays the log;
+//! - `mend`: repairs the last segment after a power loss;
+//! - `moment`: the latest time in a state.
 
 pub(crate) mod convert;
 pub(crate) mod engine;

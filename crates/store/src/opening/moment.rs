@@ -1,4 +1,4 @@
-//! The latest moment that a state tells of.
+//! The latest time of an exchange or a visit in a state.
 
 use freshet_protocol::time::Timestamp;
 
@@ -7,9 +7,9 @@ use crate::error::StoreError;
 use crate::history::files::{decode, registered};
 use crate::key_value::{Direction, KeyRange, Space, View};
 
-/// The latest moment that a state tells of.
+/// The latest time of an exchange or a visit in a state; none if there are none.
 pub(crate) fn latest_moment(state: &dyn View) -> Result<Option<Timestamp>, StoreError> {
-    /// Visits that may have been committed out of the order of their times.
+    /// Maximum number of visits that may be committed out of time order.
     const VISITS: usize = 1000;
     let mut latest = None;
     for entry in segments(state) {

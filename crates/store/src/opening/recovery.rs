@@ -1,12 +1,14 @@
-//! What a store is held against when it is opened, and the steps that its state has not heard of.
+//! Recovery of a store when it is opened: compares it with `SYNCED`, and replays the steps of the log that
+//! the state lacks.
 //!
-//! `SYNCED` says what has been made durable. Whatever is behind it (the state, a keyspace, the log, a segment, a file of the History) was emptied, cut or
-//! replaced by an older copy: it is refused by name, and nothing is changed. What goes beyond it is what a crash leaves: steps of the log that
-//! the state does not have are taken again, and bytes after the last whole record belong to nothing.
+//! `SYNCED` records what is durable. Whatever is behind it (the state, a keyspace, the log, a segment, a file
+//! of the History) was emptied, truncated or replaced by an older copy. It is refused by name, and nothing is
+//! changed. Whatever is beyond it is left by a crash: steps of the log that the state lacks are replayed, and
+//! bytes after the last complete record are ignored.
 //!
 //! # Promises
-//! - Nothing is written here but steps of the log, to a state.
-//! - After it the state has every step that the log has.
+//! - Recovery only writes steps of the log, to the state.
+//! - Afterwards the state has every step of the log.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +33,7 @@ use crate::log::step::replayed;
 use crate::records::read;
 use crate::synced::Synced;
 
-/// Refuses what is behind, and brings the state up to the end of the log.
+/// Refuses a store that is behind, and brings the state up to the end of the log.
 pub(crate) fn recover(
     directory: &Path,
     state: &dyn KeyValue,
@@ -55,7 +57,7 @@ pub(crate) fn recover(
     Ok(end)
 }
 
-/// The state, or a part of it, is older than what was made durable.
+/// Refuses a state, or a keyspace, that is older than what is durable.
 fn refuse_old_state(
     directory: &Path,
     state: &dyn KeyValue,
@@ -76,7 +78,7 @@ fn refuse_old_state(
     Ok(())
 }
 
-/// Takes the steps again that the state does not have.
+/// Replays the steps that the state lacks.
 fn replay(
     directory: &Path,
     state: &dyn KeyValue,
@@ -90,7 +92,8 @@ fn replay(
         let name = crate::log::files::file_name(synced.log);
         return Err(StoreError::behind(&folder.join(name), "it is missing"));
     }
-    // Files before the one that was synced last are whole if they have their length; they are read only if the state lacks their steps.
+    // Earlier files are complete if they have their length; they are read only if the state lacks
+    // their steps.
     let begin = files.iter().rposition(|(first, _)| *first <= (known + 1).min(synced.log)).unwrap_or(0);
     let mut expected = files[begin].0;
     let mut end = None;
@@ -153,14 +156,14 @@ fn replay(
     Ok(end)
 }
 
-/// Takes a step again.
+/// Replays a step.
 pub(crate) fn take_again(state: &dyn KeyValue, seed: u64, frame: &Frame) -> Result<(), StoreError> {
     let mut batch = replayed(state, seed, frame)?;
     batch.at_step(frame.step);
     Ok(state.commit(batch, Durability::Buffered)?)
 }
 
-/// Lines of the index that are not in the log: those of records that replayed steps have added.
+/// The index lines, which are not in the log, of the records that replayed steps added.
 fn new_lines(
     directory: &Path,
     state: &dyn KeyValue,
@@ -175,7 +178,7 @@ fn new_lines(
             continue;
         }
         let mut records = SegmentRecords::open_at(&collection, number, from..record.bytes)?;
-        // What cannot be read was torn by a loss of power, and is forgotten when the segment is opened.
+        // A record that cannot be read was torn by a power loss. It is forgotten when the segment is opened.
         while let Some(Ok((place, record))) = records.next() {
             batch.items.extend(line_of(place, &record).map(|key| (Space::Index, key, Some(Vec::new()))));
         }
@@ -183,7 +186,7 @@ fn new_lines(
     Ok(batch)
 }
 
-/// The key of the line of the index that belongs to a record, if it is a response or a revisit.
+/// The key of the index line of a record, if it is a response or a revisit.
 fn line_of(place: Place, record: &crate::collection::warc::WarcRecord) -> Option<Vec<u8>> {
     let ("response" | "revisit", Some(time), Some(digest)) =
         (record.kind(), record.time(), record.payload_digest())
@@ -194,7 +197,7 @@ fn line_of(place: Place, record: &crate::collection::warc::WarcRecord) -> Option
     (line.len() <= LINE_BYTES_MAX).then(|| index::line_key(place.segment, &line))
 }
 
-/// A file that belongs to the store is missing, or shorter than it was when it was made durable.
+/// Returns an error if a file of the store is missing, or shorter than it was when it was made durable.
 pub(crate) fn refuse_short_files(
     directory: &Path,
     state: &dyn View,
@@ -227,7 +230,8 @@ pub(crate) fn refuse_short_files(
     Ok(())
 }
 
-/// Refuses a directory of which the state, the end of the log or the last segment is missing or too short, without opening any of them.
+/// Refuses a directory whose state, end of the log or last segment is missing or too short, without opening
+/// any of them.
 pub(crate) fn refuse_at_first_sight(directory: &Path, synced: &Synced) -> Result<(), StoreError> {
     let state = directory.join("state");
     let keyspaces = match listed_folder(&state.join("keyspaces")) {
@@ -236,7 +240,7 @@ pub(crate) fn refuse_at_first_sight(directory: &Path, synced: &Synced) -> Result
         }
         listed => listed?,
     };
-    // The engine takes a keyspace without its list for one in the making, and removes its tables.
+    // The engine takes a keyspace without a list of tables for one being created, and removes its tables.
     for keyspace in keyspaces.iter().filter(|path| path.is_dir()) {
         refuse_short(&keyspace.join("current"), 1, true)?;
     }
@@ -246,7 +250,7 @@ pub(crate) fn refuse_at_first_sight(directory: &Path, synced: &Synced) -> Result
     refuse_short(&segment, synced.segment_bytes, false)
 }
 
-/// A segment that was mended is shorter than it was when it was made durable.
+/// Returns an error if a repaired segment is shorter than it was when it was made durable.
 pub(crate) fn refuse_mended(
     collection: &Path,
     (number, bytes): (u32, u64),

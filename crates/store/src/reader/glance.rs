@@ -1,4 +1,4 @@
-//! What the files of a store say at a glance, without its state being opened.
+//! A quick look at a store by its files, without opening its state.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use crate::log::step::entries;
 use crate::opening::recovery::refuse_at_first_sight;
 use crate::synced::{self, Synced};
 
-/// What was made durable of the store in this directory, if nothing of it is missing at first sight: without opening it.
+/// What is durable of the store in this directory. An error if its most important files are missing
+/// or too short.
 pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
     refuse_what_is_none(directory)?;
     refuse_odd_files(directory)?;
@@ -26,7 +27,8 @@ pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
     Ok(synced)
 }
 
-/// The counters after the last whole step of the log, if steps were taken after what was made durable: what a process that was killed had committed.
+/// The counters after the last complete step of the log, if there are steps after the last sync: those that a
+/// killed process had committed.
 pub fn counters_beyond(directory: &Path, synced: &Synced) -> Result<Option<Counters>, StoreError> {
     let mut last = None;
     for (first, path) in listed(directory)? {

@@ -1,8 +1,8 @@
-//! The store, read from any thread.
+//! The read handle of a store, for any thread.
 //!
 //! # Promises
-//! - A reader sees only what was committed.
-//! - Reading does not hold up the writer, and the writer does not hold up reading.
+//! - A reader sees committed data only.
+//! - Readers do not block the writer, and the writer does not block readers.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -32,22 +32,22 @@ use crate::sites::{SiteRecord, Sites};
 use crate::startup_index::{Piece, Reach, StartupIndex};
 use crate::versions::{Version, Versions};
 
-/// What the store and its readers share.
+/// The parts of a store that its writer and its readers share.
 pub(crate) struct Shared {
     pub(crate) directory: PathBuf,
     pub(crate) view: Arc<dyn Readable>,
     pub(crate) seed: u64,
-    /// Visits that are on the disk: those with a lower number. Of others nobody is told.
+    /// Number of durable visits: those with lower numbers. Visits beyond it must not be published.
     pub(crate) durable_visits: AtomicU64,
-    // Last, so that it is given up after the state is closed.
+    // Last, so that it is released after the state is closed.
     pub(crate) _hold: Hold,
 }
 
-/// What is held as long as a store is open.
+/// What is held while a store is open.
 pub(crate) enum Hold {
     /// The lock of the process that writes.
     Lock(#[expect(dead_code, reason = "it is held, not looked at")] Lock),
-    /// The copy of the state that is read.
+    /// A reader's copy of the state.
     Copy(
         #[expect(dead_code, reason = "it is held, not looked at")] Scratch,
         #[expect(dead_code, reason = "it is held, not looked at")] Reading,
@@ -64,10 +64,10 @@ impl Shared {
     }
 }
 
-/// The bytes that a store takes.
+/// The disk space that a store takes, in bytes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct DiskUse {
-    /// The key-value store, roughly.
+    /// The key-value store, approximately.
     pub state: u64,
     /// The Collection.
     pub collection: u64,
@@ -77,7 +77,7 @@ pub struct DiskUse {
     pub collection_limit: Option<u64>,
 }
 
-/// A handle to read the store with. Of a store that is open for writing, the directory stays locked as long as one is held.
+/// A handle to read the store. While the store is open for writing, every handle keeps its directory locked.
 #[derive(Clone)]
 pub struct Reader {
     pub(crate) shared: Arc<Shared>,
@@ -95,17 +95,18 @@ impl Reader {
         &self.shared.directory
     }
 
-    /// Whether the visit with this number is on the disk, so that it can be told to others.
+    /// Whether the visit with this number is durable, so that it can be published.
     pub fn is_durable(&self, visit: u64) -> bool {
         visit < self.durable_visits()
     }
 
-    /// Visits that can be told to others: those below this number.
+    /// Number of durable visits, which can be published: those below this number.
     pub fn durable_visits(&self) -> u64 {
         self.shared.durable_visits.load(Ordering::Acquire)
     }
 
-    /// The start-up index of this store in a form of its reader's, read and not altered. Each of its pieces is given to `each` first, which says whether it believes it.
+    /// Opens the start-up index of this store read-only. `form` is the caller's version of the contents.
+    /// Every piece is passed to `each`, which returns whether to accept it.
     pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
         let identity = crate::records::read(self.shared.view.as_ref(), Space::Meta, IDENTITY);
         let id = identity.ok().flatten().map_or([0; 16], |identity: Identity| identity.id);
@@ -113,7 +114,7 @@ impl Reader {
         StartupIndex::look(&self.shared.directory, id, form, reach, each)
     }
 
-    /// The bytes that the store takes; of the state roughly.
+    /// The disk space that the store takes; for the state an approximation.
     pub fn disk_use(&self) -> Result<DiskUse, StoreError> {
         let counters = self.counters()?;
         Ok(DiskUse {
@@ -124,7 +125,7 @@ impl Reader {
         })
     }
 
-    /// How much there is of everything.
+    /// The counters.
     pub fn counters(&self) -> Result<Counters, StoreError> {
         let counters = crate::records::read(self.shared.view.as_ref(), Space::Meta, b"counters")?;
         Ok(counters.unwrap_or_default())
@@ -160,12 +161,12 @@ impl Reader {
         self.all_urls().find(url)
     }
 
-    /// What is known of a URL.
+    /// The record of a URL.
     pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
         self.all_urls().get(id)
     }
 
-    /// What is known of a page.
+    /// The record of a page.
     pub fn page(&self, page: PageNumber) -> Result<Option<PageRecord>, StoreError> {
         self.coll_urls().get(page)
     }
@@ -175,27 +176,27 @@ impl Reader {
         self.all_sites().find(site)
     }
 
-    /// What is known of a site.
+    /// The record of a site.
     pub fn site(&self, site: SiteNumber) -> Result<Option<SiteRecord>, StoreError> {
         self.all_sites().get(site)
     }
 
-    /// Every URL, in the order of their numbers.
+    /// All URLs, ordered by number.
     pub fn urls(&self) -> impl Iterator<Item = Result<(UrlId, UrlRecord), StoreError>> {
         self.all_urls().from(UrlId(0))
     }
 
-    /// Every page, in the order of their numbers.
+    /// All pages, ordered by number.
     pub fn pages(&self) -> impl Iterator<Item = Result<(PageNumber, PageRecord), StoreError>> {
         self.coll_urls().from(PageNumber(0))
     }
 
-    /// Every site, in the order of their numbers.
+    /// All sites, ordered by number.
     pub fn sites(&self) -> impl Iterator<Item = Result<(SiteNumber, SiteRecord), StoreError>> {
         self.all_sites().from(SiteNumber(0))
     }
 
-    /// The URLs that a page links to, sorted; empty if nothing is known of its links.
+    /// The URLs that a page links to, sorted; empty if its links are unknown.
     pub fn links(&self, page: PageNumber) -> Result<Vec<UrlId>, StoreError> {
         Ok(self.all_links().get(page)?.unwrap_or_default())
     }
@@ -205,12 +206,13 @@ impl Reader {
         self.all_versions().of(page).collect()
     }
 
-    /// What a page was at a moment: the newest version not later than it.
+    /// The version of a page at a time: the newest one not later.
     pub fn version_at(&self, page: PageNumber, time: Timestamp) -> Result<Option<Version>, StoreError> {
         self.all_versions().at(page, time)
     }
 
-    /// The response that holds the bytes of a page at a moment. A revisit is followed to the full response it refers to.
+    /// The response with the bytes of a page at a time. For a revisit it is the full response that the
+    /// revisit refers to.
     pub fn response_at(
         &self,
         page: PageNumber,
@@ -220,7 +222,7 @@ impl Reader {
             return Ok(None);
         };
         match self.read_version(version.record.place) {
-            // The record may have been moved between looking it up and reading it: look again, once.
+            // The record may have been moved after it was looked up, so look it up once more.
             Err(StoreError::Dropped { .. }) => match self.all_versions().full_at(page, time)? {
                 Some(version) => self.read_version(version.record.place).map(Some),
                 None => Ok(None),
@@ -229,7 +231,7 @@ impl Reader {
         }
     }
 
-    /// The response at a place: of a full response head and body, of a revisit its head alone.
+    /// The response at a place: head and body of a full response, the head alone of a revisit.
     pub fn read_version(&self, place: Place) -> Result<StoredResponse, StoreError> {
         read_response(&self.shared.collection(), place)
     }
@@ -239,12 +241,12 @@ impl Reader {
         read_record(&self.shared.collection(), place)
     }
 
-    /// The visits that are asked for, in the order of their time. All are held in memory: see [`Self::for_each_visit`].
+    /// The matching visits, ordered by time. All are held in memory; see also [`Self::for_each_visit`].
     pub fn visits(&self, query: &VisitQuery) -> Result<Vec<NumberedVisit>, StoreError> {
         query::visits(self.shared.view.as_ref(), &self.shared.history(), query)
     }
 
-    /// Gives every visit that is asked for to `each`, in no particular order.
+    /// Passes every matching visit to `each`, in no particular order.
     pub fn for_each_visit(
         &self,
         query: &VisitQuery,
@@ -253,27 +255,28 @@ impl Reader {
         query::for_each(self.shared.view.as_ref(), &self.shared.history(), query, &mut each)
     }
 
-    /// Gives what came of every visit to `each`, in no particular order. It reads no more of the files than that.
+    /// Passes the outcome of every visit to `each`, in no particular order. Reads only the columns
+    /// of outcomes.
     pub fn for_each_outcome(&self, mut each: impl FnMut(VisitOutcome<'_>)) -> Result<(), StoreError> {
         query::for_each_outcome(self.shared.view.as_ref(), &self.shared.history(), &mut each)
     }
 
-    /// The latest moment that the store tells of: of an exchange or a visit. None if it tells of none.
+    /// The latest time of an exchange or a visit in the store; none if there are none.
     pub fn latest_moment(&self) -> Result<Option<Timestamp>, StoreError> {
         latest_moment(self.shared.view.as_ref())
     }
 
-    /// What users have told the crawl under this name, if it holds.
+    /// The value of a user command, if it is active.
     pub fn command(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.shared.view.get(Space::Commands, name.as_bytes())?)
     }
 
-    /// What was kept under a name by [`crate::changes::Changes::notes`].
+    /// The value stored under a name by [`crate::changes::Changes::notes`].
     pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.shared.view.get(Space::Notes, name.as_bytes())?)
     }
 
-    /// The names and values of the notes whose name begins with this.
+    /// The names and values of the notes with this prefix.
     pub fn notes(&self, prefix: &str) -> Result<Vec<(String, Vec<u8>)>, StoreError> {
         self.shared
             .view
@@ -286,7 +289,7 @@ impl Reader {
     }
 }
 
-/// Bytes on disk of the files in a folder and below, without the holes in them.
+/// Disk usage of the files below a folder in bytes, without holes.
 fn bytes_within(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     entries

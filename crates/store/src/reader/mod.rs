@@ -1,10 +1,10 @@
-//! The store, read from any thread, whatever its process does.
+//! Reading a store, from any thread, and also while another process writes it.
 //!
 //! In reading order:
-//! - `handle`: what can be asked of an open store.
-//! - `opening`: a store opened to be read.
-//! - `scratch`: the copy of the state that is read.
-//! - `glance`: what is known without opening it.
+//! - `handle`: the read handle of an open store;
+//! - `opening`: opens a store for reading;
+//! - `scratch`: the temporary copy of the state that is read;
+//! - `glance`: a quick look without opening the state.
 
 mod glance;
 mod handle;

@@ -1,11 +1,12 @@
-//! A store opened to be read, whatever its process does: crawl, open, stand still, or not run at all.
+//! Opens a store for reading, whether or not a process is crawling in it.
 //!
-//! The state is copied ([`super::scratch`]), and the steps of the log that the copy lacks are taken in the copy; the Collection and the History are read
-//! where they are. Several readers do not know of each other, and need no permission to write.
+//! The state is copied ([`super::scratch`]), and the steps of the log that the copy lacks are replayed in
+//! it. The Collection and the History are read in place. Readers are independent of each other, and need no
+//! write permission.
 //!
 //! # Promises
 //! - No byte of the directory is changed.
-//! - What is behind `SYNCED` is refused, as by a crawl that starts.
+//! - A store behind `SYNCED` is refused, as it is when a crawl starts.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,21 +31,21 @@ use crate::reader::{Hold, Reader, Shared};
 use crate::records::read;
 use crate::synced::{self, Synced};
 
-/// Bytes of memory for what was read last.
+/// Size of the read cache in bytes.
 const CACHE_BYTES: u64 = 64 << 20;
 
-/// How often a store is opened while its process changes what is being read.
+/// Maximum number of attempts to open a store while its process changes the files.
 const TRIES: u32 = 5;
 
-/// How long is waited before the next try.
+/// Time between two attempts.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
 
 impl Reader {
-    /// Opens the store in this directory to be read as it is now.
+    /// Opens the store in this directory as it is now.
     pub fn open(directory: &Path) -> Result<Self, StoreError> {
         for _ in 1..TRIES {
             match Self::try_open(directory) {
-                // Files may have gone between looking them up and reading them.
+                // Files may have been removed between listing and reading.
                 Err(StoreError::File { .. } | StoreError::Behind { .. } | StoreError::Damaged { .. })
                     if Lock::holder(directory).is_some() =>
                 {
@@ -68,22 +69,22 @@ impl Reader {
                 return Err(StoreError::NotAStore { directory: directory.to_path_buf(), reason });
             }
         }
-        // In this order: all that follows reaches at least as far.
+        // Read in this order: everything read later is at least as recent.
         let synced = synced::read(directory)?;
         let is_held = Lock::holder(directory).is_some();
         let copy = Copy::of(directory)?;
         let identity = known_identity(directory, copy.state.as_ref())?;
         recover(directory, copy.state.as_ref(), &identity, &synced)?;
         forget_torn(directory, copy.state.as_ref(), &synced)?;
-        // What a process has committed and not yet made durable may be gone after a loss of power.
+        // Steps that a process committed after its last sync may be lost in a power loss.
         let durable = if is_held { synced.visits } else { u64::MAX };
         Ok(copy.reader(directory, &identity, durable, reading))
     }
 }
 
-/// The copy of a state, open.
+/// A copy of a state, open.
 pub(crate) struct Copy {
-    // Before the folder that it is in, so that it is closed first.
+    // Before the folder with its files, so that it is closed first.
     pub(crate) state: Arc<dyn KeyValue>,
     scratch: Scratch,
 }
@@ -94,7 +95,7 @@ impl Copy {
         Self::try_of(directory)?.map_err(|problem| StoreError::behind(&directory.join("state"), &problem))
     }
 
-    /// The same; why the copy cannot be opened, if that is no refusal of the system.
+    /// The same, but damage is returned as a description, and failures of the system as an error.
     pub(crate) fn try_of(directory: &Path) -> Result<Result<Self, String>, StoreError> {
         let scratch = match directory.join("state").is_dir() {
             true => Scratch::of(directory)?,
@@ -134,7 +135,7 @@ impl Copy {
     }
 }
 
-/// Forgets, in the copy, versions whose bytes a loss of power took, as a crawl that starts would.
+/// Forgets, in the copy, versions whose bytes were lost in a power loss, as a starting crawl would.
 fn forget_torn(directory: &Path, state: &dyn KeyValue, synced: &Synced) -> Result<(), StoreError> {
     let collection: PathBuf = directory.join("collection");
     let Some((number, record)) = segments(state).last().transpose()? else { return Ok(()) };

@@ -1,13 +1,16 @@
-//! A copy of a state for a reader to open: the engine writes while it opens, and must not do so in the directory of a crawl.
+//! A temporary copy of a state that a reader opens: the engine writes when it opens, and must not write to
+//! the directory of a crawl.
 //!
-//! Tables never change: the copy links to them, through descriptors that are held open, so that a table may be removed meanwhile. Journals and lists of
-//! tables are copied, without the holes that journals have. The process that crawls may write all the while: the copy counts if no journal came
-//! or went and no list of tables changed while it was made. It is then what a crash would have left at that moment, and the steps that it
+//! Tables never change. The copy links to them through open file descriptors, so that a table may be removed
+//! meanwhile. Journals and lists of tables are copied, without the holes in journals. A crawling process may
+//! write all the while: the copy is valid if no journal appeared or disappeared and no list of tables
+//! changed meanwhile. It then equals what a crash would have left at that moment, and the steps that it
 //! lacks are in the log.
 //!
 //! # Promises
-//! - Nothing is written but in a folder of its own among the system's temporary files, which goes when it is dropped.
-//! - What readers that were killed have left there goes when the next one begins.
+//! - Writes only to its own folder in the system's temporary directory, which is removed when the
+//!   value is dropped.
+//! - The next reader removes the folders of killed readers.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -21,32 +24,33 @@ use std::time::Duration;
 use crate::directory::folders::listed;
 use crate::error::{StoreError, is_out_of_files};
 
-/// How the names of the folders begin.
+/// The prefix of folder names.
 const PREFIX: &str = "freshet-read-";
 
-/// The file that a reader keeps locked in its folder.
+/// The lock file of a reader in its folder.
 const ALIVE: &str = "alive";
 
-/// How often a copy is tried while the process that crawls changes what is copied. It changes every few seconds, and a copy takes less than one.
+/// Maximum number of attempts to copy while a crawling process changes the files. They change every few
+/// seconds, and a copy takes less than one.
 const TRIES: u32 = 30;
 
-/// How long is waited before the next try.
+/// Time between two attempts.
 const TRY_AGAIN: Duration = Duration::from_millis(50);
 
-/// Bytes that are copied at once.
+/// Size of the copy buffer in bytes.
 const SOME: usize = 1 << 20;
 
-/// A folder with a copy of a state.
+/// A temporary folder with a copy of a state.
 #[derive(Debug)]
 pub(crate) struct Scratch {
     folder: PathBuf,
-    /// Locked as long as the reader lives.
+    /// Locked while the reader exists.
     _alive: File,
-    /// The tables that are linked to.
+    /// The open tables that the copy links to.
     tables: Vec<File>,
-    /// Up to which byte each journal was copied: they grow at their ends only.
+    /// The number of bytes copied of each journal. Journals grow at their ends only.
     journals: BTreeMap<u64, u64>,
-    /// Bytes that were copied.
+    /// Total number of bytes copied.
     copied: u64,
 }
 
@@ -72,9 +76,9 @@ impl Scratch {
             let after = Lists::of(&state)?;
             match copied {
                 Ok(()) if after == before => return Ok(scratch),
-                // A list of tables that was made just now is for its owner alone until the next sync.
+                // A list of tables that was just written is readable by its owner only until the next sync.
                 Err(error) if error.is_denied() => denied = Some(error),
-                // What went away while it was copied is no error.
+                // Files that disappear during the copy are no error.
                 Err(error) if after == before => return Err(error),
                 _ => {}
             }
@@ -84,12 +88,12 @@ impl Scratch {
         Err(denied.unwrap_or_else(|| StoreError::Restless { directory: directory.to_path_buf() }))
     }
 
-    /// The directory of which the state is a part.
+    /// The temporary folder, which contains the copied state.
     pub(crate) fn directory(&self) -> &Path {
         &self.folder
     }
 
-    /// Bytes that were copied.
+    /// Total number of bytes copied.
     #[cfg(test)]
     pub(crate) fn copied(&self) -> u64 {
         self.copied
@@ -100,7 +104,7 @@ impl Scratch {
         loop {
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
             let folder = std::env::temp_dir().join(format!("{PREFIX}{}-{number}", std::process::id()));
-            // Others must not read what a crawl keeps to itself.
+            // Other users must not read the crawl's private data.
             match fs::DirBuilder::new().mode(0o700).create(&folder) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => {
@@ -120,13 +124,13 @@ impl Scratch {
         }
     }
 
-    /// Copies journals and lists of tables, and links to tables. Done again, it copies what is new.
+    /// Copies journals and lists of tables, and links to tables. A repeated call copies only what is new.
     fn copy(&mut self, state: &Path, lists: &Lists) -> Result<(), StoreError> {
         let to = self.folder.join("state");
         make_folder(&to)?;
-        // The journal that is written comes last: it then has all that others were about when they were listed.
+        // The current journal comes last: it then has everything that the others had when they were listed.
         for (number, name) in &lists.journals {
-            // The last block may have been copied before it was full.
+            // The last block may have been copied before it was complete.
             let from = self.journals.get(number).map_or(0, |end| end.saturating_sub(SOME as u64));
             let end = self.copy_from(&state.join(name), &to.join(name), from)?;
             self.journals.insert(*number, end);
@@ -171,9 +175,9 @@ impl Scratch {
                 continue;
             }
             let target = match File::open(&path) {
-                // A table that is being made may be given up.
+                // An unfinished table may be removed by the engine.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                // There are more tables than a process may hold open: then the name must do.
+                // Out of file descriptors: link to the path instead.
                 Err(error) if is_out_of_files(&error) => absolute(&path)?,
                 opened => self.hold(opened.map_err(StoreError::file("open", &path))?, &path)?,
             };
@@ -182,19 +186,19 @@ impl Scratch {
         Ok(())
     }
 
-    /// Keeps a table open; the name by which it can be opened even after it was removed.
+    /// Keeps a table open. Returns a path that opens it even after it was removed.
     fn hold(&mut self, table: File, path: &Path) -> Result<PathBuf, StoreError> {
         let held = PathBuf::from(format!("/proc/self/fd/{}", table.as_raw_fd()));
         self.tables.push(table);
         if held.exists() { Ok(held) } else { absolute(path) }
     }
 
-    /// Copies what a file holds.
+    /// Copies a file.
     fn copy_file(&mut self, from: &Path, to: &Path) -> Result<(), StoreError> {
         self.copy_from(from, to, 0).map(|_| ())
     }
 
-    /// Copies what a file holds from this byte on, without holes; where it ends.
+    /// Copies a file from this byte on, without holes. Returns the offset of its end.
     fn copy_from(&mut self, from: &Path, to: &Path, begin: u64) -> Result<u64, StoreError> {
         let mut source = match File::open(from) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(begin),
@@ -225,17 +229,17 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be removed now is removed by the next reader.
+        // The next reader removes what cannot be removed now.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// What must not change while a state is copied.
+/// The files that must not change while a state is copied.
 #[derive(Debug, Eq, PartialEq)]
 struct Lists {
-    /// The journals, in the order in which they were begun.
+    /// The journals by number, which is the order in which they were begun.
     journals: BTreeMap<u64, String>,
-    /// Which list of tables counts, by keyspace.
+    /// The contents of the file `current`, which names the list of tables, by keyspace.
     current: BTreeMap<PathBuf, Vec<u8>>,
 }
 
@@ -259,7 +263,7 @@ impl Lists {
     }
 }
 
-/// The next bytes of a file that are no hole.
+/// The next range of a file that is no hole.
 fn next_data(file: &File, from: u64) -> Option<(u64, u64)> {
     let length = file.metadata().ok()?.len();
     if length <= from {
@@ -272,12 +276,12 @@ fn next_data(file: &File, from: u64) -> Option<(u64, u64)> {
         }
         // There is no more data.
         Err(rustix::io::Errno::NXIO) => None,
-        // The file system knows no holes.
+        // The file system does not report holes.
         Err(_) => Some((from, length)),
     }
 }
 
-/// Copies so many bytes, or as many as there are. An error says whether it is one of reading.
+/// Copies up to this many bytes. An error says whether reading failed.
 fn copy_some(source: &mut File, copy: &mut File, bytes: u64) -> Result<u64, (bool, io::Error)> {
     let mut buffer = vec![0; SOME.min(usize::try_from(bytes).unwrap_or(SOME)).max(1)];
     let mut left = bytes;
@@ -301,7 +305,7 @@ fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(StoreError::file("find", path))
 }
 
-/// Removes the folders of readers that were killed.
+/// Removes the folders of killed readers.
 fn remove_abandoned() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {

@@ -1,7 +1,8 @@
-//! What users told: pins and pauses stand in the records of pages and sites too, and the options in a file.
+//! Applies the user commands again: pins and pauses to the records of pages and sites, the options
+//! to their file.
 //!
 //! # Promises
-//! - Afterwards pages and sites are as the commands in force say.
+//! - Afterwards pages and sites agree with the active commands.
 
 use std::fs;
 
@@ -16,7 +17,7 @@ use crate::key_value::{Batch, Direction, KeyRange, Space};
 use crate::log::event::{OPTIONS, OPTIONS_FILE};
 use crate::sites::Sites;
 
-/// Makes pages, sites and the file of the options as the commands say.
+/// Makes pages, sites and the options file agree with the commands.
 pub(super) fn repair_commands(
     ground: &Ground<'_>,
     aside: &mut Aside,

@@ -1,12 +1,13 @@
-//! The steps of a repair in their order, and what was done.
+//! The parts of a repair in their order, and its report.
 //!
-//! First the state is made readable and gets the steps of the log that it lacks, then the log is made whole, then the Collection, the History, the
-//! records that refer to them, what users told, and `urls/`. What a repair does are steps of the log as well. Each leaves the store no worse than
-//! it was: a repair that is broken off can be done again.
+//! First the state is made readable and gets the steps of the log that it lacks. Then the log is repaired,
+//! then the Collection, the History, the records that refer to them, the user commands, and `urls/`. The
+//! changes of a repair are steps of the log as well. Each leaves the store no worse than before: an
+//! interrupted repair can be repeated.
 //!
 //! # Promises
-//! - Everything that is intact is kept; what must go is put aside in `aside/`.
-//! - Afterwards a check finds nothing.
+//! - Everything intact is kept; what must be removed is moved to `aside/`.
+//! - Afterwards a check finds no faults.
 
 use std::cell::RefCell;
 use std::fs;
@@ -37,29 +38,30 @@ use crate::reader::{Hold, Reader, Shared};
 use crate::repair::state::CACHE_BYTES;
 use crate::startup_index;
 
-/// What a repair did.
+/// The report of a repair.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Repaired {
-    /// What was done, in order.
+    /// The changes made, in order.
     pub done: Vec<String>,
-    /// Where that is which had to go; none if nothing had to.
+    /// The folder with everything removed; none if nothing was.
     pub aside: Option<PathBuf>,
-    /// Versions of pages that are lost.
+    /// Number of lost versions of pages.
     pub versions_lost: u64,
-    /// Visits that are lost, now or in an earlier repair.
+    /// Number of lost visits, in this and earlier repairs.
     pub visits_lost: u64,
-    /// What a check finds afterwards.
+    /// The findings of a check afterwards.
     pub findings: Findings,
 }
 
-/// Makes a damaged store sound. No process may have it open; `now` names the folder for what must go.
+/// Repairs a damaged store, which no process may have open. `now` names the folder for what must be removed.
 pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> {
     let mut aside = Aside::new(directory, now);
     let mut done = Vec::new();
     let lock = take_lock(directory, &mut aside, &mut done)?;
-    // A repair may give a number to another URL. What the start-up index said is in the store, or lost.
+    // A repair may give a number to another URL. The contents of the start-up index are in the
+    // store, or lost.
     startup_index::remove(directory)?;
-    // So is the status that was published last: it may count what is lost.
+    // The last published status may count what is lost.
     let _ = fs::remove_file(directory.join(STATUS_FILE));
     let is_damaged_earlier =
         known_format(directory).ok().flatten() == Some(Format::First) && !converted(directory, &mut done)?;
@@ -74,7 +76,7 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
         ledger: RefCell::new((ledger, counters)),
     };
     if is_damaged_earlier {
-        // The log that was begun just now has no commands yet.
+        // The log that was just begun has no commands yet.
         let mut batch = Batch::new();
         put_commands(ground.state, &mut batch)?;
         ground.commit(batch)?;
@@ -109,7 +111,8 @@ pub fn repair(directory: &Path, now: Timestamp) -> Result<Repaired, StoreError> 
     Ok(Repaired { done, aside, versions_lost, visits_lost: tally.lost, findings })
 }
 
-/// Takes the lock of a directory that holds a crawl, and puts aside what stands where a file or a folder should be.
+/// Takes the lock of a directory that holds a crawl, and moves away whatever is in place of a file
+/// or a folder.
 fn take_lock(directory: &Path, aside: &mut Aside, done: &mut Vec<String>) -> Result<Lock, StoreError> {
     refuse_what_is_none(directory)?;
     let mut put_aside = |(path, what): (PathBuf, &str)| {
@@ -125,7 +128,8 @@ fn take_lock(directory: &Path, aside: &mut Aside, done: &mut Vec<String>) -> Res
     Ok(lock)
 }
 
-/// Converts a directory of the first format; whether it could be. One that is damaged is repaired as if it had lost its log.
+/// Converts a directory of format 1; returns whether it could. A damaged one is repaired as if it had
+/// lost its log.
 fn converted(directory: &Path, done: &mut Vec<String>) -> Result<bool, StoreError> {
     match convert(directory, CACHE_BYTES) {
         Ok(()) => {
@@ -137,7 +141,9 @@ fn converted(directory: &Path, done: &mut Vec<String>) -> Result<bool, StoreErro
     }
 }
 
-/// What cannot be had again where steps of the log are missing.
-const LOST: &str = "steps of the log are missing: made again were visits, URLs, pages and versions from the History, `urls/` and the \
-Collection, and pins and pauses from the log; not links between pages, robots.txt, what was learned of the parts of pages, and which \
-of the URLs that were never visited had been kept: all of that is learned again as pages are visited";
+/// The message about a repair that lacks steps of the log.
+const LOST: &str = "steps of the log are missing: made again were visits, URLs, pages and versions from the \
+                    History, `urls/` and the Collection, and pins and pauses from the log; not links \
+                    between pages, robots.txt, what was learned of the parts of pages, and which of the \
+                    URLs that were never visited had been kept: all of that is learned again as pages are \
+                    visited";

@@ -1,10 +1,11 @@
-//! A record that takes the place of damaged bytes: a gzip member of exactly their length, so that all other records stay where they are.
+//! A filler record that replaces damaged bytes: a gzip member of exactly their length, so that all other
+//! records stay in place.
 //!
-//! The record is `metadata` (`application/warc-fields`) and says how many bytes could not be read. It is filled up with spaces in its block, and
-//! to the last byte in the comment that a gzip header may have.
+//! The record is `metadata` (`application/warc-fields`) and says how many bytes could not be read. It is
+//! padded with spaces in its block, and to the exact length in the comment field of the gzip header.
 //!
 //! # Promises
-//! - The member has exactly the length that was asked for, and readers of gzip and WARC read it.
+//! - The member has exactly the requested length, and readers of gzip and WARC accept it.
 
 use std::io::Write as _;
 
@@ -14,32 +15,32 @@ use freshet_protocol::time::Timestamp;
 
 use crate::collection::digest::record_id;
 
-/// The most that a block of deflate holds uncompressed.
+/// Maximum number of bytes in a stored block of DEFLATE.
 const BLOCK_BYTES_MAX: usize = 65_535;
 
-/// Bytes of header, empty comment, checksum and length.
+/// Size of header, empty comment, checksum and length in bytes.
 const FRAME: usize = 10 + 1 + 8;
 
-/// Bytes that the length of the block may take more or less than expected: they go to the comment.
+/// Tolerance for the length of the block in bytes; the comment takes up the difference.
 const SLACK: usize = 24;
 
-/// A length from which on there always is a filler.
+/// A filler exists for every length from this one on.
 pub(super) const FILLER_BYTES_MIN: u64 = 256;
 
-/// Where a filler stands.
+/// The place of a filler.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot<'a> {
     /// The store's identity.
     pub(super) store: &'a [u8; 16],
     /// The name of the file.
     pub(super) file: &'a str,
-    /// The byte at which it begins.
+    /// Its offset in the file.
     pub(super) offset: u64,
-    /// When it is made.
+    /// The time of its creation.
     pub(super) time: Timestamp,
 }
 
-/// The member, of so many bytes; none if they are too few.
+/// The member with this length; none if that is too short.
 pub(super) fn filler(length: usize, spot: Spot<'_>) -> Option<Vec<u8>> {
     let room = length.checked_sub(FRAME)?;
     let blocks = room.div_ceil(BLOCK_BYTES_MAX + 5);
@@ -59,7 +60,7 @@ pub(super) fn filler(length: usize, spot: Spot<'_>) -> Option<Vec<u8>> {
     Some(member)
 }
 
-/// Bytes as deflate holds them uncompressed.
+/// Encodes bytes as stored blocks of DEFLATE.
 fn stored(bytes: &[u8]) -> Vec<u8> {
     let mut body = Vec::with_capacity(bytes.len() + 64);
     let chunks = bytes.chunks(BLOCK_BYTES_MAX);
@@ -74,7 +75,7 @@ fn stored(bytes: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Bytes as deflate holds them in few.
+/// Compresses bytes with DEFLATE.
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("memory takes all that is written")
@@ -85,7 +86,8 @@ fn record(length: usize, spot: Spot<'_>, spaces: usize) -> String {
     let id = record_id(spot.store, "damage", &name, spot.time.millis());
     let block = format!("damage: {length} bytes\r\n{}", " ".repeat(spaces));
     format!(
-        "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: {id}\r\nWARC-Date: {}\r\nContent-Type: application/warc-fields\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        "WARC/1.1\r\nWARC-Type: metadata\r\nWARC-Record-ID: {id}\r\nWARC-Date: {}\r\n\
+         Content-Type: application/warc-fields\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
         spot.time.iso(),
         block.len()
     )

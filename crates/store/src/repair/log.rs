@@ -1,8 +1,8 @@
-//! A log whose files are whole: what cannot be read of them is put aside, and the steps that can be stay.
+//! Repairs the log: unreadable parts of its files are moved aside, and the readable steps stay.
 //!
 //! # Promises
-//! - Every step that can be read is in the log afterwards, in a file whose steps have no gap.
-//! - What the repair does goes on after the last step that is known of.
+//! - Every readable step is in the log afterwards, in a file without gaps.
+//! - The steps of the repair follow the last known step.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ use crate::log::step;
 use crate::records::read;
 use crate::synced::{self, Synced, SyncedFile};
 
-/// Makes the files of the log whole and opens it to be appended to.
+/// Repairs the files of the log and opens it for appending.
 pub(super) fn sound_log(
     directory: &Path,
     sound: &Sound,
@@ -42,7 +42,7 @@ pub(super) fn sound_log(
     let known = counters.commits.max(sound.last_step).max(last_serial(state)?);
     let end = match last_file(directory, sound)? {
         Some(end) if end.step == known => end,
-        // Steps are missing between the last file and the state: the log goes on in another.
+        // Steps are missing between the last file and the state, so the log continues in a new file.
         _ => {
             counters.commits = known;
             let log = Ledger::begin(directory, state, &sound.identity, &counters, (sound.time, true))?;
@@ -61,10 +61,10 @@ pub(super) fn sound_log(
     Ok((ledger, counters))
 }
 
-/// Bytes of a file of the log, as a crawl has them by default.
+/// Size of a log file in bytes, the default of a crawl.
 const FILE_BYTES: u64 = 32 << 20;
 
-/// A `SYNCED` that says whose it is; what it says of the rest comes when the repair is done.
+/// A `SYNCED` with the identity of the store only; the end of the repair fills in the rest.
 fn say_anew(
     directory: &Path,
     sound: &Sound,
@@ -82,7 +82,7 @@ fn say_anew(
     Ok(SyncedFile::create(directory, first)?.last().clone())
 }
 
-/// Whether all of a file can be read, and it is of this crawl.
+/// Whether a file is completely readable and belongs to this crawl.
 fn is_whole(file: &LogFile, sound: &Sound) -> bool {
     let mut frames = file.frames();
     let mut expected = file.first;
@@ -97,7 +97,7 @@ fn is_whole(file: &LogFile, sound: &Sound) -> bool {
     has_base && frames.problem().is_none() && file.store() == Some(sound.identity.id)
 }
 
-/// Puts a file aside and writes the steps that can be read of it anew, each run without a gap in a file of its own.
+/// Moves a file aside and writes its readable steps again, each run without gaps to a file of its own.
 fn rewrite(
     directory: &Path,
     file: &LogFile,

@@ -1,15 +1,15 @@
-//! A damaged store made sound, with everything in it that is intact.
+//! Repairs a damaged store, and keeps everything intact in it.
 //!
 //! In reading order:
-//! - [`course`]: the steps in their order, and what was done.
-//! - `state`: a state that can be read to its end and has the steps of the log.
-//! - `log`: a log whose files are whole.
-//! - `segments`: the Collection: damaged bytes replaced by a record that says so.
-//! - `filler`: that record, of any length.
-//! - `visits`: the History: rows that can be read, and which are lost.
-//! - `commands`: what users told: pins, pauses, options.
-//! - `urls`: the files of the URLs.
-//! - `records`: URLs, pages and sites that fit together again, from what the Collection and the History tell of them.
+//! - [`course`]: the parts of a repair in their order, and its report;
+//! - `state`: makes the state readable and replays the log;
+//! - `log`: repairs the files of the log;
+//! - `segments`: repairs the Collection: damaged bytes are replaced by a filler record;
+//! - `filler`: that record, of any length;
+//! - `visits`: repairs the History: keeps readable rows, and records which are lost;
+//! - `commands`: applies pins, pauses and options again;
+//! - `urls`: repairs the URL files;
+//! - `records`: makes records of URLs, pages and sites consistent, from the Collection and the History.
 
 mod commands;
 pub mod course;

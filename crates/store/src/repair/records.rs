@@ -1,11 +1,12 @@
-//! URLs, pages and sites that fit together again.
+//! Makes the records of URLs, pages, sites and versions consistent.
 //!
-//! Records that are lost are made again from what the History and the Collection tell: the URL of a page and when it was visited, and where its
-//! versions stand. What nothing tells of keeps its number, so that no other gets it, under a URL that is none.
+//! Lost records are made again from the History and the Collection: the URL of a page, the times of its
+//! visits, and the places of its versions. A record without any source keeps its number, so that no other
+//! gets it, with a placeholder URL.
 //!
 //! # Promises
-//! - Numbers stay: a URL, page or site that is known keeps its own.
-//! - Afterwards everything that is referred to is there, and the counters count what is there.
+//! - Numbers stay: a known URL, page or site keeps its own.
+//! - Afterwards every reference resolves, and the counters are right.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -30,10 +31,10 @@ use crate::sites::SiteRecord;
 use crate::url_files::UrlRow;
 use crate::versions::{VersionKind, VersionRecord, Versions, parse_version_key, place_key, version_key};
 
-/// Changes that are committed in one step.
+/// Number of changes committed in one step.
 const CHANGES_PER_COMMIT: usize = 10_000;
 
-/// What the visits tell of a page.
+/// The data of a page that its visits contain.
 #[derive(Clone, Debug)]
 struct Trace {
     url: String,
@@ -45,12 +46,12 @@ struct Trace {
     kind: VisitKind,
 }
 
-/// What the visits tell of pages.
+/// The data of pages that their visits contain, from which lost page records are made.
 #[derive(Debug, Default)]
 pub(super) struct Traces(HashMap<PageNumber, Trace>);
 
 impl Traces {
-    /// Hears of a visit.
+    /// Adds a visit.
     pub(super) fn hear(&mut self, visit: &NumberedVisit) {
         let row = &visit.row;
         let Some(page) = row.page else { return };
@@ -74,7 +75,7 @@ impl Traces {
 }
 
 impl Traces {
-    /// Adds pages of which nothing but their responses in the Collection is left. Each gets a new number.
+    /// Adds pages of which only responses in the Collection are left. Each gets a new number.
     pub(super) fn add_from_collection(
         &mut self,
         ground: &Ground<'_>,
@@ -139,7 +140,7 @@ impl Traces {
     }
 }
 
-/// Whether a URL is that of a page that is known.
+/// Whether a URL is that of a known page.
 fn is_kept(ground: &Ground<'_>, url: &str) -> Result<bool, StoreError> {
     let key = url_key(u64::from_le_bytes(ground.identity.seed), url);
     let id = ground.state.get(Space::UrlKeys, &key)?.and_then(|value| UrlId::from_key(&value));
@@ -147,7 +148,7 @@ fn is_kept(ground: &Ground<'_>, url: &str) -> Result<bool, StoreError> {
     Ok(record.is_some_and(|record| matches!(record.standing, Standing::Kept(_))))
 }
 
-/// Records in memory as they will be, and the changes that make them so.
+/// The records under repair: the highest numbers, and the batch of changes so far.
 struct Book<'a> {
     ground: &'a Ground<'a>,
     urls: u64,
@@ -155,11 +156,11 @@ struct Book<'a> {
     sites: u64,
     site_numbers: HashMap<String, SiteNumber>,
     batch: Batch,
-    /// Records made again.
+    /// Number of records made again.
     made: u64,
 }
 
-/// Makes URLs, pages, sites and versions fit together, and counts everything.
+/// Makes URLs, pages, sites and versions consistent, and recomputes the counters.
 pub(super) fn repair_records(
     ground: &Ground<'_>,
     traces: &Traces,
@@ -208,7 +209,7 @@ impl Book<'_> {
         self.ground.commit(std::mem::take(&mut self.batch))
     }
 
-    /// Sets the value of a key, unless it has it already.
+    /// Sets the value of a key, unless it has that value.
     fn put(&mut self, space: Space, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
         let (key, value) = (key.into(), value.into());
         if !matches!(self.ground.state.get(space, &key), Ok(Some(found)) if found == value) {
@@ -220,12 +221,12 @@ impl Book<'_> {
         if self.batch.len() >= CHANGES_PER_COMMIT { self.flush() } else { Ok(()) }
     }
 
-    /// The record of a number; none if it is lost.
+    /// The record with a number; none if it is lost.
     fn get<R: Record>(&self, space: Space, number: u32) -> Option<R> {
         read(self.ground.state, space, &number.to_be_bytes()).ok().flatten()
     }
 
-    /// Gives every site that is lost the name that its URLs tell.
+    /// Restores the name of every lost site from its URLs.
     fn make_sites(&mut self) -> Result<(), StoreError> {
         let mut names: HashMap<SiteNumber, String> = HashMap::new();
         for entry in numbered::<UrlId, UrlRecord>(self.ground.state, Space::Urls, Vec::new(), UrlId::from_key)
@@ -271,7 +272,7 @@ impl Book<'_> {
         site
     }
 
-    /// Gives every URL that is lost the text that a page's visits tell.
+    /// Restores the text of every lost URL from the visits of its page.
     fn make_urls(&mut self, traces: &Traces, rows: &HashMap<u32, UrlRow>) -> Result<(), StoreError> {
         let mut of_url: HashMap<UrlId, (PageNumber, bool)> = HashMap::new();
         for entry in numbered::<PageNumber, PageRecord>(
@@ -332,7 +333,7 @@ impl Book<'_> {
         self.flush()
     }
 
-    /// Makes every page that is lost again from its visits.
+    /// Restores every lost page from its visits.
     fn make_pages(&mut self, traces: &Traces) -> Result<(), StoreError> {
         let mut urls: HashMap<PageNumber, UrlId> = HashMap::new();
         for entry in numbered::<UrlId, UrlRecord>(self.ground.state, Space::Urls, Vec::new(), UrlId::from_key)
@@ -364,7 +365,7 @@ impl Book<'_> {
         Ok(())
     }
 
-    /// The URL of a page that none is kept as: the one that its visits tell, made known if it is not.
+    /// The URL of a page that no URL refers to: the URL of its visits, which is added if it is unknown.
     fn url_for(&mut self, page: PageNumber, trace: Option<&Trace>) -> Result<UrlId, StoreError> {
         let seed = u64::from_le_bytes(self.ground.identity.seed);
         let text = trace.map_or_else(|| format!("lost:/page-{}", page.0), |trace| trace.url.clone());
@@ -373,7 +374,7 @@ impl Book<'_> {
         let id = known.unwrap_or(UrlId(u32::try_from(self.urls).unwrap_or(u32::MAX)));
         let record: Option<UrlRecord> = self.get(Space::Urls, id.0);
         let standing = match &record {
-            // Another page is kept under this URL: this one was kept before it.
+            // Another page has this URL now; this page had it before.
             Some(record) if matches!(record.standing, Standing::Kept(_)) => return Ok(id),
             _ if trace.is_some() => Standing::Kept(page),
             _ => Standing::Discarded(Reason::Failing),
@@ -394,7 +395,7 @@ impl Book<'_> {
         Ok(id)
     }
 
-    /// Takes away hashes and names that lead elsewhere.
+    /// Removes lookup keys of URLs and sites that lead to other records.
     fn drop_wrong_keys(&mut self) -> Result<(), StoreError> {
         let seed = u64::from_le_bytes(self.ground.identity.seed);
         for entry in self.ground.state.scan(Space::UrlKeys, KeyRange::all(), Direction::Forward) {
@@ -428,14 +429,14 @@ impl Book<'_> {
         self.flush()
     }
 
-    /// Finds the versions of pages among the records of the Collection of which nothing is known.
+    /// Adds versions for the records of the Collection that have none.
     fn make_versions(&mut self, traces: &Traces) -> Result<(), StoreError> {
         let pages: HashMap<&str, PageNumber> =
             traces.0.iter().map(|(page, trace)| (trace.url.as_str(), *page)).collect();
         let collection = self.ground.directory.join("collection");
         for entry in segments(self.ground.state).collect::<Vec<_>>() {
             let (number, segment) = entry?;
-            // A version and where the records that go with it end.
+            // A version whose request and metadata records may still follow.
             let mut open: Option<(PageNumber, Timestamp, VersionRecord)> = None;
             for entry in SegmentRecords::open(&collection, number, segment.bytes)? {
                 let (place, record) = entry?;
@@ -517,7 +518,8 @@ impl Book<'_> {
         self.flush_if_large()
     }
 
-    /// Takes away versions and places that have no counterpart, and revisits without the response whose bytes they share.
+    /// Removes versions and places without a counterpart, and revisits without the response that
+    /// they refer to.
     fn drop_wrong_versions(&mut self) -> Result<(), StoreError> {
         let state = self.ground.state;
         let mut full_page = None;
@@ -556,7 +558,7 @@ impl Book<'_> {
         self.flush()
     }
 
-    /// Lets every page stand at its newest full version.
+    /// Sets the place of every page to its newest full version.
     fn place_pages(&mut self) -> Result<(), StoreError> {
         let state = self.ground.state;
         for entry in numbered::<PageNumber, PageRecord>(state, Space::Pages, Vec::new(), PageNumber::from_key)
@@ -588,7 +590,7 @@ impl Book<'_> {
         Ok(())
     }
 
-    /// Counts everything.
+    /// Recomputes all counters.
     fn count(&self, before: &Counters, tally: &Tally) -> Result<(), StoreError> {
         let state = self.ground.state;
         let mut counters = Counters {
@@ -615,7 +617,7 @@ impl Book<'_> {
     }
 }
 
-/// The last step that is known from the names of files: a file is named after the step that registers it.
+/// The highest step in the names of files: a file is named after the step that registers it.
 pub(super) fn last_serial(state: &dyn View) -> Result<u64, StoreError> {
     let files = crate::history::files::registered(state)?;
     let serial = |name: &str| name.strip_suffix(".parquet")?.rsplit('-').next()?.parse::<u64>().ok();
@@ -652,7 +654,7 @@ fn made_page(url: UrlId, site: SiteNumber, trace: Option<&Trace>, now: Timestamp
     }
 }
 
-/// The record of a URL with what a row of its file says.
+/// The record of a URL, with the columns of its row in the URL files.
 fn of_row(record: UrlRecord, row: &UrlRow) -> UrlRecord {
     UrlRecord {
         discovered: row.time,

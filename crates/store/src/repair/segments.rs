@@ -1,9 +1,10 @@
-//! The Collection made sound: whole records stay at their places, damaged bytes are put aside and replaced by a record that says so, and
-//! the versions that stood there are forgotten.
+//! Repairs the Collection: intact records stay in place, damaged bytes are moved aside and replaced by a
+//! filler record, and the versions in them are forgotten.
 //!
 //! # Promises
-//! - A record that can be read stays where it is.
-//! - Afterwards a segment can be read from its first byte to its last, and its index is that of its records.
+//! - A readable record stays where it is.
+//! - Afterwards a segment can be read from its first byte to its last, and its index has the lines of
+//!   its records.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -30,26 +31,26 @@ use crate::ledger::Ledger;
 use crate::opening::mend::forget;
 use crate::records::read;
 
-/// What every gzip member that we write begins with.
+/// The first bytes of every gzip member that we write.
 const MEMBER: [u8; 4] = [0x1f, 0x8b, 8, 0];
 
-/// Bytes that are searched for the next member at once.
+/// Number of bytes searched at once for the next member.
 const SEARCH_BYTES: usize = 1 << 20;
 
-/// What the steps of a repair share.
+/// The context shared by the parts of a repair: the store, and its log.
 pub(super) struct Ground<'a> {
     pub(super) directory: &'a Path,
     pub(super) state: &'a dyn KeyValue,
     pub(super) identity: &'a Identity,
-    /// Whether commits were lost, so that what the files hold beyond what is known of them counts.
+    /// Whether commits were lost, so that files may hold data that the state does not list.
     pub(super) lost_commits: bool,
     pub(super) now: Timestamp,
-    /// The log, in which what the repair does stands too, and the counters as they are.
+    /// The log, which also gets the steps of the repair, and the current counters.
     pub(super) ledger: RefCell<(Ledger, Counters)>,
 }
 
 impl Ground<'_> {
-    /// Takes a step.
+    /// Commits a batch as a step.
     pub(super) fn commit(&self, batch: Batch) -> Result<(), StoreError> {
         if batch.is_empty() {
             return Ok(());
@@ -58,7 +59,7 @@ impl Ground<'_> {
         ledger.take(self.state, batch, counters)
     }
 
-    /// Takes a step after which there is so much of everything.
+    /// Commits a step that sets the counters.
     pub(super) fn count(&self, counted: Counters) -> Result<(), StoreError> {
         let (ledger, counters) = &mut *self.ledger.borrow_mut();
         let commits = counters.commits;
@@ -69,9 +70,9 @@ impl Ground<'_> {
         ledger.take(self.state, Batch::new(), counters)
     }
 
-    /// Makes everything that was done durable. `clean` says that the crawl had ended cleanly before the repair.
+    /// Syncs all changes. `clean` means that the crawl had ended cleanly before the repair.
     pub(super) fn sync(&self, clean: bool) -> Result<(), StoreError> {
-        // After a clean end the last segment has an index of all its records.
+        // After a clean end, the index file of the last segment has all its records.
         if clean
             && let Some((number, record)) = segments(self.state).last().transpose()?
             && !record.indexed
@@ -91,7 +92,7 @@ impl Ground<'_> {
     }
 }
 
-/// Makes every segment sound; gives the versions lost.
+/// Repairs every segment. Returns the number of lost versions.
 pub(super) fn repair_segments(
     ground: &Ground<'_>,
     aside: &mut Aside,
@@ -126,7 +127,7 @@ pub(super) fn repair_segments(
     Ok(lost)
 }
 
-/// Segments of which no commit knows are taken in, for the commits that knew of them may be lost.
+/// Registers segments that the state does not list, because the commits that registered them may be lost.
 fn register_unknown(ground: &Ground<'_>, said: &mut Vec<String>) -> Result<(), StoreError> {
     let mut batch = Batch::new();
     for path in listed(&ground.collection())? {
@@ -143,7 +144,7 @@ fn register_unknown(ground: &Ground<'_>, said: &mut Vec<String>) -> Result<(), S
     ground.commit(batch)
 }
 
-/// An empty segment in place of one that is missing, so that no other gets its number.
+/// Writes an empty segment in place of a missing one, so that no other gets its number.
 fn replace_missing(ground: &Ground<'_>, number: u32, record: &mut SegmentRecord) -> Result<u64, StoreError> {
     let collection = ground.collection();
     let name = segment::file_name(number);
@@ -166,14 +167,14 @@ fn replace_missing(ground: &Ground<'_>, number: u32, record: &mut SegmentRecord)
     Ok(lost)
 }
 
-/// What can be read of a segment, and what cannot.
+/// Which parts of a segment are readable.
 #[derive(Debug, Default)]
 struct Survey {
-    /// Bytes that cannot be read.
+    /// The unreadable byte ranges.
     holes: Vec<Range<u64>>,
-    /// The byte after the last record that can be read.
+    /// The offset after the last readable record.
     end: u64,
-    /// Responses and revisits.
+    /// Number of responses and revisits.
     versions: u64,
     /// The times of the first and the last of them.
     span: Option<(Timestamp, Timestamp)>,
@@ -196,7 +197,7 @@ impl Survey {
                 survey.end = at;
             }
             if at < bytes {
-                // A shorter hole could not be filled: what begins within it goes too.
+                // No filler is shorter, so a record that begins within that length is dropped too.
                 let next = next_record(collection, number, at + FILLER_BYTES_MIN..bytes)?.unwrap_or(bytes);
                 survey.holes.push(at..next);
                 at = next;
@@ -206,7 +207,7 @@ impl Survey {
     }
 }
 
-/// Where the next record that can be read begins.
+/// The offset of the next readable record.
 fn next_record(collection: &Path, number: u32, bytes: Range<u64>) -> Result<Option<u64>, StoreError> {
     let path = collection.join(segment::file_name(number));
     let file = File::open(&path).map_err(StoreError::file("open", &path))?;
@@ -225,13 +226,13 @@ fn next_record(collection: &Path, number: u32, bytes: Range<u64>) -> Result<Opti
         if count < MEMBER.len() {
             break;
         }
-        // A member may begin at the end of what was read.
+        // A member may begin in the last bytes of the buffer.
         at += (count - (MEMBER.len() - 1)) as u64;
     }
     Ok(None)
 }
 
-/// Fills the holes of a segment, forgets what stood there, and writes its index anew if it is not right.
+/// Fills the holes of a segment, forgets the versions in them, and rewrites its index if it is wrong.
 fn settle_segment(
     ground: &Ground<'_>,
     number: u32,
@@ -292,7 +293,8 @@ fn settle_segment(
     Ok(lost)
 }
 
-/// Whether the index of a segment that is still appended to, as the last stop left it, has no line but these. It may not be there.
+/// Whether the index file of a segment that is still appended to has only these lines: the last stop wrote
+/// it. It may be missing.
 fn has_only(path: &Path, lines: &[Vec<u8>]) -> bool {
     let Ok(found) = fs::read(path) else { return !path.exists() };
     let is_ended = found.is_empty() || found.ends_with(b"\n");
@@ -310,7 +312,7 @@ fn put_aside(path: &Path, name: &str, hole: &Range<u64>, aside: &mut Aside) -> R
     aside.keep(&format!("{name}.from-{}", hole.start), &bytes[..count])
 }
 
-/// Replaces damaged bytes by a record of the same length.
+/// Replaces damaged bytes by a filler record of the same length.
 fn fill(ground: &Ground<'_>, path: &Path, number: u32, hole: &Range<u64>) -> Result<(), StoreError> {
     let length = usize::try_from(hole.end - hole.start).unwrap_or(usize::MAX);
     let file_name = segment::file_name(number);
@@ -320,7 +322,7 @@ fn fill(ground: &Ground<'_>, path: &Path, number: u32, hole: &Range<u64>) -> Res
     file.write_all_at(&member, hole.start).map_err(StoreError::file("write", path))
 }
 
-/// Writes the index of a segment, unless it is right as it is.
+/// Writes the index of a segment, unless it is right.
 fn write_index(
     ground: &Ground<'_>,
     number: u32,

@@ -1,11 +1,12 @@
-//! A state that can be read to its end and has every step that the log has.
+//! Repairs the state: makes it readable to its end, with every step of the log.
 //!
-//! What the engine cannot open, or what is older than it says of itself, is put aside and made again: of all that can be read of it, and of the
-//! steps of the log, from the first that it may lack. Steps hold absolute values, so that taking one again does no harm.
+//! A state that the engine cannot open, or that is older than its own marks, is moved aside and rebuilt from
+//! everything readable in it, and from the steps of the log from the first that it may lack. Steps hold
+//! absolute values, so replaying one twice does no harm.
 //!
 //! # Promises
-//! - If the log goes back to where the state is sound, the state is what it was.
-//! - A keyspace with one damaged part keeps what stands before and after it.
+//! - If the log goes back to where the state is sound, the state is restored completely.
+//! - A keyspace with one damaged part keeps the entries before and after it.
 
 use std::fs;
 use std::path::Path;
@@ -28,27 +29,27 @@ use crate::opening::making::UNFINISHED;
 use crate::records::read;
 use crate::synced::{self, Synced};
 
-/// Bytes of memory for what was read last, while a store is repaired.
+/// Size of the read cache during a repair in bytes.
 pub(super) const CACHE_BYTES: u64 = 64 << 20;
 
-/// Entries that are copied in one commit.
+/// Number of entries copied in one commit.
 const ENTRIES_PER_COMMIT: usize = 10_000;
 
-/// A state that can be read.
+/// A readable state, and what is known of its store.
 pub(super) struct Sound {
     pub(super) state: Box<dyn KeyValue>,
     pub(super) identity: Identity,
     /// Whether steps or records were lost.
     pub(super) lost_commits: bool,
-    /// The last step that is known of, from wherever.
+    /// The last known step, from any source.
     pub(super) last_step: u64,
     /// The time of the last step of the log.
     pub(super) time: Timestamp,
-    /// What `SYNCED` says, if it can be read.
+    /// The contents of `SYNCED`, if it can be read.
     pub(super) synced: Option<Synced>,
 }
 
-/// Opens the state, mended or made anew as far as it must be.
+/// Opens the state, repaired or rebuilt as far as necessary.
 pub(super) fn sound_state(
     directory: &Path,
     aside: &mut Aside,
@@ -80,7 +81,8 @@ pub(super) fn sound_state(
     Ok(Sound { state, identity, lost_commits, last_step, time: told.time, synced })
 }
 
-/// A state that can be read to its end, and whether it is the one that was there, as it says of itself.
+/// Opens a state that can be read to its end. Returns whether it is the original one and up to date with
+/// its own marks.
 fn open_readable(
     directory: &Path,
     aside: &mut Aside,
@@ -114,7 +116,7 @@ fn open_readable(
     Ok(new()?)
 }
 
-/// Who the store is: as the state says, or else the log.
+/// The identity of the store, from the state or else from the log.
 fn identity_of(directory: &Path, state: &dyn View) -> Result<Option<Identity>, StoreError> {
     if let Ok(Some(identity)) = read::<Identity>(state, Space::Meta, IDENTITY) {
         return Ok(Some(identity));
@@ -132,22 +134,22 @@ fn identity_of(directory: &Path, state: &dyn View) -> Result<Option<Identity>, S
             return Ok(told);
         }
     }
-    // Without a log the identity is in nothing that remains, and nothing depends on it.
+    // Without a log nothing has the identity, and nothing depends on it.
     Ok(Some(new_identity()))
 }
 
-/// What was found in the log.
+/// The result of replaying the log.
 #[derive(Debug, Default)]
 struct Told {
     steps: u64,
     /// The last step.
     last: u64,
     time: Timestamp,
-    /// Whether a step is missing behind those that the state knows.
+    /// Whether a step is missing after those of the state.
     has_gap: bool,
 }
 
-/// Takes every step of the log again that comes after those that the state knows.
+/// Replays every step of the log after those of the state.
 fn take_steps_again(
     directory: &Path,
     state: &dyn KeyValue,
@@ -180,7 +182,7 @@ fn take_steps_again(
     Ok(told)
 }
 
-/// The commands that were in force when a file of the log was begun: they may have been told in a file that is no more.
+/// Restores the commands that were active when a log file was begun: the file with them may no longer exist.
 fn take_commands_again(state: &dyn KeyValue, known: u64, base: &Frame) -> Result<(), StoreError> {
     if base.step <= known && known > 0 {
         return Ok(());
@@ -205,7 +207,7 @@ fn write_format(directory: &Path, aside: &mut Aside, said: &mut Vec<String>) -> 
     fs::write(&path, crate::directory::format::format_text()).map_err(StoreError::file("write", &path))
 }
 
-/// Makes a new store of everything that can be read, and puts the old one aside.
+/// Copies everything readable to a new store, and moves the old one aside.
 fn copy_readable(directory: &Path, old: Box<dyn KeyValue>, aside: &mut Aside) -> Result<(), StoreError> {
     let unfinished = directory.join(UNFINISHED);
     if unfinished.exists() {
@@ -223,7 +225,7 @@ fn copy_readable(directory: &Path, old: Box<dyn KeyValue>, aside: &mut Aside) ->
     fs::rename(&unfinished, &path).map_err(StoreError::file("rename", &path))
 }
 
-/// Copies a keyspace from its first entry on, and if it cannot be read to its end, from its last entry back.
+/// Copies a keyspace from its first entry on; if that does not reach the end, also from its last entry back.
 fn copy_space(old: &dyn View, new: &dyn KeyValue, space: Space) -> Result<(), StoreError> {
     for direction in [Direction::Forward, Direction::Backward] {
         let mut batch = Batch::new();

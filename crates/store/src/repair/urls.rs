@@ -1,4 +1,4 @@
-//! The files of the URLs: read where records are lost, and written anew where they are not as they should be.
+//! Repairs the URL files: reads them where records are lost, and rewrites them where they are wrong.
 //!
 //! # Promises
 //! - Afterwards the registered files hold every URL once.
@@ -14,7 +14,7 @@ use crate::history::files::checksum;
 use crate::key_value::{Batch, Space};
 use crate::url_files::{FOLDER, UrlRow, is_own_name, read_file, registered, settle};
 
-/// What the files say of URLs, if steps were lost: of the others the records are there.
+/// The rows of the URL files, if steps were lost; otherwise all records exist.
 pub(super) fn url_rows(ground: &Ground<'_>) -> Result<HashMap<u32, UrlRow>, StoreError> {
     let mut rows = HashMap::new();
     let folder = ground.directory.join(FOLDER);
@@ -24,7 +24,7 @@ pub(super) fn url_rows(ground: &Ground<'_>) -> Result<HashMap<u32, UrlRow>, Stor
     for path in listed(&folder)? {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if is_own_name(name) {
-            // Of a damaged file those rows are taken that come before the damage.
+            // Of a damaged file, the rows before the damage are used.
             let _ = read_file(&path, &mut |row| {
                 rows.insert(row.number, row);
             });
@@ -33,7 +33,7 @@ pub(super) fn url_rows(ground: &Ground<'_>) -> Result<HashMap<u32, UrlRow>, Stor
     Ok(rows)
 }
 
-/// Writes the files anew if one of them is not as it is registered.
+/// Rewrites the files if one of them differs from its registration.
 pub(super) fn repair_url_files(
     ground: &Ground<'_>,
     aside: &mut Aside,

@@ -1,8 +1,10 @@
-//! The History made sound: damaged files are put aside and their rows that can be read written anew; the numbers of the others are noted as lost.
+//! Repairs the History: damaged files are moved aside and their readable rows written again; the numbers of
+//! the others are recorded as lost.
 //!
 //! # Promises
-//! - A visit that can be read is kept, once.
-//! - Afterwards every number of a visit is that of a row, of one file, or noted as lost.
+//! - Every readable visit is kept, once.
+//! - Afterwards every visit number is that of one row, in one file or the key-value store, or is
+//!   recorded as lost.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -25,30 +27,30 @@ use crate::log::frame::Kind;
 use crate::log::step::entries;
 use crate::records::read;
 
-/// Visits that may have been made after the last commit that is known, if commits were lost.
+/// Maximum number of visits after the last known commit, if commits were lost.
 const NUMBERS_BEYOND: usize = 1 << 28;
 
-/// Which visits are there, and how many of each kind.
+/// A count of the visits found, overall and by kind.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    /// By number, whether it was seen.
+    /// By number, whether the visit was found.
     seen: Vec<bool>,
-    /// Numbers from this on were never given.
+    /// Numbers from this one on were never assigned.
     most: usize,
-    /// By kind.
+    /// Number of visits by kind.
     pub(super) kinds: Vec<u64>,
-    /// Bytes that they received.
+    /// Bytes received by the visits.
     pub(super) bytes: u64,
-    /// Visits that are rows of the key-value store.
+    /// Number of visits in rows of the key-value store.
     pub(super) rows: u64,
-    /// Bytes of the files.
+    /// Size of the files in bytes.
     pub(super) file_bytes: u64,
-    /// Visits lost.
+    /// Number of lost visits.
     pub(super) lost: u64,
 }
 
 impl Tally {
-    /// Counts a visit, unless it was counted before.
+    /// Counts a visit. Returns false if it was counted before, or its number was never assigned.
     fn count(&mut self, visit: &NumberedVisit) -> bool {
         let number = usize::try_from(visit.number).unwrap_or(usize::MAX);
         if number >= self.most {
@@ -66,7 +68,7 @@ impl Tally {
         true
     }
 
-    /// The number that the next visit gets.
+    /// The number of the next visit.
     pub(super) fn visits(&self) -> u64 {
         self.seen.len() as u64
     }
@@ -84,8 +86,8 @@ impl Tally {
     }
 }
 
-/// Makes the History sound, and gives every visit in it to `each`. Of the visits that were made durable
-/// (`synced_visits`), those that are found nowhere are noted as lost.
+/// Repairs the History, and passes every visit in it to `each`. Durable visits (below `synced_visits`) that
+/// are found nowhere are recorded as lost.
 pub(super) fn repair_visits(
     ground: &Ground<'_>,
     synced_visits: u64,
@@ -138,7 +140,7 @@ pub(super) fn repair_visits(
     Ok(tally)
 }
 
-/// Takes visits that stand in no file and in no row from the log; gives how many.
+/// Restores visits that are in no file and no row from the log. Returns how many.
 fn take_from_log(
     ground: &Ground<'_>,
     tally: &mut Tally,
@@ -161,7 +163,7 @@ fn take_from_log(
     Ok(found)
 }
 
-/// Gives visits the values that the log has for them, as far as it has them.
+/// Replaces the values of visits by those in the log, if the log has them.
 fn take_logged_values(ground: &Ground<'_>, visits: &mut [NumberedVisit]) -> Result<(), StoreError> {
     let mut places: HashMap<u64, usize> =
         visits.iter().enumerate().map(|(at, visit)| (visit.number, at)).collect();
@@ -173,7 +175,7 @@ fn take_logged_values(ground: &Ground<'_>, visits: &mut [NumberedVisit]) -> Resu
     })
 }
 
-/// Gives key and value of every visit in the log to `each`.
+/// Passes key and value of every visit in the log to `each`.
 fn for_each_logged(ground: &Ground<'_>, each: &mut dyn FnMut(&[u8], &[u8])) -> Result<(), StoreError> {
     for (first, path) in crate::log::files::listed(ground.directory)? {
         let file = LogFile::read_any(&path, first)?;
@@ -188,7 +190,7 @@ fn for_each_logged(ground: &Ground<'_>, each: &mut dyn FnMut(&[u8], &[u8])) -> R
     Ok(())
 }
 
-/// The files that count; if commits were lost, also those that are there, for the commits that knew of them may be lost.
+/// The registered files; if commits were lost, also the other files in the folder.
 fn candidates(ground: &Ground<'_>) -> Result<BTreeMap<String, Option<FileRecord>>, StoreError> {
     let mut files: BTreeMap<String, Option<FileRecord>> =
         registered(ground.state)?.into_iter().map(|(name, record)| (name, Some(record))).collect();
@@ -204,7 +206,8 @@ fn candidates(ground: &Ground<'_>) -> Result<BTreeMap<String, Option<FileRecord>
     Ok(files)
 }
 
-/// Counts the visits of a file; writes it anew if it is damaged, or if visits in it stand elsewhere too. None if nothing is left of it.
+/// Counts the visits of a file. Rewrites the file if it is damaged, or if some of its visits are also
+/// elsewhere. None if no visits are left.
 fn take_file(
     ground: &Ground<'_>,
     name: &str,
@@ -231,7 +234,7 @@ fn take_file(
     let mut rows = readable_rows(&path);
     let readable = rows.len();
     if !is_whole {
-        // What can still be unpacked of damaged bytes may be other values than were written.
+        // Damaged bytes may decode to other values than were written.
         take_logged_values(ground, &mut rows)?;
     }
     rows.retain(|visit| visit.row.site == site_of(&visit.row.url) && tally.count(visit));

@@ -1,4 +1,4 @@
-//! A commit: the pages are appended to the Collection, then all else becomes true in one step.
+//! A commit: appends exchanges to the Collection, then commits everything else as one step.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::key_value::{Batch, Space};
 use crate::records::read;
 use crate::versions::{VersionKind, VersionRecord, Versions, place_key, version_key};
 
-/// A commit in the making.
+/// A commit in progress.
 struct Step {
     batch: Batch,
     counters: Counters,
@@ -29,12 +29,13 @@ struct Step {
 }
 
 impl Store {
-    /// Makes all changes true in one step. They survive the death of the process when this returns, and that of the machine after
-    /// [`Self::sync`]. After an error nothing of them is true, and the numbers that were given out since the last commit are taken back; after
-    /// [`StoreError::Poisoned`] all of them may be true as well.
+    /// Commits all changes as one step. They survive a crash of the process when this returns, and a crash
+    /// of the machine after [`Self::sync`]. After an error none of them is committed, and the numbers
+    /// handed out since the last commit are revoked. After [`StoreError::Poisoned`], all of them may be
+    /// committed instead.
     ///
     /// # Panics
-    /// If a number was given out and its record is not among the changes.
+    /// If a number was handed out and its record is not among the changes.
     pub fn commit(&mut self, mut changes: Changes) -> Result<Committed, StoreError> {
         let committed = self.try_commit(&mut changes);
         if committed.is_err() {
@@ -44,11 +45,11 @@ impl Store {
         committed
     }
 
-    /// The same, but after an error the numbers that were given out stay so: the changes can be tried again, as they are or with more. Where the
-    /// key-value store takes no writes any more, this opens it again before it tries.
+    /// The same, but after an error the numbers handed out remain valid: the changes can be retried, alone or
+    /// with more. If the key-value store accepts no writes any more, it is reopened first.
     ///
     /// # Panics
-    /// If a number was given out and its record is not among the changes.
+    /// If a number was handed out and its record is not among the changes.
     pub fn try_commit(&mut self, changes: &mut Changes) -> Result<Committed, StoreError> {
         check_room(&self.shared.directory, changes.disk_bytes())?;
         let earlier = self.settle_doubt(changes)?;
@@ -91,7 +92,7 @@ impl Store {
         self.put_exchanges(changes, step)
     }
 
-    /// Makes everything true.
+    /// Commits the step.
     fn finish(&mut self, changes: &Changes, step: &mut Step) -> Result<(), StoreError> {
         self.put_urls(changes, step)?;
         self.put_rest(changes, step);
@@ -102,14 +103,14 @@ impl Store {
         self.ledger.take(self.state.as_ref(), std::mem::take(&mut step.batch), &mut step.counters)
     }
 
-    /// Makes the segment that is appended to what it was after the last commit.
+    /// Truncates the current segment to its committed length.
     pub(crate) fn cut_tail_back(&mut self) -> Result<(), StoreError> {
         let key = self.tail_number.to_be_bytes();
         self.tail_record = read(self.state.as_ref(), Space::Segments, &key)?.unwrap_or_default();
         self.tail.cut_back(self.tail_record.bytes)
     }
 
-    /// Gives the numbers that were given out since the last commit to others.
+    /// Revokes the numbers handed out since the last commit.
     fn take_numbers_back(&mut self) {
         let Counters { urls, pages, sites, .. } = self.counters;
         (self.next_url, self.next_page, self.next_site) = (urls, pages, sites);
@@ -117,7 +118,7 @@ impl Store {
         self.new_sites.clear();
     }
 
-    /// Closes the segment that is appended to and begins another, if it is large enough.
+    /// If the current segment is large enough, closes it and begins the next one.
     pub(crate) fn roll_if_large(&mut self) -> Result<(), StoreError> {
         if self.tail.length() < self.settings.segment_bytes {
             return Ok(());
@@ -135,14 +136,14 @@ impl Store {
         Ok(())
     }
 
-    /// Begins the bytes to be appended with the record that every segment begins with, if it is empty.
+    /// If the segment is empty, adds the `warcinfo` record that every segment begins with.
     pub(crate) fn begin_segment(&mut self, time: Timestamp, buffer: &mut Vec<u8>) {
         if self.tail.length() == 0 {
             self.writer.append_warcinfo(&segment::file_name(self.tail_number), time, buffer);
         }
     }
 
-    /// Page records may come from somebody who does not know that their segment was written again: they are told.
+    /// Corrects the places in page records whose segment has been rewritten: their writer may not know of it.
     fn mend_places(&self, changes: &mut Changes) -> Result<(), StoreError> {
         if self.sweep.gone.is_empty() {
             return Ok(());
@@ -158,7 +159,7 @@ impl Store {
         Ok(())
     }
 
-    /// Appends the exchanges to the Collection, and tells visits and pages where they stand.
+    /// Appends the exchanges to the Collection, and fills in the places of visits and pages.
     fn put_exchanges(&mut self, changes: &mut Changes, step: &mut Step) -> Result<(), StoreError> {
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.clear();
@@ -210,14 +211,14 @@ impl Store {
         Ok(())
     }
 
-    /// The full response that a revisit at this moment refers to.
+    /// The full response that a revisit at this time refers to.
     fn original(&self, page: PageNumber, time: Timestamp) -> Result<Option<Original>, StoreError> {
         let version = Versions(self.state.as_ref()).full_at(page, time)?;
         Ok(version
             .map(|version| Original { time: version.time, payload_digest: version.record.payload_digest }))
     }
 
-    /// The rows of an exchange: its line of the index, its version and its place.
+    /// Adds the entries of an exchange to the batch: its index line, its version and its place.
     fn note_exchange(&mut self, exchange: &Exchange, written: &Written, place: Place, step: &mut Step) {
         self.tail_record.count(exchange.time);
         let line = IndexLine {

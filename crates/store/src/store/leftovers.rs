@@ -1,4 +1,4 @@
-//! What a crash leaves and no step knows of, put aside when a store is opened.
+//! Moves leftovers of a crash aside when a store is opened: bytes and files that belong to no step.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use crate::key_value::{Space, View};
 use crate::log::end::LogEnd;
 use crate::url_files;
 
-/// Moves the bytes of a record that a crash has torn from the end of the log to `aside/`.
+/// Moves the bytes of a torn record from the end of the log to `aside/`.
 pub(super) fn put_torn_record_aside(
     directory: &Path,
     end: &LogEnd,
@@ -25,7 +25,7 @@ pub(super) fn put_torn_record_aside(
     aside.cut(&relative(&end.path, directory), end.bytes)
 }
 
-/// Moves files that belong to no step to `aside/`; those that were in the making go.
+/// Moves files that belong to no step to `aside/`, and deletes unfinished ones.
 pub(super) fn put_unknown_files_aside(
     directory: &Path,
     state: &dyn View,

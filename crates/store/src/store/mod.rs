@@ -1,26 +1,25 @@
-//! The store: everything on disk, opened, changed in single steps, closed.
+//! The store: everything on disk, open for writing and changed in atomic steps.
 //!
 //! A commit appends the records of its exchanges to the Collection, then its step to the log
-//! ([`crate::log`]), and then makes it true in the key-value store. Killed at any instant, the store opens
-//! with all commits that returned, possibly the one that was under way, and nothing of what came after: bytes
-//! that belong to no step are moved to `aside/`. What is behind `SYNCED` is refused.
+//! ([`crate::log`]), and then commits it to the key-value store. After a kill at any moment, the store opens
+//! with all commits that returned, possibly the one in progress, and nothing else: bytes that belong to no
+//! step are moved to `aside/`. A store that is behind `SYNCED` is refused.
 //!
 //! # Promises
-//! - One process at a time: a second is refused and told the first.
-//! - After an error nothing of the changes is there, and the store can be opened again; if there was no room
-//!   for the pages, it can go on as it is.
-//! - Opening removes nothing that was collected, and takes nothing for the truth that is older than what was
-//!   made durable.
-//! - Nothing is counted by looking through everything.
+//! - Only one process opens a store at a time; a second one gets an error that names the first.
+//! - After an error none of the changes is committed, and the store can be reopened. If the disk had no room
+//!   for the pages, the store can be used without reopening.
+//! - Opening deletes no collected data, and accepts nothing that is older than what was made durable.
+//! - No count requires a scan of everything.
 //!
 //! In reading order:
-//! - `settings`: how it is kept.
-//! - `opened`: opened, synced, closed.
-//! - `leftovers`: what a crash leaves, put aside.
-//! - `numbers`: the numbers of URLs, pages and sites; `recent_urls` spares lookups.
-//! - `commit`: changes made true in one step.
-//! - `reopening`: going on after a write of the key-value store failed.
-//! - `tidy`: files kept in order between commits; `sweep` drops what is beyond the limits.
+//! - `settings`: the settings of a store;
+//! - `opened`: opens, syncs and closes it;
+//! - `leftovers`: moves leftovers of a crash aside;
+//! - `numbers`: the numbers of URLs, pages and sites; `recent_urls` caches lookups;
+//! - `commit`: commits changes as one step;
+//! - `reopening`: reopens the key-value store after a failed write;
+//! - `tidy`: maintains files between commits; `sweep` drops versions beyond the limits.
 
 mod commit;
 mod leftovers;

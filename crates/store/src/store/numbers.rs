@@ -1,4 +1,4 @@
-//! The numbers of URLs, pages and sites: found, or given for the first time.
+//! Assigns numbers to URLs, pages and sites, or finds the numbers they have.
 
 use freshet_protocol::ids::{PageNumber, SiteNumber, UrlId};
 
@@ -7,12 +7,12 @@ use crate::all_urls::{AllUrls, url_key};
 use crate::error::StoreError;
 use crate::sites::Sites;
 
-/// A number and whether it was given just now.
+/// A number, and whether it was just assigned.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Numbered<N> {
-    /// It was known before.
+    /// The number existed before.
     Known(N),
-    /// It is new: its record must be in the next changes.
+    /// The number is new: its record must be in the next changes.
     New(N),
 }
 
@@ -26,7 +26,7 @@ impl<N: Copy> Numbered<N> {
 }
 
 impl Store {
-    /// The number of a URL; a URL that is not known gets one, and its record must be in the next changes.
+    /// The number of a URL. An unknown URL is assigned one, and its record must be in the next changes.
     pub fn url_number(&mut self, url: &str) -> Result<Numbered<UrlId>, StoreError> {
         let key = url_key(self.shared.seed, url);
         if let Some(id) = self.recent.get(&key) {
@@ -42,12 +42,12 @@ impl Store {
         Ok(Numbered::New(id))
     }
 
-    /// A number for a page that was never kept before; its record must be in the next changes.
+    /// Assigns a number to a page that was never kept before; its record must be in the next changes.
     pub fn page_number(&mut self) -> Result<PageNumber, StoreError> {
         Ok(PageNumber(take_number(&mut self.next_page, "pages")?))
     }
 
-    /// The number of a site; a site that is not known gets one, and its record must be in the next changes.
+    /// The number of a site. An unknown site is assigned one, and its record must be in the next changes.
     pub fn site_number(&mut self, site: &str) -> Result<Numbered<SiteNumber>, StoreError> {
         if let Some(number) = self.new_sites.get(site) {
             return Ok(Numbered::Known(*number));

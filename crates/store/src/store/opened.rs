@@ -1,4 +1,4 @@
-//! The store, open for writing: how it is opened, synced and closed.
+//! The store open for writing: opening, syncing and closing it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -38,7 +38,7 @@ use crate::startup_index::{Piece, Reach, StartupIndex};
 use crate::synced::{self, Synced};
 use crate::url_files;
 
-/// The parts of the directory that are looked up while it is open.
+/// The parts of the directory whose presence is checked while the store is open.
 const PARTS: [&str; 8] = [
     FORMAT_FILE,
     lock::FILE_NAME,
@@ -50,97 +50,54 @@ const PARTS: [&str; 8] = [
     url_files::FOLDER,
 ];
 
-/// What was mended when the store was opened.
+/// What opening the store recovered or repaired.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Mended {
-    /// Steps of the log that were taken again, because the state had not heard of them.
+    /// Number of log steps that were replayed because the state lacked them.
     pub steps_replayed: u64,
-    /// Bytes of a torn record that were moved from the end of the log to `aside/`.
+    /// Number of bytes of a torn record that were moved from the end of the log to `aside/`.
     pub log_bytes_torn: u64,
-    /// Bytes that belong to no step and were moved from the last segment to `aside/`.
+    /// Number of bytes that belong to no step and were moved from the last segment to `aside/`.
     pub bytes_cut: u64,
-    /// Versions forgotten because the machine died before their bytes were on the disk.
+    /// Number of versions forgotten because the machine crashed before their bytes were on disk.
     pub versions_lost: u64,
     /// Files that belong to no step and were moved to `aside/`.
     pub files_moved: Vec<String>,
 }
 
-/// The store, open for writing. One thread holds it; others read with a [`Reader`].
-///
-/// # Examples
-///
-/// ```
-/// use freshet_protocol::time::Timestamp;
-/// use freshet_store::all_urls::{Source, Standing, UrlRecord, site_of};
-/// use freshet_store::changes::Changes;
-/// use freshet_store::reader::Reader;
-/// use freshet_store::sites::SiteRecord;
-/// use freshet_store::store::{Settings, Store};
-///
-/// let directory = tempfile::tempdir()?;
-/// let mut store = Store::open(directory.path(), Settings::default())?;
-///
-/// // A URL that was found, and its site, become known in one step.
-/// let (url, now) = ("http://a.example/", Timestamp::from_millis(0));
-/// let (id, site) = (store.url_number(url)?.number(), store.site_number(site_of(url))?.number());
-/// let record = UrlRecord {
-///     url: url.to_owned(),
-///     site,
-///     discovered: now,
-///     found_on: None,
-///     depth: 0,
-///     anchor: String::new(),
-///     source: Source::Seed,
-///     listed_modified: None,
-///     standing: Standing::Waiting,
-///     detail: String::new(),
-/// };
-/// let site_record = SiteRecord { site: site_of(url).to_owned(), first_seen: now, ..SiteRecord::default() };
-/// store.commit(Changes {
-///     urls: vec![(id, record)],
-///     sites: vec![(site, site_record)],
-///     ..Changes::default()
-/// })?;
-/// store.close(now)?;
-///
-/// // It can be read by any process, which changes no byte of it.
-/// let reader = Reader::open(directory.path())?;
-/// assert_eq!(reader.url_id(url)?, Some(id));
-/// assert_eq!(reader.url(id)?.map(|record| record.standing), Some(Standing::Waiting));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The store, open for writing. One thread owns it; others read with a [`Reader`].
 pub struct Store {
-    // Before what is shared, which releases the lock.
+    // Before `shared`, which releases the lock.
     pub(super) state: Arc<dyn KeyValue>,
     pub(super) shared: Arc<Shared>,
-    /// A number that no other store has.
+    /// The unique number of the store.
     id: [u8; 16],
     pub(super) settings: Settings,
     pub(super) counters: Counters,
     pub(super) writer: WarcWriter,
     folding: Arc<Folding>,
-    /// The segment that is appended to, and what the last commit said of it.
+    /// The current segment, and its record after the last commit.
     pub(super) tail: Tail,
     pub(super) tail_number: u32,
     pub(super) tail_record: SegmentRecord,
-    /// The numbers that are given out next; ahead of the counters by those that no commit knows of.
+    /// The next numbers to assign; ahead of the counters by those not yet committed.
     pub(super) next_url: u64,
     pub(super) next_page: u64,
     pub(super) next_site: u64,
     pub(super) new_sites: HashMap<String, SiteNumber>,
     pub(super) recent: RecentUrls,
-    /// Bytes of the commit that is under way, kept to be used again.
+    /// The buffer of the current commit, reused.
     pub(super) buffer: Vec<u8>,
-    /// Closed segments without their index file.
+    /// Closed segments without an index file.
     pub(super) unindexed: BTreeSet<u32>,
-    /// How far old versions have been dropped.
+    /// The progress of dropping old versions.
     pub(super) sweep: Sweep,
-    /// The log and what has been made durable.
+    /// The log, and what is durable.
     pub(super) ledger: Ledger,
-    /// The file of the log that was written when it was last looked whether an old one can go.
+    /// The first step of the log file that was current at the last check for old log files.
     pub(super) log_looked_at: u64,
     ended_cleanly: bool,
-    /// A commit that failed and may have taken effect.
+    /// A failed commit that may have taken effect.
     pub(super) doubt: Option<UncertainCommit>,
     mended: Mended,
     presence: Presence,
@@ -153,19 +110,19 @@ impl std::fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens the store in this directory, or makes one.
+    /// Opens the store in this directory, or creates it.
     pub fn open(directory: &Path, settings: Settings) -> Result<Self, StoreError> {
         Self::open_locked(Self::lock(directory)?, directory, settings)
     }
 
-    /// Takes the directory for this process, before anything is read.
+    /// Takes the lock of the directory before anything is read.
     pub fn lock(directory: &Path) -> Result<Lock, StoreError> {
         fs::create_dir_all(directory).map_err(StoreError::file("make", directory))?;
         refuse_odd_files(directory)?;
         Lock::take(directory)
     }
 
-    /// Opens the store in a directory that was taken.
+    /// Opens the store in a locked directory.
     pub fn open_locked(lock: Lock, directory: &Path, settings: Settings) -> Result<Self, StoreError> {
         match check_format(directory)? {
             Format::Ours => make_if_new(directory, settings.cache_bytes)?,
@@ -185,7 +142,7 @@ impl Store {
     ) -> Result<Self, StoreError> {
         let identity = known_identity(directory, state.as_ref())?;
         let end = recover(directory, state.as_ref(), &identity, &synced)?;
-        // From here on things are written: everything that counts is there.
+        // Everything committed is there; from here on, files are written.
         let ended_cleanly = synced.clean;
         let mut aside = Aside::new(directory, end.time);
         put_torn_record_aside(directory, &end, &mut aside)?;
@@ -247,48 +204,48 @@ impl Store {
             presence: Presence::of(directory, &PARTS)?,
             buffer: Vec::new(),
         };
-        // Whatever ends the crawl from here on, it did not end cleanly unless it is closed.
+        // From here on, the crawl counts as not ended cleanly until it is closed.
         store.sync()?;
         Ok(store)
     }
 
-    /// Whether the store was closed when it was last open; not after a kill or a loss of power.
+    /// Whether the store was closed when it was last open; false after a kill or a power loss.
     pub fn ended_cleanly(&self) -> bool {
         self.ended_cleanly
     }
 
-    /// What has been made durable.
+    /// What is durable.
     pub fn synced(&self) -> &Synced {
         self.ledger.synced()
     }
 
-    /// A handle to read the store with, for any thread.
+    /// A handle to read the store, for any thread.
     pub fn reader(&self) -> Reader {
         Reader { shared: Arc::clone(&self.shared) }
     }
 
-    /// Makes the records of whole responses, on any thread.
+    /// The maker of compressed records of whole responses, for any thread.
     pub fn folding(&self) -> Arc<Folding> {
         Arc::clone(&self.folding)
     }
 
-    /// The start-up index of this store in a form of its reader's. Each of its pieces is given to `each` first, which says whether it believes it; it is called from
-    /// here, before this returns.
+    /// Opens the start-up index of this store. `form` is the caller's version of the contents. Every piece is
+    /// passed to `each`, before this returns; `each` returns whether to accept it.
     pub fn startup_index(&self, form: u32, each: impl FnMut(&Piece<'_>) -> bool) -> StartupIndex {
         StartupIndex::open(&self.shared.directory, self.id, form, Reach::of(&self.counters), each)
     }
 
-    /// How much there is of everything.
+    /// The counters.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What was mended when the store was opened.
+    /// What opening the store recovered or repaired.
     pub fn mended(&self) -> &Mended {
         &self.mended
     }
 
-    /// The bytes that the store takes.
+    /// The disk space that the store takes.
     pub fn disk_use(&self) -> DiskUse {
         DiskUse {
             state: self.state.disk_bytes(),
@@ -298,15 +255,15 @@ impl Store {
         }
     }
 
-    /// Says if the directory that was opened, a part of it or a file that is written is no longer found under its
-    /// name as it was left: nothing of what is written would be kept.
+    /// Returns an error if the opened directory, a part of it, or a file being written was removed, replaced
+    /// or changed by somebody else: nothing written from then on would be kept.
     pub fn is_still_there(&self) -> Result<(), StoreError> {
         self.presence.check()?;
         self.tail.check_presence()?;
         self.ledger.check_presence()
     }
 
-    /// Waits until everything that was committed is on the disk, and says so in `SYNCED`.
+    /// Syncs all commits to disk, and records it in `SYNCED`.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.sync_as(false)
     }
@@ -318,7 +275,8 @@ impl Store {
         Ok(())
     }
 
-    /// Puts everything into files that others can read, waits until it is on the disk and closes the store. Says what is durable then.
+    /// Writes all remaining visits, URLs and index lines to files, syncs and closes the store. Returns what
+    /// is durable then.
     pub fn close(mut self, now: Timestamp) -> Result<Synced, StoreError> {
         while let Some(number) = self.unindexed.first().copied() {
             self.write_index(number)?;
@@ -335,12 +293,12 @@ impl Store {
     }
 }
 
-/// Whether a directory is that of a crawl which an earlier program made, and which [`Store::open`] converts.
+/// Whether a directory has the earlier format of a crawl, which [`Store::open`] converts.
 pub fn is_earlier(directory: &Path) -> bool {
     matches!(known_format(directory), Ok(Some(Format::First)))
 }
 
-/// The closed segments whose index file is not there.
+/// The closed segments without an index file.
 fn unindexed(collection: &Path, segments: &BTreeMap<u32, SegmentRecord>) -> BTreeSet<u32> {
     let missing = |number: u32| !collection.join(segment::index_name(number)).exists();
     segments

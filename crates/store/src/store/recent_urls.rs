@@ -1,7 +1,8 @@
-//! The numbers of URLs that were asked for lately, so that the links that most pages share are not looked up again and again.
+//! A cache of the numbers of recently requested URLs, so that links shared by most pages are not looked
+//! up repeatedly.
 //!
 //! # Promises
-//! - At most as many are remembered as were said, besides those that no commit knows of yet, which are never forgotten.
+//! - Holds at most as many entries as its capacity, plus uncommitted ones, which are never evicted.
 
 use std::collections::HashMap;
 
@@ -9,8 +10,8 @@ use freshet_protocol::ids::UrlId;
 
 use crate::all_urls::UrlKey;
 
-/// Numbers of URLs, in two halves: when the young one is full it becomes the old one, and what was
-/// in the old one and not asked for since is forgotten. Numbers that no commit knows of are never forgotten.
+/// A cache with two generations: when the young one is full it replaces the old one, whose entries not used
+/// since are evicted. Uncommitted numbers are never evicted.
 #[derive(Debug)]
 pub(crate) struct RecentUrls {
     capacity: usize,

@@ -1,10 +1,11 @@
-//! A key-value store that takes no more writes is opened again, and the commit that failed is settled.
+//! Reopens a key-value store that accepts no writes, and determines whether the failed commit took effect.
 //!
-//! What the engine holds in memory when one of its writes fails may still reach the disk while it is closed. So a commit that failed is in
-//! doubt until the store was opened again; the counters that it would have set then say whether it took effect.
+//! What the engine holds in memory when a write fails may still reach the disk while it is closed. So a
+//! failed commit is uncertain until the store was reopened. The counters that it would have set then say
+//! whether it took effect.
 //!
 //! # Promises
-//! - A commit that failed and yet took effect is not made a second time, and its bytes in the Collection and in the log stay.
+//! - A failed commit that took effect is not repeated, and its bytes in the Collection and in the log stay.
 
 use super::opened::Store;
 use crate::changes::{Changes, Committed};
@@ -13,19 +14,20 @@ use crate::error::StoreError;
 use crate::key_value::Space;
 use crate::records::read;
 
-/// A commit of which it is not known whether it took effect.
+/// A failed commit that may have taken effect.
 #[derive(Debug)]
 pub(crate) struct UncertainCommit {
-    /// The number of commits if it did.
+    /// The commit counter if it took effect.
     pub(crate) commits: u64,
-    /// How many of each kind of changes it held: others may have been added behind them.
+    /// The number of its changes of each kind: more may have been added after them.
     pub(crate) lengths: [usize; 8],
-    /// What it did, if it did.
+    /// Its result, if it took effect.
     pub(crate) committed: Committed,
 }
 
 impl Store {
-    /// Opens the key-value store again if it takes no writes, and takes the counters and the end of the Collection from it.
+    /// Reopens the key-value store if it accepts no writes, and reloads the counters and the end of the
+    /// Collection from it.
     pub(crate) fn reopen_if_poisoned(&mut self) -> Result<(), StoreError> {
         if !self.state.is_poisoned() {
             return Ok(());
@@ -39,7 +41,8 @@ impl Store {
         self.cut_tail_back()
     }
 
-    /// Makes sure that the store takes writes. If a commit that had failed took effect, takes its changes away and gives what it did.
+    /// Ensures that the store accepts writes. If the failed commit took effect, removes its changes and
+    /// returns its result.
     pub(crate) fn settle_doubt(&mut self, changes: &mut Changes) -> Result<Option<Committed>, StoreError> {
         self.reopen_if_poisoned()?;
         let Some(doubt) = self.doubt.take().filter(|doubt| doubt.commits <= self.counters.commits) else {

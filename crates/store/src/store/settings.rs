@@ -1,29 +1,30 @@
-//! How a store is kept: sizes, limits, and what is noted of them.
+//! The settings of a store: sizes and limits.
 
 use crate::collection::retention::Keep;
 
-/// How a store is kept.
+/// The settings of a store.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes after which a segment of the Collection is closed.
+    /// Size of a segment of the Collection in bytes at which it is closed.
     pub segment_bytes: u64,
-    /// Effort of the Collection's compression, from 0 to 12.
+    /// Compression level of the Collection, from 0 to 12.
     pub gzip_level: u32,
-    /// Bytes of memory for what was read last of the key-value store.
+    /// Size of the read cache of the key-value store in bytes.
     pub cache_bytes: u64,
-    /// URLs whose numbers are remembered in memory, at some 32 bytes each.
+    /// Number of URLs whose numbers are cached in memory, at some 32 bytes each.
     pub recent_urls: usize,
-    /// Visits waiting in the key-value store that make [`super::Store::tidy`] move them into a file before their day is over.
+    /// Number of visits in the key-value store above which [`Store::tidy`] moves them to a file before their
+    /// day is over.
     pub waiting_visits: u64,
-    /// URLs waiting in the key-value store that make [`super::Store::tidy`] write them into a file.
+    /// Number of URLs not yet in a URL file above which [`Store::tidy`] writes them to one.
     pub waiting_urls: u64,
-    /// Bytes of a file of the log after which another is begun.
+    /// Size of a log file in bytes at which the next one is begun.
     pub log_bytes: u64,
-    /// Days, in the crawl's own time, for which the log is kept when all that it says is elsewhere.
+    /// Days, in the crawl's own time, for which the log is kept after everything in it is stored elsewhere.
     pub log_days: u32,
-    /// What wrote the Collection, as its files state it.
+    /// The name of the software that writes the Collection, as stated in its files.
     pub software: String,
-    /// How much of the past is kept.
+    /// Limits on the versions kept.
     pub keep: Keep,
 }
 

@@ -1,13 +1,16 @@
-//! Old versions dropped: whole segments where nothing in them is kept any more, and others by writing what is kept once more.
+//! Drops old versions: deletes segments in which nothing is kept any more, and rewrites the remaining
+//! versions of others.
 //!
-//! A sweep goes through the closed segments from the oldest. In each it first forgets the versions that the limits let go; then, if little is left,
-//! it appends what is left to the last segment, byte for byte, and removes the file. Every step is a commit of its own: a crash
-//! between two leaves some versions moved and the others where they were.
+//! A sweep visits the closed segments from the oldest. In each it first forgets the versions that exceed the
+//! limits. Then, if little is left, it appends the rest to the last segment, byte for byte, and removes the
+//! file. Every step is a commit of its own: after a crash in between, some versions are moved and the others
+//! are where they were.
 //!
 //! # Promises
-//! - A version is at every instant found where the store says it is, or is no longer there at all.
-//! - What is forgotten is gone from the versions at once, and from WARC and CDXJ when its segment is written again.
-//! - A step is bounded, so that it can be done between two commits.
+//! - A version is always at its recorded place, or no longer exists.
+//! - A forgotten version disappears from the versions at once, and from WARC and CDXJ when its segment
+//!   is rewritten.
+//! - A step is bounded, so that it fits between two commits.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -29,25 +32,26 @@ use crate::key_value::{Batch, Direction, KeyRange, Space};
 use crate::records::read;
 use crate::versions::{VersionRecord, Versions, parse_version_key, place_key};
 
-/// Versions that are looked at in one step.
+/// Number of versions checked in one step.
 const VERSIONS_PER_STEP: usize = 2000;
 
-/// Bytes that are written again in one step.
+/// Number of bytes rewritten in one step.
 const BYTES_PER_STEP: usize = 4 << 20;
 
-/// Milliseconds after which a sweep is begun anew, even if no segment was closed: a day.
+/// Milliseconds after which a new sweep begins even if no segment was closed: a day.
 const SWEEP_INTERVAL: i64 = 86_400_000;
 
-/// How far a sweep has come.
+/// The progress of a sweep.
 #[derive(Debug, Default)]
 pub(crate) struct Sweep {
-    /// When the last sweep began, and the last segment that was closed then.
+    /// When the last sweep began, and the current segment at that time.
     begun: Option<(Timestamp, u32)>,
-    /// The segment that is looked at, from which key on, and the bytes kept in it so far; none between sweeps.
+    /// The segment in progress, the next key in it, and the number of bytes kept in it so far; none
+    /// between sweeps.
     at: Option<(u32, Vec<u8>, u64)>,
-    /// The segment whose rest is being written again.
+    /// The segment that is being rewritten.
     moving: Option<u32>,
-    /// Segments that are no more: page records that others hold may still name them.
+    /// Removed segments: page records held elsewhere may still refer to them.
     pub(crate) gone: HashSet<u32>,
 }
 
@@ -58,7 +62,7 @@ impl Sweep {
 }
 
 impl Store {
-    /// Does the next step of a sweep, if one is due.
+    /// Performs the next step of a sweep, if one is due.
     pub(crate) fn sweep_step(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
         if self.settings.keep.is_everything() {
             return Ok(None);
@@ -75,7 +79,7 @@ impl Store {
             None => return Ok(None),
         };
         let Some((number, record)) = self.closed_segment_from(number)? else {
-            // What the sweep itself appended is no reason for another.
+            // Segments appended by the sweep itself do not cause another one.
             self.sweep.begun = self.sweep.begun.map(|(begun, _)| (begun, self.tail_number));
             return Ok(None);
         };
@@ -89,7 +93,7 @@ impl Store {
             .transpose()
     }
 
-    /// Forgets what may go among the next versions of a segment.
+    /// Forgets the versions that exceed the limits among the next ones of a segment.
     fn forget_step(
         &mut self,
         number: u32,
@@ -139,7 +143,7 @@ impl Store {
         Ok(Tidied::Forgotten { segment: number, versions: forgotten })
     }
 
-    /// Writes some of what is left of a segment once more; removes the segment when nothing is.
+    /// Rewrites some of the remaining versions of a segment; removes the segment when none are left.
     fn move_step(&mut self, number: u32) -> Result<Tidied, StoreError> {
         self.sweep.gone.insert(number);
         let places = self.next_places(number)?;
@@ -158,7 +162,7 @@ impl Store {
         });
         match result {
             Ok(()) => {}
-            // Whether the copies count is known when the store was opened again.
+            // Whether the copies were committed is known after the state was reopened.
             Err(error @ StoreError::Poisoned { .. }) => return Err(error),
             Err(error) => {
                 self.tail_record = before;
@@ -170,7 +174,7 @@ impl Store {
         Ok(Tidied::Moved { segment: number, versions: places.len() as u64 })
     }
 
-    /// The next versions that are left in a segment, as many as one step takes.
+    /// The next remaining versions of a segment, as many as fit in one step.
     fn next_places(&self, number: u32) -> Result<Vec<(PageNumber, Timestamp, VersionRecord)>, StoreError> {
         let state = self.state.as_ref();
         let mut places = Vec::new();
@@ -253,7 +257,7 @@ impl Store {
         counters.collection_bytes = counters.collection_bytes.saturating_sub(record.bytes);
         let mut batch = Batch::new();
         batch.remove(Space::Segments, key);
-        // The file may hold what the moved versions were copied from: it goes when these are on the disk.
+        // The moved versions were copied from this file, so it is removed only once they are on disk.
         let names = [segment::file_name(number), segment::index_name(number)];
         self.ledger.replace(names.map(|name| format!("collection/{name}")), &mut batch);
         self.ledger.take(self.state.as_ref(), batch, &mut counters)?;

@@ -1,4 +1,4 @@
-//! The work that keeps the files in order, in pieces small enough to do between two commits.
+//! Maintenance of the files, in pieces small enough to run between two commits.
 
 use std::path::{Path, PathBuf};
 
@@ -19,46 +19,47 @@ use crate::url_files;
 /// Milliseconds of a day.
 const DAY: i64 = 86_400_000;
 
-/// A piece of the work that keeps the files in order.
+/// A completed piece of maintenance.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Tidied {
     /// The index file of this segment was written.
     Indexed(u32),
     /// A file of the History or of the URLs was written.
     Settled {
-        /// Its name.
+        /// Name of the file.
         file: String,
-        /// Its rows.
+        /// Number of its rows.
         rows: u64,
     },
-    /// Versions of a segment were looked at, and those beyond the limits forgotten.
+    /// Versions of a segment were checked, and those beyond the limits forgotten.
     Forgotten {
         /// The segment.
         segment: u32,
-        /// The versions forgotten.
+        /// Number of forgotten versions.
         versions: u64,
     },
-    /// Versions that are kept were written once more, to free the rest of their segment.
+    /// The remaining versions of a segment were rewritten elsewhere, to free its space.
     Moved {
-        /// The segment they were in.
+        /// The segment that they were in.
         segment: u32,
-        /// The versions moved.
+        /// Number of moved versions.
         versions: u64,
     },
-    /// A file of the log was dropped: all that it says is elsewhere.
+    /// A log file was dropped, because everything in it is stored elsewhere.
     LogDropped,
     /// A segment was removed.
     Removed {
         /// The segment.
         segment: u32,
-        /// The bytes it had.
+        /// Its size in bytes.
         bytes: u64,
     },
 }
 
 impl Store {
-    /// Does one piece of the work that keeps the files in order, if any is due: the index of a segment that was closed, visits of past days
-    /// moved into files, files merged, versions beyond the limits dropped. Says what it did; call it again until there is nothing.
+    /// Performs one piece of maintenance, if any is due: writing the index of a closed segment, moving visits
+    /// of past days to files, merging files, dropping versions beyond the limits. Returns what it did; call
+    /// it again until it returns none.
     pub fn tidy(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
         if let Some(number) = self.unindexed.first().copied() {
             self.write_index(number)?;
@@ -70,7 +71,7 @@ impl Store {
         match settled {
             Ok(Some(tidied)) => return Ok(Some(tidied)),
             Ok(None) => {}
-            // A sweep makes room.
+            // A sweep frees space.
             Err(full @ StoreError::DiskFull { .. }) => return self.sweep_step(now)?.map(Some).ok_or(full),
             Err(error) => return Err(error),
         }
@@ -83,7 +84,8 @@ impl Store {
         }
     }
 
-    /// Writes the index file of a closed segment, from the lines that were kept or, if they are no more, from the segment itself.
+    /// Writes the index file of a closed segment, from the kept lines or, if they are gone, from the
+    /// segment itself.
     pub(crate) fn write_index(&mut self, number: u32) -> Result<(), StoreError> {
         let state = self.state.as_ref();
         let key = number.to_be_bytes();
@@ -104,7 +106,7 @@ impl Store {
         Ok(())
     }
 
-    /// Writes the index file of a segment from the lines that are kept of it.
+    /// Writes the index file of a segment from its kept lines.
     pub(crate) fn write_kept_lines(&self, number: u32) -> Result<(), StoreError> {
         index::write_kept(self.state.as_ref(), &self.shared.collection(), number)
     }
@@ -113,10 +115,10 @@ impl Store {
         self.shared.collection().join(segment::index_name(number))
     }
 
-    /// Moves visits into a file of the History, or merges files.
+    /// Moves visits to a file of the History, or merges files.
     pub(crate) fn settle(&mut self, now: Timestamp, all: bool) -> Result<Option<Tidied>, StoreError> {
         let result = self.try_settle(now, all);
-        // A commit of which it is not known whether it took effect may have made the file count.
+        // An uncertain commit may have registered the file.
         if !matches!(result, Ok(_) | Err(StoreError::Poisoned { .. })) {
             remove_unfinished(&self.shared.history());
         }
@@ -152,7 +154,7 @@ impl Store {
         Ok(Some(Tidied::Settled { file: settled.name, rows: settled.record.rows }))
     }
 
-    /// Writes URLs that are in no file yet into one.
+    /// Writes URLs that are in no file to one.
     pub(crate) fn settle_urls(&mut self) -> Result<Option<Tidied>, StoreError> {
         let (settled, known) = (self.counters.urls_settled, self.counters.urls);
         if settled == known {
@@ -173,7 +175,8 @@ impl Store {
         Ok(Some(Tidied::Settled { file: file.name, rows: file.record.rows }))
     }
 
-    /// Drops the oldest file of the log if it is older than is asked and all that it says is elsewhere. It is looked once for every file that is begun.
+    /// Drops the oldest log file if it is older than the settings say and everything in it is stored
+    /// elsewhere. Checks once per new log file.
     fn drop_log(&mut self, now: Timestamp) -> Result<Option<Tidied>, StoreError> {
         if self.log_looked_at == self.ledger.log_first() {
             return Ok(None);
@@ -187,12 +190,12 @@ impl Store {
     }
 }
 
-/// Removes what was being written: it would take room that is needed.
+/// Removes unfinished files, which would take up needed space.
 fn remove_unfinished(directory: &Path) {
     let Ok(names) = std::fs::read_dir(directory) else { return };
     for path in names.filter_map(|entry| Some(entry.ok()?.path())) {
         if path.extension().is_some_and(|extension| extension == "unfinished") {
-            // It is looked for again when the store is opened.
+            // It is removed when the store is opened.
             let _ = std::fs::remove_file(path);
         }
     }

@@ -1,4 +1,5 @@
-//! A small crawl, written and read back: numbers, records, versions, visits, files, and what a restart finds.
+//! A small crawl, written and read back: numbers, records, versions, visits, files, and the state
+//! after a restart.
 
 use std::path::Path;
 
@@ -26,7 +27,7 @@ fn open(directory: &Path) -> Store {
     Store::open(directory, settings).expect("it opens")
 }
 
-/// Adds a page with this path to the changes, as a seed.
+/// Adds a page with this path, as a seed, to the changes.
 fn add_page(store: &mut Store, changes: &mut Changes, path: &str) -> PageNumber {
     let url = format!("{SITE}/{path}");
     let site = store.site_number(SITE).expect("a number");
@@ -55,7 +56,7 @@ fn add_page(store: &mut Store, changes: &mut Changes, path: &str) -> PageNumber 
     page
 }
 
-/// Adds a visit to the changes that found this body.
+/// Adds a visit with this body to the changes.
 fn add_visit(
     changes: &mut Changes,
     page: PageNumber,

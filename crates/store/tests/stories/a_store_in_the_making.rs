@@ -1,11 +1,12 @@
-//! A new store is there as a whole, or not there yet, and no store is made where another one was.
+//! A new store is created completely or not at all, and never in place of a lost one.
 
 use std::fs;
 
 use freshet_store::check::check_directory;
 use freshet_store::store::{Settings, Store};
 
-/// Killed while the engine made its first files, a crawl could not be started again: the engine found some of them and gave up.
+/// A crawl that was killed while the engine created its first files could not be started again: the engine
+/// found some of them and gave up.
 #[test]
 fn what_a_kill_left_of_a_store_in_the_making_is_made_anew() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -1,4 +1,4 @@
-//! A crawl of one site, as the stories of this folder need it.
+//! A crawl of one site, used by the other stories.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use freshet_store::history::{VisitKind, VisitRow};
 use freshet_store::sites::SiteRecord;
 use freshet_store::store::{Numbered, Settings, Store};
 
-/// The moment so many seconds after the crawl began, on 2026-11-16.
+/// The time this many seconds after the start of the crawl, on 2026-11-16.
 pub(crate) fn moment(seconds: i64) -> Timestamp {
     Timestamp::from_millis(1_794_790_000_000 + seconds * 1000)
 }
@@ -28,7 +28,7 @@ pub(crate) struct Crawl {
 }
 
 impl Crawl {
-    /// A new store in this directory, with so many pages.
+    /// A new store in this directory with this many pages.
     pub(crate) fn begin(directory: &Path, settings: Settings, pages: u32) -> Self {
         let mut store = Store::open(directory, settings.clone()).expect("it opens");
         let site = "http://a.example".to_owned();
@@ -47,12 +47,12 @@ impl Crawl {
         Self { store, directory: directory.to_path_buf(), settings }
     }
 
-    /// The crawl of a store that was opened again.
+    /// The crawl of a reopened store.
     pub(crate) fn of(store: Store, directory: &Path, settings: Settings) -> Self {
         Self { store, directory: directory.to_path_buf(), settings }
     }
 
-    /// Gives the store up without closing it, and opens it again.
+    /// Drops the store without closing it, and opens it again.
     pub(crate) fn restart(self) -> Self {
         let Self { store, directory, settings } = self;
         drop(store);
@@ -60,17 +60,17 @@ impl Crawl {
         Self { store, directory, settings }
     }
 
-    /// A visit that found this body.
+    /// Commits a visit with this body.
     pub(crate) fn visit(&mut self, page: PageNumber, seconds: i64, body: &str) {
         self.try_visit(page, seconds, ExchangeKind::Full, body.as_bytes()).expect("it is committed");
     }
 
-    /// A visit that found the same body as before.
+    /// Commits a visit that found the same body as before.
     pub(crate) fn visit_identical(&mut self, page: PageNumber, seconds: i64, body: &str) {
         self.try_visit(page, seconds, ExchangeKind::Identical, body.as_bytes()).expect("it is committed");
     }
 
-    /// A visit, committed alone with a URL that it discovered.
+    /// Commits a visit, together with a URL that it discovered.
     pub(crate) fn try_visit(
         &mut self,
         page: PageNumber,
@@ -82,7 +82,7 @@ impl Crawl {
         self.store.commit(changes).map(|_| ())
     }
 
-    /// What a visit changes.
+    /// The changes of a visit.
     pub(crate) fn changes_of_visit(
         &self,
         page: PageNumber,

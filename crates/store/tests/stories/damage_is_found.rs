@@ -1,4 +1,5 @@
-//! Bytes flipped, files cut and files missing: what is found, what is mended, and what stays readable.
+//! Flipped bytes, truncated files and missing files: what is found, what is repaired, and what
+//! stays readable.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use freshet_store::store::{Settings, Store};
 
 use crate::crawl::{Crawl, moment};
 
-/// A store of three pages and several segments, closed.
+/// A closed store of three pages and several segments.
 fn stored() -> tempfile::TempDir {
     let place = tempfile::tempdir().expect("a directory");
     let mut crawl = Crawl::begin(place.path(), settings(), 3);

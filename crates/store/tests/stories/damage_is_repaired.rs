@@ -1,4 +1,5 @@
-//! A damaged store is made sound: what is intact stays, what must go is put aside, and the crawl goes on.
+//! A damaged store is repaired: intact data stays, what must be removed is moved aside, and the
+//! crawl continues.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::crawl::{Crawl, moment};
 const PAGES: u32 = 3;
 const VISITS: i64 = 30;
 
-/// A store of three pages and several segments, closed, with some visits of a later run that was killed.
+/// A closed store of three pages and several segments, with some visits of a later run that was killed.
 fn stored() -> tempfile::TempDir {
     let place = tempfile::tempdir().expect("a directory");
     let mut crawl = Crawl::begin(place.path(), settings(), PAGES);
@@ -40,7 +41,7 @@ fn settings() -> Settings {
     Settings { segment_bytes: 5000, ..Settings::default() }
 }
 
-/// The versions of all pages that can be read, as page, moment and body; and the visits.
+/// The readable versions of all pages, as page, time and body; and the number of visits.
 fn held(place: &Path) -> (Vec<(u32, i64, String)>, usize) {
     let store = Store::open(place, settings()).expect("it opens");
     let reader = store.reader();
@@ -65,7 +66,7 @@ fn files(place: &Path, folder: &str, end: &str) -> Vec<PathBuf> {
 
 fn flip(path: &Path, part: f64) {
     let mut bytes = fs::read(path).expect("it is read");
-    // Journals end in zeros that hold nothing.
+    // Journals end in zeros, which hold nothing.
     let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
     let at = (end as f64 * part) as usize;
     bytes[at] ^= 0x55;
@@ -81,7 +82,8 @@ fn remove(path: &Path) {
     fs::remove_file(path).expect("it is removed");
 }
 
-/// Damages a store, repairs it, goes on with it; gives what the repair did, and the versions that were held before and after.
+/// Damages a store, repairs it, and continues the crawl. Returns the report of the repair, and the number of
+/// versions before and after.
 #[track_caller]
 fn check_repair(damage: impl Fn(&Path)) -> (Repaired, usize, usize) {
     let (repaired, before, after, vanished) = repair_and_go_on(damage);
@@ -89,7 +91,7 @@ fn check_repair(damage: impl Fn(&Path)) -> (Repaired, usize, usize) {
     (repaired, before, after)
 }
 
-/// The same, and the visits of which nobody knows any more.
+/// The same, and the number of visits that are neither present nor recorded as lost.
 #[track_caller]
 fn repair_and_go_on(damage: impl Fn(&Path)) -> (Repaired, usize, usize, usize) {
     let place = stored();
@@ -109,7 +111,7 @@ fn repair_and_go_on(damage: impl Fn(&Path)) -> (Repaired, usize, usize, usize) {
     );
     let vanished = visits_before.saturating_sub(visits_after + repaired.visits_lost as usize);
 
-    // The crawl goes on.
+    // The crawl continues.
     let store = Store::open(place.path(), settings()).expect("it opens");
     let mut crawl = Crawl::of(store, place.path(), settings());
     crawl.visit(PageNumber(1), 2_000_000, "<p>afterwards");
@@ -119,7 +121,7 @@ fn repair_and_go_on(damage: impl Fn(&Path)) -> (Repaired, usize, usize, usize) {
     (repaired, before.len(), after.len(), vanished)
 }
 
-/// A repair made no page of a Collection whose state, log and History were gone, and said that nothing was lost.
+/// A repair restored no pages from a Collection whose state, log and History were gone, and reported no loss.
 #[test]
 fn pages_come_back_from_the_collection_alone() {
     for folders in [&["state", "log", "history"][..], &["state", "log", "history", "urls"]] {
@@ -131,12 +133,12 @@ fn pages_come_back_from_the_collection_alone() {
     }
 }
 
-/// A crawl refused to open, and `fsck` called it whole: its log ended before what its state had made durable.
+/// A crawl could not be opened although `fsck` found no faults: its log ended before the last durable step.
 #[test]
 fn a_log_of_an_earlier_moment_is_found_and_goes_on() {
     let earlier = tempfile::tempdir().expect("a directory");
     let (repaired, before, after) = check_repair(|place| {
-        // The log and what was durable, as they were before the last run.
+        // The log and `SYNCED`, as they were before the last run.
         let names = ["SYNCED", "log"];
         for name in names {
             let (from, to) = (place.join(name), earlier.path().join(name));
@@ -152,7 +154,7 @@ fn a_log_of_an_earlier_moment_is_found_and_goes_on() {
         }
         let store = Store::open(place, settings()).expect("it opens");
         let mut crawl = Crawl::of(store, place, settings());
-        // The state keeps the last steps itself; these are too many.
+        // The state itself keeps the last steps; these are more than that.
         for later in 0..6 {
             crawl.visit(PageNumber(1), 1_500_000 + later, &format!("<p>later {later}"));
             crawl.store.sync().expect("it is synced");
@@ -166,7 +168,7 @@ fn a_log_of_an_earlier_moment_is_found_and_goes_on() {
     assert_eq!((after, repaired.visits_lost), (before + 6, 0), "{:#?}", repaired.done);
 }
 
-/// A folder or a named pipe in place of a file made commands wait without end, the engine panic, and a repair fail.
+/// A folder or a named pipe in place of a file made commands hang, the engine panic, and a repair fail.
 #[test]
 fn what_stands_in_place_of_a_file_is_put_aside() {
     for name in ["SYNCED", "LOCK", "FORMAT", "options.toml", "state/0.jnl", "history", "log"] {
@@ -238,7 +240,7 @@ fn a_damaged_commit_is_cut_out_of_the_journal_and_the_others_stay() {
         assert!(before - after <= 1, "{part}: {before} {after} {repaired:#?}");
         assert!(repaired.visits_lost <= 1, "{part}: {repaired:#?}");
     }
-    // Of the visit in the last commit nothing else knows, but its page is in the Collection.
+    // The visit of the last commit is nowhere else, but its page is in the Collection.
     let (repaired, before, after, vanished) =
         repair_and_go_on(|place| flip(&files(place, "state", ".jnl")[0], 0.999));
     assert!(before == after && vanished as u64 + repaired.visits_lost <= 1, "{vanished} {repaired:#?}");
@@ -252,7 +254,7 @@ fn without_its_state_a_store_is_made_again_from_its_files() {
             "journal" => files(place, "state", ".jnl").iter().for_each(|path| remove(path)),
             _ => fs::remove_dir_all(place.join("state/keyspaces")).expect("removed"),
         });
-        // What was visited after the last clean stop is in no file of the History; the pages are in the Collection.
+        // Visits after the last clean stop are in no file of the History; their pages are in the Collection.
         assert!(after >= before - 5, "{name}: {before} {after} {repaired:#?}");
         assert!(vanished <= 5, "{name}: {vanished} {repaired:#?}");
     }

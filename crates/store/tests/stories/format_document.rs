@@ -1,6 +1,7 @@
-//! `docs/FORMAT.md` says what the code does: its tables are made from the code and compared, its examples are decoded.
+//! Compares `docs/FORMAT.md` with the code: its tables are generated from the code, and its examples
+//! are decoded.
 //!
-//! `FRESHET_WRITE_FORMAT=1 cargo test -p freshet-store --test stories format_document` brings the document up to date.
+//! `FRESHET_WRITE_FORMAT=1 cargo test -p freshet-store --test stories format_document` updates the document.
 
 use std::fs;
 use std::path::PathBuf;
@@ -27,7 +28,7 @@ fn document() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/FORMAT.md")
 }
 
-/// What the document must have after each mark.
+/// The expected text after each mark in the document.
 fn parts() -> Vec<(String, String)> {
     vec![
         record::<Identity>("Identity"),
@@ -100,7 +101,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     format!("    {}\n", digits.join(" "))
 }
 
-/// The document with each part as the code has it.
+/// The document with each part generated from the code.
 fn updated(mut text: String) -> String {
     for (name, part) in parts() {
         let mark = format!("<!-- begin {name} -->\n");

@@ -1,8 +1,8 @@
-//! A process that writes is killed with SIGKILL at many instants, and each time the store opens with everything that was acknowledged, nothing
-//! twice, and no torn page.
+//! A writing process is killed with SIGKILL at many moments. Each time the store opens with everything
+//! acknowledged, nothing twice, and no torn page.
 //!
-//! The writer is this test binary, started again with a directory in `FRESHET_WRITER_DIRECTORY`. `FRESHET_KILLS` says how often it is
-//! killed.
+//! The writer is this test binary, started again with a directory in `FRESHET_WRITER_DIRECTORY`.
+//! `FRESHET_KILLS` is the number of kills.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
@@ -23,17 +23,17 @@ use freshet_store::store::{Numbered, Settings, Store};
 
 const DIRECTORY: &str = "FRESHET_WRITER_DIRECTORY";
 
-/// Pages, all visited in each commit.
+/// Number of pages, all visited in each commit.
 const PAGES: u32 = 5;
 
-/// Commits of a simulated day: days, months, segments and files of the History pass quickly.
+/// Number of commits per simulated day, so that days, months, segments and files of the History pass quickly.
 const COMMITS_PER_DAY: i64 = 7;
 
 fn settings() -> Settings {
     Settings { segment_bytes: 30_000, waiting_visits: 60, ..Settings::default() }
 }
 
-/// The moment of a commit.
+/// The time of a commit.
 fn moment(commit: u64) -> Timestamp {
     Timestamp::from_millis(1_794_790_000_000 + commit as i64 * 86_400_000 / COMMITS_PER_DAY)
 }
@@ -46,7 +46,7 @@ fn url(page: u32) -> String {
     format!("http://a.example/{page}")
 }
 
-/// What commit number `commit` makes true.
+/// The changes of commit number `commit`.
 fn changes(store: &mut Store, commit: u64) -> Changes {
     let mut changes = Changes::default();
     if commit == 0 {
@@ -62,7 +62,7 @@ fn changes(store: &mut Store, commit: u64) -> Changes {
         if commit == 0 {
             store.page_number().expect("a number");
         }
-        // A URL of its own is discovered in every commit.
+        // Every commit discovers a new URL.
         let discovered = format!("{url}/{commit}");
         for (url, standing) in
             [(url.as_str(), Standing::Kept(PageNumber(page))), (&discovered, Standing::Waiting)]
@@ -123,13 +123,13 @@ fn exchange(page: u32, commit: u64) -> Exchange {
     }
 }
 
-/// The number of the next commit, by what the store says of the last.
+/// The number of the next commit, from the note of the last one.
 fn next_commit(store: &Store) -> u64 {
     let note = store.reader().note("commit").expect("it is read");
     note.map_or(0, |note| u64::from_be_bytes(note.try_into().expect("eight bytes")) + 1)
 }
 
-/// The process that is killed: it commits and acknowledges until then.
+/// The process that is killed: until then it commits and acknowledges.
 #[test]
 fn writer() {
     let Ok(directory) = std::env::var(DIRECTORY) else {
@@ -145,7 +145,7 @@ fn writer() {
     }
 }
 
-/// Lets the writer run for a while and kills it; the last commit that it acknowledged.
+/// Runs the writer for a while and kills it. Returns the last acknowledged commit.
 fn run_and_kill(directory: &Path, millis: u64) -> Option<u64> {
     let mut child = Command::new(std::env::current_exe().expect("a path"))
         .args(["--exact", "killed_at_any_instant::writer", "--nocapture"])
@@ -165,7 +165,8 @@ fn run_and_kill(directory: &Path, millis: u64) -> Option<u64> {
         }
         last
     });
-    // The wait begins with the first acknowledgement, for a busy machine may take long to start a process.
+    // The wait begins with the first acknowledgement, because a busy machine may take long to
+    // start a process.
     let _ = receiver.recv_timeout(Duration::from_secs(20));
     std::thread::sleep(Duration::from_millis(millis));
     child.kill().expect("it is killed");
@@ -178,7 +179,7 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
     let kills: u64 = std::env::var("FRESHET_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(20);
     let place = tempfile::tempdir().expect("a directory");
     for kill in 0..kills {
-        // Spread over the first tenths of a second, without order.
+        // Spread over the first 101 milliseconds, in no order.
         let acknowledged = run_and_kill(place.path(), kill * 37 % 101);
         let store = Store::open(place.path(), settings()).expect("it opens");
         let next = next_commit(&store);
@@ -187,7 +188,7 @@ fn a_killed_writer_loses_nothing_it_acknowledged() {
             "{acknowledged:?} of {next} in round {kill}"
         );
         assert_eq!(store.counters().visits, next * u64::from(PAGES), "round {kill}");
-        // Everything is looked at in every fifth round and in the last, for that takes longer and longer.
+        // The full check runs in every fifth round and in the last, because it takes longer and longer.
         if kill % 5 == 4 || kill + 1 == kills {
             let findings = check(&store.reader()).expect("it is checked");
             assert_eq!(findings.faults, [], "round {kill}");

@@ -1,4 +1,4 @@
-//! Limits on what is kept: segments are removed or written again, pages stay readable, and the disk use is bounded.
+//! Limits on versions: segments are removed or rewritten, pages stay readable, and disk use is bounded.
 
 use freshet_protocol::ids::PageNumber;
 use freshet_store::check::check;
@@ -13,7 +13,7 @@ fn settings(keep: Keep) -> Settings {
     Settings { segment_bytes: 6000, keep, ..Settings::default() }
 }
 
-/// Visits ten pages a day for `days` days: page 0 never changes after the first day, the others do.
+/// Visits ten pages a day for `days` days. Page 0 never changes after the first day, the others change daily.
 fn visit_for_days(place: &TempDir, keep: Keep, days: i64) -> (Crawl, Vec<Tidied>) {
     let mut crawl = Crawl::begin(place.path(), settings(keep), 10);
     let mut done = Vec::new();

@@ -1,7 +1,9 @@
-//! The disk is full: a clear message, nothing corrupt, and the store goes on when there is room again.
+//! The disk is full: the error is clear, nothing is corrupt, and the store continues when there
+//! is room again.
 //!
-//! The system's limit on the size of files stands in for the disk. The process under it is this test binary, started again by a shell that lets
-//! it survive the signal for it; it sets the limit for itself when the store is open, for the journal of the key-value store takes 64 MiB at once.
+//! The system's limit on file sizes stands in for the disk. The limited process is this test binary, started
+//! again by a shell that ignores the signal for exceeding the limit. It sets the limit after opening the
+//! store, because the journal of the key-value store takes 64 MiB at once.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -20,7 +22,7 @@ const DIRECTORY: &str = "FRESHET_FULL_DIRECTORY";
 /// The limit on the size of files, in bytes.
 const LIMIT: usize = 300_000;
 
-/// Bytes of a body that cannot be compressed.
+/// Size of an incompressible body in bytes.
 const BODY: usize = 50_000;
 
 fn body(seed: u64) -> Vec<u8> {
@@ -33,14 +35,14 @@ fn body(seed: u64) -> Vec<u8> {
     .collect()
 }
 
-/// Limits the size of files that this process may write.
+/// Limits the size of the files that this process writes.
 fn set_limit(limit: &str) {
     let pid = std::process::id().to_string();
     let set = Command::new("prlimit").args(["--pid", &pid, &format!("--fsize={limit}")]).status();
     assert!(set.expect("prlimit is there").success());
 }
 
-/// The process with little room: it writes until it is told that there is none, and says so.
+/// The process with little room: it writes until the disk is full, and prints the error.
 #[test]
 fn writer() {
     let Ok(directory) = std::env::var(DIRECTORY) else {
@@ -53,9 +55,9 @@ fn writer() {
         match crawl.try_visit(PageNumber(0), seconds, ExchangeKind::Full, &body(seconds as u64)) {
             Ok(()) => {}
             Err(error @ StoreError::DiskFull { .. }) => {
-                // The store goes on with what there is room for.
+                // The store still accepts what there is room for.
                 let small = crawl.try_visit(PageNumber(0), 1000, ExchangeKind::Full, b"small");
-                // What found no room finds it when there is some again.
+                // What did not fit is accepted when there is room again.
                 let changes = crawl.changes_of_visit(PageNumber(0), 2000, ExchangeKind::Full, &body(2000));
                 let mut changes = changes.expect("they are made");
                 let tried = crawl.store.try_commit(&mut changes);

@@ -1,7 +1,8 @@
-//! A write of the key-value store fails: it takes no more writes, can be read on, and goes on after it was opened again within the process.
+//! After a failed write the key-value store accepts no writes, can still be read, and continues after it was
+//! reopened within the process.
 //!
-//! As in `the_disk_is_full` the system's limit on the size of files stands in for the disk, and the process under it is this test binary, started
-//! again by a shell that lets it survive the signal for it.
+//! As in `the_disk_is_full`, the system's limit on file sizes stands in for the disk, and the limited process
+//! is this test binary, started again by a shell that ignores the signal for exceeding the limit.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -24,7 +25,8 @@ fn set_limit(limit: &str) {
     assert!(set.expect("prlimit is there").success());
 }
 
-/// Commits a step: its number, and so many bytes beside it, of which the journal makes little where they are all the same.
+/// Commits a step: its number, and a value of this many bytes. The journal compresses the value well if its
+/// bytes are all alike.
 fn commit(store: &OnDisk, step: u64, (bytes, alike): (usize, bool)) -> Result<(), KeyValueError> {
     let mut batch = Batch::new();
     let mut state = step;
@@ -38,7 +40,7 @@ fn commit(store: &OnDisk, step: u64, (bytes, alike): (usize, bool)) -> Result<()
     store.commit(batch, Durability::Buffered)
 }
 
-/// Whether the steps up to this one are there, and nothing else.
+/// Checks that exactly the steps up to this one are in the store.
 fn check_steps(view: &dyn View, last: u64) {
     let notes = view.scan(Space::Notes, KeyRange::all(), Direction::Forward);
     let steps: Vec<_> = notes.map(|entry| entry.expect("it is read").0).collect();
@@ -46,7 +48,8 @@ fn check_steps(view: &dyn View, last: u64) {
     assert_eq!(view.get(Space::Meta, b"last").expect("it is read"), Some(last.to_le_bytes().to_vec()));
 }
 
-/// Steps until a write fails, and some after it; gives the last before the failure and the last after the engine was opened again.
+/// Commits steps until a write fails, and some after reopening. Returns the last one before the failure, and
+/// the last one that was there after reopening.
 fn fail_and_go_on(directory: &Path, value: (usize, bool)) -> (u64, u64) {
     let store = OnDisk::open(directory, 1 << 20).expect("it opens");
     set_limit(&format!("{LIMIT}:unlimited"));
@@ -54,7 +57,7 @@ fn fail_and_go_on(directory: &Path, value: (usize, bool)) -> (u64, u64) {
         .find_map(|step| commit(&store, step, value).err().map(|error| (step, error)))
         .expect("there is a limit");
     let (failed, error) = failed;
-    // Where the journal holds much in few bytes it is a table that finds no room, in the background.
+    // If the journal compresses well, a table in the background runs out of room first.
     let (_, is_in_background) = value;
     assert!(
         matches!(&error, KeyValueError::Poisoned { source, .. } if source.is_none() == is_in_background),
@@ -66,7 +69,7 @@ fn fail_and_go_on(directory: &Path, value: (usize, bool)) -> (u64, u64) {
     assert!(matches!(store.sync(), Err(KeyValueError::Poisoned { .. })));
     check_steps(&store, failed - 1);
     set_limit("unlimited");
-    // Readers go on meanwhile; one that takes its time is waited for.
+    // Readers continue meanwhile; a slow one is waited for.
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let slow = scope.spawn(|| {
@@ -104,7 +107,8 @@ fn writer() {
         return;
     };
     let directory = Path::new(&directory);
-    // The last batch is in the engine's memory when its write fails, and is written while the engine is closed; or part of it is in the file.
+    // The last batch is in the engine's memory when its write fails, and is written while the engine is
+    // closed; or a part of it is in the file.
     let small = fail_and_go_on(&directory.join("small"), (100, false));
     let large = fail_and_go_on(&directory.join("large"), (50_000, false));
     let background = fail_and_go_on(&directory.join("background"), (50_000, true));
@@ -133,7 +137,7 @@ fn an_engine_that_failed_goes_on_after_it_was_opened_again() {
     let [small, small_reopened, large, large_reopened, background, background_reopened] = numbers[..] else {
         panic!("{said}")
     };
-    // A commit that failed is there whole or not at all.
+    // A failed commit is there completely or not at all.
     assert!(small > 100 && small_reopened == small + 1, "{said}");
     assert!(large > 1 && large_reopened == large, "{said}");
     assert!(background > 40 && background_reopened == background, "{said}");

@@ -1,12 +1,12 @@
 //! The rates of many pages from a history of their visits.
 //!
-//! A visit to a page finds it changed since the visit before, or not. Visits may stand in any order. The first visit to a
-//! page has none before it and tells nothing of its rate; visits at the same time count as one, which found a change if
-//! any of them did.
+//! A visit to a page finds it changed since the visit before, or not. Visits may stand in any order. The
+//! first visit to a page has none before it and tells nothing of its rate; visits at the same time count as
+//! one, which found a change if any of them did.
 //!
-//! Each page gets the posterior of its rate over classes of rates, under a prior that is learned from all pages
-//! ([`super::shared_prior`]), so that a page that was never or always seen to change, or seen once only, has a sensible
-//! rate too.
+//! Each page gets the posterior of its rate over classes of rates, under a prior that is learned from all
+//! pages ([`super::shared_prior`]), so that a page that was never or always seen to change, or seen once
+//! only, has a sensible rate too.
 //!
 //! # Promises
 //! - The order of the visits does not count.
@@ -20,8 +20,8 @@ use crate::units::{ChangesPerDay, Days, SECONDS_PER_DAY};
 /// Classes of rates: neighbours differ by about a tenth when rates span four powers of ten.
 const CLASSES: usize = 96;
 
-/// The part of all intervals that may be too short for the fastest class: a page fetched twice within seconds by accident
-/// must not stretch the classes.
+/// The part of all intervals that may be too short for the fastest class: a page fetched twice within seconds
+/// by accident must not stretch the classes.
 const SHORT_INTERVALS_PART: f64 = 0.01;
 
 /// How many pages an even prior is worth, as the default policy has it.

@@ -35,8 +35,8 @@ pub struct CurvePoint {
     pub qualities: [FreshnessAndAge; Policy::ALL.len()],
 }
 
-/// Freshness and age for [`POINTS`] budgets around this one; smaller budgets than the limits allow are left out. After each of them
-/// `progress` is called.
+/// Freshness and age for [`POINTS`] budgets around this one; smaller budgets than the limits allow are left
+/// out. After each of them `progress` is called.
 pub fn curve_around(
     planner: &Planner<'_>,
     visit_budget: VisitsPerDay,
@@ -60,7 +60,8 @@ pub fn curve_around(
 pub enum Reach {
     /// This budget reaches the target.
     With(VisitsPerDay),
-    /// No budget does: no more than this can be spent within the limits of the hosts, and it gives this freshness.
+    /// No budget does: no more than this can be spent within the limits of the hosts, and it gives this
+    /// freshness.
     Limited {
         /// What can be spent.
         visit_budget: VisitsPerDay,
@@ -71,8 +72,8 @@ pub enum Reach {
     Beyond(VisitsPerDay),
 }
 
-/// The least budget with which the plan is at least this fresh. `start` is a first guess; before each budget that is tried `progress` is
-/// called.
+/// The least budget with which the plan is at least this fresh. `start` is a first guess; before each budget
+/// that is tried `progress` is called.
 pub fn budget_for(
     planner: &Planner<'_>,
     target_freshness: f64,

@@ -1,7 +1,8 @@
 //! One question with its limits, asked for any budget.
 //!
-//! Joins [`crate::refresh`], which spreads the visits, and what a plan is judged by: freshness and age, the share of changes found, and
-//! the pages that are given up. Where rates are estimates a page has several that are equally likely, and quality is the mean over them.
+//! Joins [`crate::refresh`], which spreads the visits, and what a plan is judged by: freshness and age, the
+//! share of changes found, and the pages that are given up. Where rates are estimates a page has several that
+//! are equally likely, and quality is the mean over them.
 //!
 //! # Promises
 //! - An allocation keeps the limits; whether there is one is asked beforehand.
@@ -20,7 +21,8 @@ use crate::units::{Days, VisitsPerDay};
 pub struct Planner<'a> {
     /// The pages.
     pub pages: Pages<'a>,
-    /// The pages under each of the rates that are equally likely; the pages themselves when their rates are certain.
+    /// The pages under each of the rates that are equally likely; the pages themselves when their rates are
+    /// certain.
     pub outlooks: Vec<Pages<'a>>,
     /// What the visits are for.
     pub objective: Objective,
@@ -51,7 +53,8 @@ impl Policy {
 pub struct Outcome {
     /// Expected freshness and age, each page counted with its weight.
     pub quality: FreshnessAndAge,
-    /// Share of the changes, each counted with the weight of its page, that a visit finds before the next change.
+    /// Share of the changes, each counted with the weight of its page, that a visit finds before the next
+    /// change.
     pub changes_found_share: f64,
     /// What the visits take from the budget.
     pub cost_per_day: VisitsPerDay,
@@ -81,7 +84,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Expected freshness and age under an allocation: where rates are not certain, the mean over what they may be.
+    /// Expected freshness and age under an allocation: where rates are not certain, the mean over what they
+    /// may be.
     pub fn quality(&self, visit_frequencies: &[VisitsPerDay]) -> FreshnessAndAge {
         self.mean_over_outlooks(|pages| evaluate(pages, visit_frequencies, Order::Fixed))
     }

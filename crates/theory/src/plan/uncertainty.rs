@@ -1,8 +1,8 @@
 //! The quality of a plan whose rates are estimates.
 //!
-//! The rates of all pages are drawn many times, each among the equally likely rates of its page, independently, and each
-//! time the quality of the plan is computed as if these were the true rates. What all pages share, such as an error in
-//! their common prior, is not drawn.
+//! The rates of all pages are drawn many times, each among the equally likely rates of its page,
+//! independently, and each time the quality of the plan is computed as if these were the true rates. What all
+//! pages share, such as an error in their common prior, is not drawn.
 //!
 //! # Promises
 //! - The same chance gives the same answer.
@@ -44,8 +44,8 @@ pub fn draws_for(pages: usize) -> usize {
     (RATES_DRAWN_MAX / pages).clamp(DRAWS_MIN, DRAWS_MAX)
 }
 
-/// Draws rates [`draws_for`] these pages, each from the page's place in one of the columns of equally likely rates, and judges the plan
-/// under each draw. After each `progress` is called.
+/// Draws rates [`draws_for`] these pages, each from the page's place in one of the columns of equally likely
+/// rates, and judges the plan under each draw. After each `progress` is called.
 ///
 /// Panics when there is no page or no column.
 pub fn spread_of_quality(

@@ -1,8 +1,9 @@
-//! One block of DEFLATE: with codes of its own, with the fixed codes of the standard, or stored as it is (RFC 1951, section 3.2.3).
+//! Writes one DEFLATE block: with its own codes, with the fixed codes of the standard, or stored uncompressed
+//! (RFC 1951, section 3.2.3).
 //!
 //! # Promises
-//! - A block is never larger than the stored bytes and five more.
-//! - It is written in one go: how many bits it takes is known before.
+//! - A block is at most five bytes larger than its uncompressed bytes.
+//! - The size of a block in bits is computed before it is written, so it is written in one pass.
 
 use super::items::{BITS_ITEMS, Counts, DISTANCE_ITEMS, Items, KINDS, LENGTH_ITEMS};
 use super::prefix_code::PrefixCode;
@@ -11,35 +12,35 @@ use super::symbols::{
     of_length,
 };
 
-/// Bits of the longest code: any four items then fit between two flushes of 64 bits.
+/// Maximum bits of a code: four items then fit between two flushes of 64 bits.
 const CODE_BITS: usize = 12;
-/// The most bytes of a block: those that can be stored.
+/// Maximum bytes of a block: the limit of a stored block.
 pub(super) const BLOCK_BYTES_MAX: usize = 65_535;
-/// Blocks of fewer bytes have the fixed codes: codes of their own would cost what they save.
+/// Blocks of fewer bytes use the fixed codes: codes of their own would cost what they save.
 const OWN_CODES_FROM: usize = 1_000;
 
-/// Bytes that are being written, bit by bit.
+/// Writes bits to the end of a byte buffer.
 #[derive(Debug)]
 pub(super) struct Output<'a> {
     bytes: &'a mut Vec<u8>,
-    /// Bits that do not fill a byte yet, and how many they are.
+    /// Bits that do not fill a byte yet, and their number.
     waiting: (u64, u32),
 }
 
 impl<'a> Output<'a> {
-    /// Bits that are appended to some bytes.
+    /// An output that appends to these bytes.
     pub(super) fn new(bytes: &'a mut Vec<u8>) -> Self {
         Self { bytes, waiting: (0, 0) }
     }
 
-    /// Fills up the last byte.
+    /// Pads the last byte with zeros and writes it.
     pub(super) fn end(mut self) {
         self.write(0, |bits| {
             bits.fill_byte();
         });
     }
 
-    /// Writes so many bits at most.
+    /// Writes at most `most` bits.
     fn write(&mut self, most: u64, write: impl FnOnce(&mut Bits<'_>)) {
         let start = self.bytes.len();
         self.bytes.resize(start + most as usize / 8 + 2 * size_of::<u64>(), 0);
@@ -52,7 +53,7 @@ impl<'a> Output<'a> {
     }
 }
 
-/// Bits on their way into room that is large enough for them.
+/// A bit writer into a buffer that is large enough.
 struct Bits<'a> {
     room: &'a mut [u8],
     at: usize,
@@ -61,7 +62,7 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Adds bits, at most 56 until the next flush.
+    /// Adds bits, at most 56 between two flushes.
     #[inline]
     fn add(&mut self, value: u64, bits: u32) {
         self.waiting |= value << self.waiting_bits;
@@ -88,7 +89,7 @@ impl Bits<'_> {
     }
 }
 
-/// The codes of bytes, lengths and distances.
+/// The codes of literals (bytes, end of block, lengths) and distances.
 #[derive(Clone, Debug)]
 struct Codes {
     literals: PrefixCode<LITERALS>,
@@ -98,7 +99,8 @@ struct Codes {
 impl Codes {
     /// The fixed codes of the standard, section 3.2.6.
     fn fixed() -> Self {
-        // Two symbols that never occur have codes here too, and with them the bytes from 144 on have theirs.
+        // Two symbols that never occur have codes here too; they determine the codes of the bytes
+        // from 144 on.
         let literals: [u8; LITERALS + 2] = std::array::from_fn(|symbol| match symbol {
             0..144 => 8,
             144..256 => 9,
@@ -117,7 +119,7 @@ impl Codes {
         }
     }
 
-    /// Bits that a block takes with these codes, without its head.
+    /// Size of a block with these codes in bits, without its header.
     fn cost(&self, counts: &Counts) -> u64 {
         let cost = |count: &u32, code: &u8, extra: u8| u64::from(*count) * u64::from(code + extra);
         let literals = counts.literals.iter().zip(&self.literals.lengths).enumerate();
@@ -130,7 +132,7 @@ impl Codes {
     }
 }
 
-/// Writes a block that was put together so, in the cheapest way.
+/// Writes a block, given as items, in the cheapest of the three forms.
 pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Table, output: &mut Output<'_>) {
     let is_last = u64::from(is_last);
     let stored = 8 * (bytes.len() as u64 + 5);
@@ -165,12 +167,12 @@ pub(super) fn write(bytes: &[u8], items: &Items, is_last: bool, fixed: &Table, o
     });
 }
 
-/// What stands for each item, in one look.
+/// The code and extra bits of each kind of item, for one table lookup per item.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// Its bits.
+    /// The bits of each kind.
     values: [u32; KINDS],
-    /// How many they are.
+    /// Their number.
     bits: [u8; KINDS],
     end: (u64, u32),
 }
@@ -210,19 +212,20 @@ impl Table {
         self.bits[item] = bits;
     }
 
-    /// Bits that a block takes, without its head.
+    /// Size of a block in bits, without its header.
     fn cost(&self, items: &Items) -> u64 {
         let bits = items.as_slice().iter().map(|item| u64::from(self.look(*item).1));
         bits.sum::<u64>() + u64::from(self.end.1)
     }
 
     fn write(&self, items: &Items, bits: &mut Bits<'_>) {
-        // Bits of our own are kept in registers: bytes written to those of another might change them, for all the compiler knows.
+        // A local writer stays in registers. With the caller's, the compiler must assume that writing bytes
+        // changes its fields.
         let Bits { room, at, waiting, waiting_bits } = bits;
         let mut own = Bits { room, at: *at, waiting: *waiting, waiting_bits: *waiting_bits };
         let (fours, rest) = items.as_slice().as_chunks::<4>();
         for [one, two, three, four] in fours {
-            // Two and two are joined before they are added, so that no item waits for all before it.
+            // Joining items in pairs first shortens the chain of dependent operations.
             let (first, first_bits) = joined(self.look(*one), self.look(*two));
             let (second, second_bits) = joined(self.look(*three), self.look(*four));
             own.add(first | second << first_bits, first_bits + second_bits);
@@ -243,22 +246,23 @@ impl Table {
     }
 }
 
-/// Some bits, and then others. Each with their number.
+/// Joins two groups of bits. Each has its number of bits.
 #[inline(always)]
 fn joined((first, first_bits): (u64, u32), (second, second_bits): (u64, u32)) -> (u64, u32) {
     (first | second << first_bits, first_bits + second_bits)
 }
 
-/// The order in which the lengths of the codes of lengths stand.
+/// The order of the lengths of the code-length codes in a block header.
 const LENGTHS_IN_ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
-/// Bits of the longest code of a length.
+/// Maximum bits of a code-length code.
 const LENGTH_CODE_BITS: usize = 7;
 
-/// The codes of a block as its head tells them: the lengths of all codes, in codes (RFC 1951, section 3.2.7).
+/// The header of a block with its own codes: the lengths of all codes, themselves encoded (RFC 1951,
+/// section 3.2.7).
 struct Head {
     literals: usize,
     distances: usize,
-    /// Lengths and repetitions: a symbol, its extra bits, and how many these are.
+    /// Lengths and repetitions: symbol, extra bits, and number of extra bits.
     symbols: Vec<(u8, u8, u8)>,
     code: PrefixCode<19>,
     lengths: usize,
@@ -307,7 +311,7 @@ impl Head {
     }
 }
 
-/// The lengths of codes, with repetitions told in short.
+/// Run-length encodes code lengths.
 fn repetitions(lengths: &[u8]) -> Vec<(u8, u8, u8)> {
     let mut symbols = Vec::with_capacity(lengths.len());
     for run in lengths.chunk_by(|one, other| one == other) {

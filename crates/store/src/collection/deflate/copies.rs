@@ -1,13 +1,16 @@
-//! What stands before already: a block as copies of what precedes them, and the bytes between.
+//! Finds repeated bytes (LZ77): turns a block into copies of earlier bytes, and the bytes between them.
 //!
-//! One table remembers for the hash of seven bytes where they stood last. A stretch of bytes at a time, every place is remembered and every second one looked
-//! up, with one guess and one comparison: whatever is found is only marked. Then copies are made of the marks from the first to the last, each grows to
-//! both sides, and marks within it are passed by. Whether a place begins a copy cannot be foreseen, so to look without deciding anything
-//! is quicker than to look only where no copy is yet. The longer nothing is found the more is passed by: what is compressed already takes little time.
+//! One table maps the hash of seven bytes to the place where they occurred last. The input is processed in
+//! stretches. Every place of a stretch is put into the table and every second one is looked up, with one
+//! candidate and one comparison, and matches are only marked. Then the marks are turned into copies from
+//! first to last: each copy grows to both sides, and marks within it are skipped. A processor cannot predict
+//! whether a place begins a copy, so looking up without branches is faster than looking only where no copy is
+//! yet. The longer nothing is found, the more is skipped: data that is compressed already takes little time.
 //!
 //! # Promises
-//! - Bytes and copies, one after the other, are the block.
-//! - Copies reach at most 32,768 bytes back, never before the beginning, and are 7 to 258 bytes long.
+//! - The bytes and copies of a block, in order, decode to the block.
+//! - Copies reach at most 32,768 bytes back, never before the start of the input, and are 7 to
+//!   258 bytes long.
 
 use std::ops::Range;
 
@@ -15,23 +18,23 @@ use super::items::Items;
 use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
 use super::window::{WORD, Window};
 
-/// The shortest copy. Shorter ones save a few bits and cost as much time as long ones.
+/// Minimum length of a copy. Shorter ones save a few bits and take as much time as long ones.
 const COPY_MIN: usize = 7;
-/// The table has two bytes for each of so many places: 16 KB, a third of a processor's nearest cache.
+/// Logarithm of the number of places in the table, two bytes each: 16 KB, a third of a typical L1 cache.
 const PLACES_LOG: u32 = 13;
-/// Bytes whose places are looked up before anything is decided.
+/// Number of bytes whose places are looked up before any copy is made.
 pub(super) const STRETCH: usize = 128;
-/// Every second place is looked up: a copy that begins between two of them grows back to where it begins.
+/// Every second place is looked up. A copy that begins between two of them grows back to its start.
 const LOOK_EVERY: usize = 2;
-/// Places of a stretch that are looked up: as many as a word has bits to mark them. Fewer would be decided about more often, and more would be looked up in vain
-/// where copies are long.
+/// Number of lookups in a stretch: one per bit of the word that marks them. A smaller number would mean more
+/// rounds of decisions, a larger one more useless lookups where copies are long.
 const LOOKS: usize = STRETCH / LOOK_EVERY;
 const _: () = assert!(LOOKS == u64::BITS as usize);
 
-/// Where seven bytes stood last.
+/// The hash table of seven-byte sequences, and the window they are in.
 #[derive(Clone, Debug)]
 pub(super) struct Copies {
-    /// The place in the window of the bytes with each hash. Of a hash never seen it is the first place: to compare tells.
+    /// The place of the last bytes with each hash. The default is the first place; the comparison rejects it.
     places: Box<[u16; 1 << PLACES_LOG]>,
     window: Window,
 }
@@ -41,13 +44,13 @@ impl Copies {
         Self { places: Box::new([0; 1 << PLACES_LOG]), window: Window::new() }
     }
 
-    /// Forgets everything: other bytes come.
+    /// Clears everything before other input.
     pub(super) fn forget(&mut self) {
         self.places.fill(0);
         self.window.clear();
     }
 
-    /// Puts a block together. Blocks of the same bytes come one after the other.
+    /// Finds the items of a block. The blocks of one input must be passed in order.
     pub(super) fn find(&mut self, bytes: &[u8], block: Range<usize>, items: &mut Items) {
         items.clear();
         let mut later = &bytes[block];
@@ -62,11 +65,11 @@ impl Copies {
         }
     }
 
-    /// Puts the bytes of the window together from a place on.
+    /// Finds the items of the bytes of the window from a place on.
     fn find_from(&mut self, start: usize, items: &mut Items) {
         let end = self.window.len();
         let mut befores = [0; LOOKS];
-        // Up to here there are items, and up to there a copy is the last of them.
+        // Items cover the input up to `at`; the last copy ends at `rest`.
         let (mut at, mut rest) = (start, start);
         while at < end {
             let stretch = at;
@@ -91,7 +94,7 @@ impl Copies {
                 marks &= !first_bits((at - stretch).div_ceil(LOOK_EVERY));
             }
             if at < stretch_end {
-                // Half as much as there was without a copy is passed by, after the first two stretches.
+                // Beyond the first two stretches without a copy, skips half the distance since the last one.
                 let passed_by = ((stretch_end - rest) / 2).saturating_sub(STRETCH);
                 let next = (stretch_end + passed_by).min(end);
                 items.add_bytes(self.window.from(at), next - at);
@@ -100,7 +103,8 @@ impl Copies {
         }
     }
 
-    /// Remembers the places of a stretch and marks those looked up whose seven bytes stood somewhere before, the first by the highest bit. Notes where.
+    /// Adds the places of a stretch to the table, and marks the lookups whose seven bytes occurred before,
+    /// the first in the highest bit. Their earlier places are put into `befores`.
     #[inline(never)]
     fn mark(&mut self, stretch: usize, befores: &mut [u16; LOOKS]) -> u64 {
         let bytes: &[u8; STRETCH + WORD] =
@@ -108,7 +112,7 @@ impl Copies {
         let kept = |word: u64| word << (64 - 8 * COPY_MIN);
         let hash = |word: u64| kept(word).wrapping_mul(0x9E37_79B1_85EB_CA87) >> (64 - PLACES_LOG);
         let mut marks = 0;
-        // Four in each turn of the loop, which then takes less of the time.
+        // Four lookups per turn of the loop reduce its overhead.
         for (four, befores) in befores.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             for (look, before) in befores.iter_mut().enumerate() {
                 let place = (4 * four + look) * LOOK_EVERY;
@@ -129,12 +133,12 @@ fn word_of(bytes: &[u8; STRETCH + WORD], at: usize) -> u64 {
     u64::from_le_bytes(*bytes[at..].first_chunk().expect("a word follows each place of the stretch"))
 }
 
-/// How many places of a stretch are looked up at which the shortest copy ends in time.
+/// Number of lookups in a stretch whose shortest copy ends within the window.
 fn looks_before(stretch: usize, end: usize) -> usize {
     (end - stretch + 1).saturating_sub(COPY_MIN).div_ceil(LOOK_EVERY)
 }
 
-/// So many bits from the highest on, or all.
+/// A mask of the `count` highest bits.
 #[inline(always)]
 fn first_bits(count: usize) -> u64 {
     !u64::MAX.checked_shr(count as u32).unwrap_or(0)
@@ -148,7 +152,7 @@ mod tests {
     use super::super::items::Told;
     use super::*;
 
-    /// The bytes that the items of all blocks tell, block by block.
+    /// The bytes that the items of all blocks decode to, block by block.
     fn told(bytes: &[u8], block_bytes: usize) -> Vec<u8> {
         let (mut copies, mut items, mut told) = (Copies::new(), Items::new(), Vec::new());
         for start in (0..bytes.len()).step_by(block_bytes) {
@@ -193,7 +197,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn items_tell_the_bytes(words in prop::collection::vec("[ab]{1,9} |<p class=\"x\">", 0..800), block_bytes in 9..5000_usize) {
+        fn items_tell_the_bytes(
+            words in prop::collection::vec("[ab]{1,9} |<p class=\"x\">", 0..800),
+            block_bytes in 9..5000_usize,
+        ) {
             let bytes = words.concat().into_bytes();
             prop_assert_eq!(told(&bytes, block_bytes), bytes);
         }

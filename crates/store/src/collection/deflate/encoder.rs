@@ -1,15 +1,15 @@
-//! Bytes to DEFLATE, block by block.
+//! The DEFLATE encoder: splits bytes into blocks and writes them.
 //!
 //! # Promises
-//! - Whoever inflates it gets the bytes back, whatever they are.
-//! - It takes no more than five bytes for every 65,535 beyond the bytes themselves, and five at the end.
-//! - The same bytes give the same result, whatever was encoded before.
+//! - Inflating the output gives the input back, whatever it is.
+//! - The output is at most five bytes per 65,535 bytes, and five at the end, longer than the input.
+//! - The output depends on the input alone, not on what was encoded before.
 
 use super::block::{self, BLOCK_BYTES_MAX, Output, Table};
 use super::copies::Copies;
 use super::items::Items;
 
-/// Encodes bytes, again and again with the same room.
+/// A DEFLATE encoder that reuses its buffers.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     copies: Copies,
@@ -24,7 +24,7 @@ impl Default for Encoder {
 }
 
 impl Encoder {
-    /// Appends the bytes, encoded.
+    /// Appends the encoded bytes to `output`.
     pub fn append(&mut self, bytes: &[u8], output: &mut Vec<u8>) {
         self.copies.forget();
         let mut output = Output::new(output);
@@ -90,7 +90,7 @@ mod tests {
             let words: Vec<u8> =
                 noise(bytes).iter().flat_map(|byte| format!("word{} ", byte % 50).into_bytes()).collect();
             check(&words[..bytes]);
-            // Text, then what cannot be made smaller, then text again.
+            // Text, then incompressible bytes, then text again.
             check(&[&words[..bytes], &noise(bytes), &words[..bytes]].concat());
         }
     }
@@ -111,7 +111,9 @@ mod tests {
         }
 
         #[test]
-        fn any_words_come_back(words in prop::collection::vec("[ab]{1,9} |<p class=\"x\">|\u{20ac}", 0..3000)) {
+        fn any_words_come_back(
+            words in prop::collection::vec("[ab]{1,9} |<p class=\"x\">|\u{20ac}", 0..3000),
+        ) {
             check(words.concat().as_bytes());
         }
     }

@@ -1,44 +1,47 @@
-//! A block as a list of items, each of which is written by one look into a table: bytes, lengths, and distances in three parts.
+//! A block as a list of items: bytes, lengths, and distances in three parts. One table lookup per item
+//! gives its bits.
 //!
-//! A list of bytes and copies in turn would be shorter, but whoever reads it asks after each byte whether a copy follows, and a processor
-//! cannot foresee the answer: to guess wrong costs as much as ten items. Here nobody asks. The extra bits of a distance are items as well, so
-//! that an item is nothing but its kind.
+//! A list of alternating bytes and copies would be shorter, but its reader would branch after each byte on
+//! whether a copy follows. The processor cannot predict that branch, and a misprediction costs as much as ten
+//! items. This list needs no branch. The extra bits of a distance are items as well, so that an item is
+//! nothing but its kind.
 //!
 //! # Promises
-//! - The list has no more items than the block has bytes, as long as copies are four bytes or longer.
-//! - Any four items that follow each other take at most 56 bits, if no code has more than 12.
+//! - The list has no more items than the block has bytes, as long as copies are at least four bytes long.
+//! - Any four consecutive items take at most 56 bits, if no code has more than 12.
 
 use super::block::BLOCK_BYTES_MAX;
 use super::symbols::{DISTANCES, END, LENGTH_MAX, LENGTH_MIN, LITERALS, of_distance, of_length};
 
-/// Kinds of items: bytes, and those below. A power of two, so that no index is out of bounds.
+/// Number of kinds of items: bytes, and those below. A power of two, so that no index is out of bounds.
 pub(super) const KINDS: usize = 1024;
-/// The item of the shortest length. Each length has its own.
+/// The item of the shortest length. Each length has its own item.
 pub(super) const LENGTH_ITEMS: usize = 256;
-/// Bits as they are, at most seven: after the highest one that is set, which tells how many they are.
+/// Items of literal bits, at most seven: the bits after the highest set bit, whose position gives
+/// their number.
 pub(super) const BITS_ITEMS: usize = 512;
 /// The item of the first symbol of distances.
 pub(super) const DISTANCE_ITEMS: usize = 768;
-/// Extra bits of a distance that the first of its two items of bits holds.
+/// Number of extra bits of a distance in the first of its two items of bits.
 const LOW_BITS: u32 = 7;
 
-/// Bytes that are added at once, whether they are wanted or not: most runs of bytes are no longer, and need no loop.
+/// Number of bytes that are always added at once. Most runs of bytes are no longer and need no loop.
 pub(super) const BYTES_AT_ONCE: usize = 32;
 const ITEMS_MAX: usize = BLOCK_BYTES_MAX + BYTES_AT_ONCE;
 
-/// How a block is put together.
+/// The items of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Items {
     list: Box<[u16; ITEMS_MAX]>,
     count: usize,
 }
 
-/// How often the symbols of a block occur.
+/// The frequencies of the symbols of a block.
 #[derive(Clone, Debug)]
 pub(super) struct Counts {
-    /// Each byte, the end and each kind of length.
+    /// Of each byte, the end of the block, and each length symbol.
     pub literals: [u32; LITERALS],
-    /// Each kind of distance.
+    /// Of each distance symbol.
     pub distances: [u32; DISTANCES],
 }
 
@@ -55,14 +58,14 @@ impl Items {
         &self.list[..self.count]
     }
 
-    /// Adds the first `count` bytes. What follows them is read, too: [`BYTES_AT_ONCE`] more are there.
+    /// Adds the first `count` bytes. Reads up to [`BYTES_AT_ONCE`] bytes after them, which must be there.
     #[inline(always)]
     pub(super) fn add_bytes(&mut self, bytes: &[u8], count: usize) {
         let mut added = 0;
         loop {
             let from: [u8; BYTES_AT_ONCE] = *bytes[added..].first_chunk().expect("more bytes follow");
             let to = self.list[self.count + added..].first_chunk_mut().expect("a block has room");
-            // An array of its own, not the list: then the processor does it in a few instructions.
+            // A separate array lets the compiler vectorize the conversion.
             let mut items = [0; BYTES_AT_ONCE];
             items.iter_mut().zip(from).for_each(|(item, byte)| *item = u16::from(byte));
             *to = items;
@@ -74,7 +77,7 @@ impl Items {
         self.count += count;
     }
 
-    /// Takes back the last bytes: they are part of a copy.
+    /// Removes the last bytes: they are part of a copy.
     #[inline(always)]
     pub(super) fn take_back(&mut self, bytes: usize) {
         self.count -= bytes;
@@ -97,7 +100,8 @@ impl Items {
     }
 
     pub(super) fn counts(&self) -> Counts {
-        // Four counts of each kind: an item that follows its like does not wait for the count before it.
+        // Four counters of each kind, so that equal consecutive items do not depend on each
+        // other's increment.
         let mut of_kind = [[0_u16; KINDS]; 4];
         let (fours, rest) = self.as_slice().as_chunks::<4>();
         for four in fours {
@@ -115,7 +119,7 @@ impl Items {
     }
 }
 
-/// What some items tell.
+/// A decoded item, for the tests.
 #[cfg(test)]
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Told {
@@ -137,7 +141,7 @@ impl Items {
             let bits = |item: usize| (item - BITS_ITEMS).ilog2();
             let value = |item: usize| (item - BITS_ITEMS) - (1 << bits(item));
             let (extra, extra_bits) = (value(low) | value(high) << bits(low), bits(low) + bits(high));
-            // The symbols of distances with as many extra bits are two, but for the nearest.
+            // Two distance symbols have the same number of extra bits, except for the nearest distances.
             let first = if extra_bits == 0 { symbol - DISTANCE_ITEMS } else { 2 + symbol % 2 };
             let distance = (first << extra_bits) + extra + 1;
             assert_eq!(of_distance(distance as u16).0, symbol - DISTANCE_ITEMS);

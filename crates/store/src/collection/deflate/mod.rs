@@ -1,18 +1,19 @@
-//! DEFLATE (RFC 1951) for pages as they are fetched: quick rather than small.
+//! A DEFLATE encoder (RFC 1951) for fetched pages, built for speed rather than ratio.
 //!
-//! A crawl compresses every page once, on the processors that also fetch and read, and nothing else that it does with a page costs as much. A
-//! library's fastest level looks for a copy at every byte; text repeats itself by words. Here a copy of seven bytes at least is
-//! looked for, with one guess a place in a table that stays in the nearest cache, and ever more rarely where nothing repeats. What a processor cannot foresee
-//! costs it more than what it does in vain, so the loops over bytes decide nothing.
+//! A crawl compresses every page once, on the processors that also fetch and parse, and no other work on a
+//! page costs as much. The fastest level of a library looks for a copy at every byte, but text repeats itself
+//! by words. This encoder looks for copies of at least seven bytes, with one candidate per place in a table
+//! that fits the L1 cache, and less and less often where nothing repeats. Mispredicted branches cost more
+//! than useless work, so the loops over bytes have none.
 //!
 //! In reading order:
-//! - `copies`: what stands before already.
-//! - `window`: the bytes that a copy can reach.
-//! - `items`: a block as a list without branches.
-//! - `prefix_code`: short codes for frequent symbols.
-//! - `symbols`: the symbols of lengths and distances.
-//! - `block`: one block of the format.
-//! - `encoder`: bytes to DEFLATE.
+//! - `copies`: finds repeated bytes;
+//! - `window`: the bytes that a copy can reach;
+//! - `items`: a block as a list without branches;
+//! - `prefix_code`: Huffman codes of limited length;
+//! - `symbols`: the symbols of lengths and distances;
+//! - `block`: writes one block;
+//! - `encoder`: the encoder.
 
 mod block;
 mod copies;

@@ -1,32 +1,34 @@
-//! A prefix code: the more often a symbol occurs the shorter its code (Huffman), and none longer than a limit.
+//! A prefix code of limited length (Huffman): the more often a symbol occurs, the shorter its code.
 //!
-//! The lengths are those of Huffman's tree. Where some are too long they are cut, and others made longer until all codes fit again; what room is then left
-//! makes some shorter. Codes follow from lengths as RFC 1951, section 3.2.2, says.
+//! The lengths are those of Huffman's tree. If some are too long they are cut, and others are lengthened
+//! until all codes fit again; remaining room shortens some. The codes follow from the lengths as RFC 1951,
+//! section 3.2.2, says.
 //!
 //! # Promises
-//! - The code is complete: every sequence of bits begins with the code of some symbol. Even of no symbol or one, for which it has two.
-//! - No code is longer than the limit, and a symbol that occurs has one.
-//! - Of two symbols that occur, the more frequent has no longer code.
+//! - The code is complete: every sequence of bits begins with the code of some symbol. This holds for no
+//!   symbol or one as well; the code then has two symbols.
+//! - No code is longer than the limit, and every symbol that occurs has one.
+//! - Of two symbols that occur, the more frequent one never has the longer code.
 
-/// Bits of the longest code that the format allows.
+/// Maximum bits of a code in DEFLATE.
 pub(super) const CODE_BITS_MAX: usize = 15;
 
-/// The code of each of `N` symbols.
+/// The codes of `N` symbols.
 #[derive(Clone, Debug)]
 pub(super) struct PrefixCode<const N: usize> {
-    /// Bits of each code; none of a symbol that does not occur.
+    /// Bits of each code; 0 for a symbol that does not occur.
     pub lengths: [u8; N],
-    /// The codes, their first bit the lowest.
+    /// The codes, with their first bit lowest.
     pub codes: [u16; N],
 }
 
 impl<const N: usize> PrefixCode<N> {
-    /// The code for symbols that occur so often, with at most `longest` bits.
+    /// The code for symbols with these frequencies, with at most `longest` bits.
     pub(super) fn for_counts(counts: &[u32; N], longest: usize) -> Self {
         Self::of_lengths(lengths(counts, longest))
     }
 
-    /// The code whose symbols have codes of these lengths.
+    /// The code with these lengths.
     pub(super) fn of_lengths(lengths: [u8; N]) -> Self {
         let mut of_length = [0_u16; CODE_BITS_MAX + 1];
         lengths.iter().filter(|length| **length > 0).for_each(|length| of_length[usize::from(*length)] += 1);
@@ -44,7 +46,7 @@ impl<const N: usize> PrefixCode<N> {
         Self { lengths, codes }
     }
 
-    /// The code of the first symbols alone.
+    /// The same code, restricted to the first symbols.
     pub(super) fn first<const FEWER: usize>(&self) -> PrefixCode<FEWER> {
         PrefixCode {
             lengths: std::array::from_fn(|symbol| self.lengths[symbol]),
@@ -53,7 +55,7 @@ impl<const N: usize> PrefixCode<N> {
     }
 }
 
-/// A symbol that occurs and how often, in one number: the order of these is that of the counts, and they are sorted quickly.
+/// A symbol that occurs and its count in one number, ordered by count, so that sorting is fast.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 struct Occurring(u64);
 
@@ -88,7 +90,7 @@ fn lengths<const N: usize>(counts: &[u32; N], longest: usize) -> [u8; N] {
         return lengths;
     }
     let of_length = fitted(tree_depths::<N>(by_count), longest);
-    // The rarest first, and they have the longest codes.
+    // The rarest come first and get the longest codes.
     let mut rarest = by_count.iter();
     for bits in (1..=longest).rev() {
         for one in rarest.by_ref().take(of_length[bits] as usize) {
@@ -98,9 +100,10 @@ fn lengths<const N: usize>(counts: &[u32; N], longest: usize) -> [u8; N] {
     lengths
 }
 
-/// How many symbols stand at each depth of Huffman's tree, those deeper than all depths at the last. Takes the symbols that occur, the rarest first.
+/// The number of symbols at each depth of Huffman's tree; those deeper than the last depth are counted there.
+/// Takes the symbols that occur, the rarest first.
 fn tree_depths<const N: usize>(by_count: &[Occurring]) -> [u32; 64] {
-    // Leaves, then the nodes above them in the order in which they are made: both in the order of their counts.
+    // Leaves and inner nodes are two queues, both in the order of their counts.
     let occur = by_count.len();
     let (mut leaf, mut node) = (0, 0);
     let mut counts = [0_u32; N];
@@ -131,13 +134,13 @@ fn tree_depths<const N: usize>(by_count: &[Occurring]) -> [u32; 64] {
     depths
 }
 
-/// How many codes have each length, so that none is longer than the longest and the code is complete.
+/// The number of codes of each length, so that none is longer than `longest` and the code is complete.
 fn fitted(depths: [u32; 64], longest: usize) -> [u32; CODE_BITS_MAX + 1] {
     let mut of_length = [0; CODE_BITS_MAX + 1];
     for (depth, count) in depths.iter().enumerate() {
         of_length[depth.min(longest)] += count;
     }
-    // In units of the longest code: a code that is shorter by one bit takes twice the room.
+    // The unit is the room of a code of the maximum length: a code one bit shorter takes twice that.
     let room = 1_u32 << longest;
     let mut taken: u32 = (1..=longest).map(|bits| of_length[bits] << (longest - bits)).sum();
     while taken > room {
@@ -186,7 +189,7 @@ mod tests {
     fn frequent_symbols_have_short_codes() {
         let code = PrefixCode::for_counts(&[1, 2, 4, 8, 0], 15);
         assert_eq!(code.lengths, [3, 3, 2, 1, 0]);
-        // 0, 10, 110 and 111, their first bit the lowest.
+        // 0, 10, 110 and 111, with their first bit lowest.
         assert_eq!(code.codes, [0b011, 0b111, 0b01, 0, 0]);
     }
 
@@ -211,7 +214,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_counts_give_a_code(counts in prop::array::uniform32(prop_oneof![Just(0_u32), 0..5_u32, 0..60_000_u32]), longest in 5..=15_usize) {
+        fn any_counts_give_a_code(
+            counts in prop::array::uniform32(prop_oneof![Just(0_u32), 0..5_u32, 0..60_000_u32]),
+            longest in 5..=15_usize,
+        ) {
             check(counts, longest);
         }
     }

@@ -1,25 +1,27 @@
-//! The bytes that a copy can reach, in room of their own.
+//! The bytes that a copy can reach, in a buffer of their own.
 //!
-//! Places are numbers of 16 bits, and so many bytes the window has: whatever a place is, it lies in the window and nobody need ask. When
-//! it is full the farther half is given up.
+//! A place is a 16-bit number, and the window has that many bytes: every place lies in the window, and needs
+//! no bounds check. When the window is full, its farther half is dropped.
 //!
 //! # Promises
-//! - What was in the window before does not count: zeros follow the last byte, as far as anyone looks.
+//! - Earlier contents of the window are never read: zeros follow the last byte, as far as any reader looks.
 
 use super::copies::STRETCH;
 use super::items::BYTES_AT_ONCE;
 use super::symbols::{DISTANCE_MAX, LENGTH_MAX};
 
-/// Bytes that are compared at once.
+/// Number of bytes that are compared at once.
 pub(super) const WORD: usize = 8;
-/// The most bytes of a window: twice what can be reached, so that half of it can be new.
+/// Maximum bytes of a window: twice what a copy can reach, so that half of it can be new.
 const BYTES_MAX: usize = 2 * DISTANCE_MAX;
-/// Zeros after the last byte: a stretch, a copy or bytes to be added may begin there, and be compared by a word more.
+/// Number of zeros after the last byte: a stretch, a copy or an addition may begin there, and be compared one
+/// word further.
 const ZEROS: usize = LENGTH_MAX + STRETCH + BYTES_AT_ONCE + WORD;
 
 #[derive(Clone, Debug)]
 pub(super) struct Window {
-    /// A word that is never part of a copy stands before the first byte, so that words before any byte can be compared.
+    /// A word that is never part of a copy precedes the first byte, so that the word before any byte
+    /// can be read.
     room: Box<[u8; WORD + BYTES_MAX + ZEROS]>,
     len: usize,
 }
@@ -33,7 +35,7 @@ impl Window {
         self.len = 0;
     }
 
-    /// How many bytes are in the window.
+    /// The number of bytes in the window.
     pub(super) fn len(&self) -> usize {
         self.len
     }
@@ -42,7 +44,7 @@ impl Window {
         self.len == BYTES_MAX
     }
 
-    /// Appends those bytes for which there is room, and returns the others.
+    /// Appends as many bytes as there is room for, and returns the others.
     pub(super) fn append<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let (now, later) = bytes.split_at(bytes.len().min(BYTES_MAX - self.len));
         let (to, after) = self.room[WORD + self.len..].split_at_mut(now.len());
@@ -52,7 +54,8 @@ impl Window {
         later
     }
 
-    /// Gives up the bytes that cannot be reached any more from the end of a full window. Returns by how much the place of others is less now.
+    /// Drops the bytes of a full window that its end cannot reach any more. Returns how far the other
+    /// bytes moved.
     pub(super) fn give_up(&mut self) -> u16 {
         let gone = self.len - DISTANCE_MAX;
         self.room.copy_within(gone..WORD + self.len, 0);
@@ -60,7 +63,7 @@ impl Window {
         gone as u16
     }
 
-    /// The bytes from a place on, and the zeros that follow.
+    /// The bytes from a place on, with the zeros that follow them.
     #[inline(always)]
     pub(super) fn from(&self, place: usize) -> &[u8] {
         &self.room[WORD + place..]
@@ -72,11 +75,12 @@ impl Window {
         self.word_after(place, 0)
     }
 
-    /// How many bytes from two places on are the same, the second of which is the later. No more than a copy can have.
+    /// The number of equal bytes from two places on, of which `other` is the later. At most the maximum
+    /// length of a copy.
     #[inline(always)]
     pub(super) fn same_ahead(&self, one: u16, other: u16) -> usize {
         let differs = |after: usize| self.word_after(one, after) ^ self.word_after(other, after);
-        // Two words without a loop: few copies are longer, and how much shorter they are cannot be foreseen.
+        // Two words without a loop: few copies are longer, and their length cannot be predicted.
         let (first, second) = (differs(0), differs(WORD));
         if first | second != 0 {
             let (differs, same) = if first == 0 { (second, WORD) } else { (first, 0) };
@@ -88,7 +92,7 @@ impl Window {
         same.map_or(LENGTH_MAX, |same| same.min(LENGTH_MAX))
     }
 
-    /// How many bytes before two places are the same, up to seven.
+    /// The number of equal bytes before two places, up to seven.
     #[inline(always)]
     pub(super) fn same_behind(&self, one: u16, other: u16) -> usize {
         let differs = self.word(usize::from(one)) ^ self.word(usize::from(other));
