@@ -79,17 +79,15 @@ fn tags(page: &str) -> usize {
 /// The links of a page, and the bytes of its text, by lol_html.
 fn with_lol_html(page: &str) -> (Vec<String>, usize) {
     let (mut links, mut text) = (Vec::new(), 0);
-    let handlers = vec![
-        element!("a[href]", |link| {
+    let settings = Settings::new()
+        .append_element_content_handler(element!("a[href]", |link| {
             links.extend(link.get_attribute("href"));
             Ok(())
-        }),
-        text!("body", |chunk| {
+        }))
+        .append_element_content_handler(text!("body", |chunk| {
             text += chunk.as_str().len();
             Ok(())
-        }),
-    ];
-    let settings = Settings { element_content_handlers: handlers, ..Settings::new() };
+        }));
     let mut rewriter = HtmlRewriter::new(settings, |_: &[u8]| ());
     rewriter.write(page.as_bytes()).expect("it is read");
     rewriter.end().expect("it ends");

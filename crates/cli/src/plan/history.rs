@@ -77,5 +77,7 @@ pub(super) fn evidence_sentence(evidence: &RateEvidence) -> String {
 /// The same for programs.
 pub(super) fn evidence_json(evidence: &RateEvidence) -> Value {
     let EvidenceTotals { intervals, changes, pages_visited_once } = evidence.totals();
-    json!({"intervals": intervals, "intervals_with_change": changes, "pages_visited_once": pages_visited_once})
+    json!({
+        "intervals": intervals, "intervals_with_change": changes, "pages_visited_once": pages_visited_once
+    })
 }
