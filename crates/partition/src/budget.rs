@@ -8,9 +8,10 @@
 //! - Over any span no more is spent than the rate allows in it, one burst, and one debt.
 
 use freshet_protocol::time::Timestamp;
+use freshet_theory::units::MILLIS_PER_DAY;
 
 /// Milliseconds of one day.
-const DAY: f64 = 86_400_000.0;
+const DAY: f64 = MILLIS_PER_DAY;
 
 /// An allowance that accumulates at a steady rate.
 ///

@@ -12,7 +12,7 @@ pub const SECONDS_PER_DAY: i64 = 86_400;
 pub const MILLIS_PER_DAY: i64 = 1_000 * SECONDS_PER_DAY;
 
 /// Milliseconds of one day.
-const DAY: f64 = 86_400_000.0;
+const DAY: f64 = MILLIS_PER_DAY as f64;
 
 /// The start of year 1, in milliseconds.
 const YEAR_1: i64 = -62_135_596_800_000;

@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn json_is_read_with_numbers_or_texts() {
-        let line = r#"example,a)/ 20200102030405 {"url": "http://a.example/", "mime": "warc/revisit", "status": "200", "digest": "ABC"}"#;
+        let rest = r#""mime": "warc/revisit", "status": "200", "digest": "ABC"}"#;
+        let line = &format!(r#"example,a)/ 20200102030405 {{"url": "http://a.example/", {rest}"#);
         let time = "2020-01-02T03:04:05.000Z";
         check("", line, Some(("http://a.example/", time, 200, "ABC", true)));
         let line = r#"example,a)/ 20200102030405 {"url": "http://a.example/", "status": 404}"#;

@@ -119,7 +119,7 @@ pub struct UpdateModule {
     /// Pages that have changed according to lists.
     signals: VecDeque<(PageNumber, SiteNumber)>,
     /// What users set for single pages, over the policy.
-    page_wishes: PageOverrides,
+    page_overrides: PageOverrides,
     kinds: KindWeights,
     worth: Worth,
     /// Settings of users for single sites.
@@ -168,7 +168,7 @@ impl UpdateModule {
             unresolved: VecDeque::new(),
             out: HashSet::new(),
             signals: VecDeque::new(),
-            page_wishes: PageOverrides::new(intervals),
+            page_overrides: PageOverrides::new(intervals),
             worth: Worth::new(settings.importance_weight, &kinds),
             kinds,
             site_rules,
@@ -309,7 +309,7 @@ impl UpdateModule {
             }
             Event::Visited { page, time, outcome, prompted, date, bytes_expected, kinds } => {
                 self.out.remove(&page);
-                self.page_wishes.visited(page, time);
+                self.page_overrides.visited(page, time);
                 self.refresh.learn(page, time, outcome, prompted, date);
                 let worth = kinds.map(|kinds| self.kinds.worth(kinds));
                 if let Some(weight) = worth.and_then(|worth| self.worth.found(page, worth)) {
@@ -333,7 +333,7 @@ impl UpdateModule {
             }
             Event::Left { page, time } => {
                 self.out.remove(&page);
-                self.page_wishes.forget(page);
+                self.page_overrides.forget(page);
                 self.worth.forget(page);
                 self.refresh.retire(page, time);
             }
@@ -356,7 +356,7 @@ impl UpdateModule {
             Event::Altered { pages } => self.refresh.tell_changed(&pages),
             Event::List { site, url, due } => self.calendar.add(due, Order::Listing { site, url }),
             Event::Pinned { page, site, every, due } => {
-                self.page_wishes.pin(page, every as i64);
+                self.page_overrides.pin(page, every as i64);
                 self.calendar.add(due, Order::Page { page, site, reason: Reason::Pin });
             }
         }
@@ -365,7 +365,7 @@ impl UpdateModule {
     /// Orders a visit to a page for an audit. Returns whether it is made: not before the minimum interval
     /// that a user has set for the page.
     pub fn visit_for_audit(&mut self, page: PageNumber, site: SiteNumber, now: Timestamp) -> bool {
-        let may_be_visited = self.page_wishes.earliest_after(page, now).is_none();
+        let may_be_visited = self.page_overrides.earliest_after(page, now).is_none();
         if may_be_visited {
             self.calendar.add(now, Order::Page { page, site, reason: Reason::Audit });
         }
@@ -397,7 +397,7 @@ impl UpdateModule {
     fn run_tasks(&mut self, now: Timestamp) {
         while let Some(order) = self.calendar.take_due(now) {
             if let Order::Page { page, reason, .. } = order {
-                let due = self.page_wishes.due(page, reason, now);
+                let due = self.page_overrides.due(page, reason, now);
                 if let Some(again) = due.again {
                     self.calendar.add(again, order.clone());
                 }
@@ -489,8 +489,8 @@ impl UpdateModule {
 
     fn fill_with_refresh(&mut self, now: Timestamp, wanted: usize) {
         self.signals_owed = (self.signals_owed + wanted as f64 * SIGNAL_SHARE).min(SIGNALS_OWED_MAX);
-        let heeded = self.fill_with_signals(now, wanted.min(self.signals_owed as usize));
-        self.signals_owed -= heeded as f64;
+        let signals_used = self.fill_with_signals(now, wanted.min(self.signals_owed as usize));
+        self.signals_owed -= signals_used as f64;
         self.let_pass(now);
         let mut has_room = false;
         for (site, state) in self.sites.iter_mut().enumerate() {
@@ -501,9 +501,9 @@ impl UpdateModule {
         if !has_room {
             return;
         }
-        let chosen: Vec<_> = self.refresh.choose(wanted.saturating_sub(heeded)).collect();
+        let chosen: Vec<_> = self.refresh.choose(wanted.saturating_sub(signals_used)).collect();
         for (page, site) in chosen {
-            if let Some(earliest) = self.page_wishes.earliest_after(page, now) {
+            if let Some(earliest) = self.page_overrides.earliest_after(page, now) {
                 self.calendar.add(earliest, Order::Page { page, site, reason: Reason::Refresh });
             } else if self.out.insert(page) {
                 self.enqueue(Order::Page { page, site, reason: Reason::Refresh }, now);
@@ -513,24 +513,24 @@ impl UpdateModule {
 
     /// Orders visits that lists ask for, if the policy finds a changed page worth one. Returns how many.
     fn fill_with_signals(&mut self, now: Timestamp, wanted: usize) -> usize {
-        let mut heeded = 0;
+        let mut signals_used = 0;
         for _ in 0..self.signals.len().min(4 * wanted) {
             let Some((page, site)) = self.signals.pop_front() else { break };
             if !self.refresh.is_worth_if_changed(page, now) {
                 continue;
             }
             let state = &mut self.sites[site.index()];
-            if heeded == wanted
+            if signals_used == wanted
                 || state.room(now) == 0
-                || self.page_wishes.earliest_after(page, now).is_some()
+                || self.page_overrides.earliest_after(page, now).is_some()
             {
                 self.signals.push_back((page, site));
             } else if self.out.insert(page) {
                 self.enqueue(Order::Page { page, site, reason: Reason::Signal }, now);
-                heeded += 1;
+                signals_used += 1;
             }
         }
-        heeded
+        signals_used
     }
 
     /// Begins or resumes the crawl: no site is visited before its delay is over.
@@ -598,7 +598,7 @@ impl UpdateModule {
     /// Applies the intervals that a user set for a page.
     fn bind(&mut self, page: PageNumber, site: SiteNumber, path: &str, time: Timestamp) {
         let Some(state) = self.sites.get(site.index()) else { return };
-        if let Some(latest) = self.page_wishes.bind(page, &state.name, path, time) {
+        if let Some(latest) = self.page_overrides.bind(page, &state.name, path, time) {
             self.calendar.add(latest, Order::Page { page, site, reason: Reason::Interval });
         }
     }

@@ -548,7 +548,7 @@ impl Writer {
             }
         }
         let record = &self.memory.sites[site.index()];
-        let (mut told, are_believed) = dates::heeded(record, told);
+        let (mut told, are_believed) = dates::used(record, told);
         let mut new_entries =
             self.memory.known.len() - urls_before + if are_believed { told.len() } else { 0 };
         if dates::are_trusted(record) {

@@ -254,13 +254,13 @@ pub(super) fn count(record: &mut SiteRecord, verdict: Verdict) {
 
 /// The pages, among those that sitemaps of a site say have changed, that are worth a visit for it, and
 /// whether the dates are believed.
-pub(super) fn heeded(record: &SiteRecord, mut told: Vec<PageNumber>) -> (Vec<PageNumber>, bool) {
-    told.retain(|page| is_heeded(record, *page));
+pub(super) fn used(record: &SiteRecord, mut told: Vec<PageNumber>) -> (Vec<PageNumber>, bool) {
+    told.retain(|page| is_used(record, *page));
     (told, record_of(record).is_believed())
 }
 
 /// Whether a page is worth a visit because sitemaps of its site say that it has changed.
-pub(super) fn is_heeded(record: &SiteRecord, page: PageNumber) -> bool {
+pub(super) fn is_used(record: &SiteRecord, page: PageNumber) -> bool {
     record_of(record).is_believed() || page.0.is_multiple_of(ASKED_AGAIN)
 }
 

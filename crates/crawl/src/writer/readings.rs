@@ -186,8 +186,8 @@ impl Memory {
         let mut signals = Vec::new();
         for (page, said) in self.dates.waiting() {
             let Some(site) = copies.site(page) else { continue };
-            let is_heeded = said == Said::Missing || dates::is_heeded(&self.sites[site.index()], page);
-            signals.extend(is_heeded.then_some(Event::Signal { page, site }));
+            let is_used = said == Said::Missing || dates::is_used(&self.sites[site.index()], page);
+            signals.extend(is_used.then_some(Event::Signal { page, site }));
         }
         signals
     }

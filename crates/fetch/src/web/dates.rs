@@ -10,7 +10,7 @@
 
 use std::time::Duration;
 
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{SECONDS_PER_DAY, Timestamp};
 use http::HeaderMap;
 use http::header::{DATE, HeaderName, LAST_MODIFIED, RETRY_AFTER};
 
@@ -123,7 +123,7 @@ impl Parts {
         if !plausible {
             return None;
         }
-        let seconds = days_since_1970(year, month, day) * 86_400 + self.seconds? - self.zone;
+        let seconds = days_since_1970(year, month, day) * SECONDS_PER_DAY + self.seconds? - self.zone;
         (0 <= seconds).then(|| Timestamp::from_millis(seconds * 1000))
     }
 }

@@ -15,6 +15,7 @@
 //! Nutch retries pages that are gone; here they are dropped, as by every policy.
 
 use super::intervals::{IntervalRule, NextVisit, ScheduledVisit};
+use freshet_theory::units::MINUTES_PER_DAY;
 
 /// Interval of a page that was never visited, in days.
 const FIRST_INTERVAL: f64 = 30.0;
@@ -23,7 +24,7 @@ const DECREASE: f64 = 0.8;
 /// Factor of the interval when nothing has changed.
 const INCREASE: f64 = 1.4;
 /// Shortest interval: 60 seconds, in days.
-const INTERVAL_MIN: f64 = 60.0 / 86_400.0;
+const INTERVAL_MIN: f64 = 1.0 / MINUTES_PER_DAY;
 /// Longest interval, in days.
 const INTERVAL_MAX: f64 = 365.0;
 /// Part of the time since the last change by which the next visit comes earlier.

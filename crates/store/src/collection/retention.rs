@@ -8,13 +8,13 @@
 //! - Without limits nothing is dropped.
 
 use freshet_protocol::ids::PageNumber;
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 
 use crate::error::StoreError;
 use crate::versions::{VersionKind, Versions};
 
 /// Milliseconds of a day.
-const DAY: i64 = 86_400_000;
+const DAY: i64 = MILLIS_PER_DAY;
 
 /// Limits on what is kept; none is no limit. Whatever exceeds any of them may be dropped.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -432,7 +432,7 @@ mod tests {
     use crate::history::row::VisitKind;
     use crate::key_value::{Durability, InMemory, KeyValue as _};
 
-    const DAY: i64 = 86_400_000;
+    const DAY: i64 = freshet_protocol::time::MILLIS_PER_DAY;
 
     fn settle(store: &InMemory, directory: &Path, today: &str, serials: std::ops::Range<u64>) -> Vec<String> {
         let mut names = Vec::new();

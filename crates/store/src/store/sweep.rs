@@ -18,7 +18,7 @@ use std::os::unix::fs::FileExt as _;
 
 use freshet_protocol::codec::{Malformed, Record as _};
 use freshet_protocol::ids::{PageNumber, Place};
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 
 use super::opened::Store;
 use super::tidy::Tidied;
@@ -39,7 +39,7 @@ const VERSIONS_PER_STEP: usize = 2000;
 const BYTES_PER_STEP: usize = 4 << 20;
 
 /// Milliseconds after which a new sweep begins even if no segment was closed: a day.
-const SWEEP_INTERVAL: i64 = 86_400_000;
+const SWEEP_INTERVAL: i64 = MILLIS_PER_DAY;
 
 /// The progress of a sweep.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use freshet_protocol::codec::Record as _;
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{MILLIS_PER_DAY, Timestamp};
 
 use super::opened::Store;
 use crate::collection::index;
@@ -17,7 +17,7 @@ use crate::records::read;
 use crate::url_files;
 
 /// Milliseconds of a day.
-const DAY: i64 = 86_400_000;
+const DAY: i64 = MILLIS_PER_DAY;
 
 /// A completed piece of maintenance.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -298,7 +298,9 @@ mod tests {
 
     #[test]
     fn results_and_their_number_are_read_from_json() {
-        let json = r#"{"total": 77, "hits": [{"title": "Rings", "url": "/a", "body": "of Saturn"}, {"title": "none"}]}"#;
+        let json = r#"{"total": 77, "hits": [
+            {"title": "Rings", "url": "/a", "body": "of Saturn"}, {"title": "none"}
+        ]}"#;
         for results in ["$.hits[*]", "$.hits"] {
             let answer = read_answer(
                 &interface(results, "$.total"),

@@ -75,10 +75,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const DESCRIPTION: &str = r#"<?xml version="1.0"?><OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
-        <ShortName>Web Search</ShortName><Url type="application/rss+xml" template="http://e/?q={searchTerms}&amp;format=rss"/>
+    const DESCRIPTION: &str = r#"<?xml version="1.0"?>
+        <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+        <ShortName>Web Search</ShortName>
+        <Url type="application/rss+xml" template="http://e/?q={searchTerms}&amp;format=rss"/>
         <Url type="text/html" method="post" template="http://e/post"/>
-        <Url type="text/html" template="http://e/?q={searchTerms}&amp;pw={startPage?}"/></OpenSearchDescription>"#;
+        <Url type="text/html" template="http://e/?q={searchTerms}&amp;pw={startPage?}"/>
+        </OpenSearchDescription>"#;
 
     #[test]
     fn the_first_url_that_answers_with_html_is_taken() {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use freshet_protocol::time::SECONDS_PER_DAY;
+
 /// Politeness settings. Times are by the crawl's own clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PolitenessSettings {
@@ -48,7 +50,7 @@ impl Default for PolitenessSettings {
             slowness_factor: 2.0,
             slowness_delay_max: Duration::from_secs(30),
             crawl_delay_max: Duration::from_secs(300),
-            retry_after_max: Duration::from_secs(86_400),
+            retry_after_max: Duration::from_secs(SECONDS_PER_DAY as u64),
             overload_pause: Duration::from_secs(30),
             failure_pause: Duration::from_secs(10),
             pause_max: Duration::from_secs(6 * 3600),

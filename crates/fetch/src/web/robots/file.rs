@@ -14,6 +14,7 @@
 use std::time::Duration;
 
 use super::pattern::{NormalPath, Pattern};
+use freshet_protocol::time::SECONDS_PER_DAY;
 
 /// Maximum number of bytes of a file that are read: 500 KiB, the minimum that RFC 9309 section 2.5 asks for.
 pub const FILE_BYTES_MAX: usize = 500 << 10;
@@ -224,7 +225,7 @@ fn token(name: &[u8]) -> &[u8] {
 /// A number of seconds, possibly fractional, at most a year.
 fn seconds(value: &[u8]) -> Option<Duration> {
     /// Longer delays are cut to this.
-    const YEAR: f64 = 365.0 * 86_400.0;
+    const YEAR: f64 = 365.0 * SECONDS_PER_DAY as f64;
     let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
     (0.0 <= seconds).then(|| Duration::from_secs_f64(seconds.min(YEAR)))
 }

@@ -26,7 +26,7 @@
 
 use std::time::Duration;
 
-use freshet_protocol::time::Timestamp;
+use freshet_protocol::time::{SECONDS_PER_DAY, Timestamp};
 use http::header::LOCATION;
 use url::{Host, Url};
 
@@ -39,10 +39,10 @@ use super::file::{FILE_BYTES_MAX, Robots};
 pub const REDIRECTS_MAX: u8 = 5;
 
 /// How long a fetched file is valid: RFC 9309 section 2.4 says a day.
-pub const GOOD_FOR: Duration = Duration::from_secs(86_400);
+pub const GOOD_FOR: Duration = Duration::from_secs(SECONDS_PER_DAY as u64);
 
 /// How long a site may be unreachable before it is visited without its file.
-pub const UNREACHABLE_MAX: Duration = Duration::from_secs(30 * 86_400);
+pub const UNREACHABLE_MAX: Duration = Duration::from_secs(30 * SECONDS_PER_DAY as u64);
 
 /// Minimum number of consecutive failures in that time: a sixth of the 120 retries in 30 days.
 pub const UNREACHABLE_ANSWERS_MIN: u32 = 20;
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn after_thirty_days_the_last_rules_count_again() {
-        let since = NOW.plus_millis(-30 * 86_400_000);
+        let since = NOW.plus_millis(-30_000 * SECONDS_PER_DAY);
         let mut before = Before { unreachable_since: Some(since), failures: 119, rules: None };
         check(&timed_out(), &before, true, None);
         before.rules = Some(Robots::parse(b"user-agent: *\ndisallow: /private", "freshet"));
