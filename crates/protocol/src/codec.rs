@@ -57,11 +57,13 @@ pub struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
     /// Starts at the first of these bytes.
+    #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
     /// Reads the next `count` bytes.
+    #[inline]
     pub fn take_bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or(Malformed::Short)?;
         self.0 = rest;
@@ -69,6 +71,7 @@ impl<'a> Input<'a> {
     }
 
     /// Reads the next byte.
+    #[inline]
     pub fn take_byte(&mut self) -> Result<u8, Malformed> {
         let (first, rest) = self.0.split_first().ok_or(Malformed::Short)?;
         self.0 = rest;
@@ -76,11 +79,13 @@ impl<'a> Input<'a> {
     }
 
     /// The number of bytes not read yet.
+    #[inline]
     pub fn left(&self) -> usize {
         self.0.len()
     }
 
     /// Checks that all bytes were read.
+    #[inline]
     pub fn end(&self) -> Result<(), Malformed> {
         if self.0.is_empty() { Ok(()) } else { Err(Malformed::Long(self.0.len())) }
     }
@@ -197,10 +202,14 @@ macro_rules! record {
                 stringify!($name).to_owned()
             }
 
+            #[inline]
+
             fn put(&self, output: &mut Vec<u8>) {
                 $($crate::codec::Field::put(&self.$field, output);)+
                 $($($crate::codec::Field::put(&self.$later, output);)+)*
             }
+
+            #[inline]
 
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 Ok(Self {
@@ -287,9 +296,13 @@ macro_rules! words {
                 concat!("word of ", stringify!($name)).to_owned()
             }
 
+            #[inline]
+
             fn put(&self, output: &mut Vec<u8>) {
                 output.push(*self as u8);
             }
+
+            #[inline]
 
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 match input.take_byte()? {
@@ -318,6 +331,7 @@ pub use crate::words;
 /// assert_eq!((take_number(&mut input), take_number(&mut input)), (Ok(5), Ok(300)));
 /// assert_eq!(input.end(), Ok(()));
 /// ```
+#[inline]
 pub fn put_number(mut number: u64, output: &mut Vec<u8>) {
     while number >= 0x80 {
         output.push(number as u8 | 0x80);
@@ -327,6 +341,7 @@ pub fn put_number(mut number: u64, output: &mut Vec<u8>) {
 }
 
 /// Reads a varint.
+#[inline]
 pub fn take_number(input: &mut Input<'_>) -> Result<u64, Malformed> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
@@ -350,9 +365,13 @@ macro_rules! number_field {
                 "number".to_owned()
             }
 
+            #[inline]
+
             fn put(&self, output: &mut Vec<u8>) {
                 put_number(u64::from(*self), output);
             }
+
+            #[inline]
 
             fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
                 <$type>::try_from(take_number(input)?).map_err(|_| Malformed::Large)
@@ -367,10 +386,14 @@ impl Field for Timestamp {
         "moment".to_owned()
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         let millis = self.millis();
         put_number(((millis << 1) ^ (millis >> 63)) as u64, output);
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let folded = take_number(input)?;
@@ -383,9 +406,13 @@ impl Field for bool {
         "flag".to_owned()
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         output.push(u8::from(*self));
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         match input.take_byte()? {
@@ -401,9 +428,13 @@ impl Field for f32 {
         "decimal".to_owned()
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         output.extend_from_slice(&self.to_le_bytes());
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let bytes = input.take_bytes(4)?;
@@ -416,9 +447,13 @@ impl<const N: usize> Field for [u8; N] {
         format!("{N} bytes")
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         output.extend_from_slice(self);
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         Ok(input.take_bytes(N)?.try_into().expect("as many bytes were taken"))
@@ -430,10 +465,14 @@ impl Field for String {
         "text".to_owned()
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         put_number(self.len() as u64, output);
         output.extend_from_slice(self.as_bytes());
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let length = usize::try_from(take_number(input)?).map_err(|_| Malformed::Large)?;
@@ -451,10 +490,14 @@ impl Field for Opaque {
         "bytes".to_owned()
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         put_number(self.0.len() as u64, output);
         output.extend_from_slice(&self.0);
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let length = usize::try_from(take_number(input)?).map_err(|_| Malformed::Large)?;
@@ -466,6 +509,8 @@ impl Field for IpAddr {
     fn describe() -> String {
         "4 or 16 bytes after their number".to_owned()
     }
+
+    #[inline]
 
     fn put(&self, output: &mut Vec<u8>) {
         match self {
@@ -479,6 +524,8 @@ impl Field for IpAddr {
             }
         }
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         match input.take_byte()? {
@@ -494,12 +541,16 @@ impl<T: Field> Field for Option<T> {
         format!("optional {}", T::describe())
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         self.is_some().put(output);
         if let Some(value) = self {
             value.put(output);
         }
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         Ok(if bool::take(input)? { Some(T::take(input)?) } else { None })
@@ -511,12 +562,16 @@ impl<T: Field> Field for Vec<T> {
         format!("list of {}", T::describe())
     }
 
+    #[inline]
+
     fn put(&self, output: &mut Vec<u8>) {
         put_number(self.len() as u64, output);
         for value in self {
             value.put(output);
         }
     }
+
+    #[inline]
 
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let count = take_number(input)?;

@@ -13,16 +13,19 @@ macro_rules! dense_number {
 
         impl $name {
             /// The number as an index into arrays.
+            #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// The number as a storage key.
+            #[inline]
             pub const fn key(self) -> [u8; 4] {
                 self.0.to_be_bytes()
             }
 
             /// Reads the number from a storage key; `None` if the bytes are not one.
+            #[inline]
             pub fn from_key(key: &[u8]) -> Option<Self> {
                 Some(Self(u32::from_be_bytes(key.try_into().ok()?)))
             }
@@ -33,9 +36,13 @@ macro_rules! dense_number {
                 "number".to_owned()
             }
 
+            #[inline]
+
             fn put(&self, output: &mut Vec<u8>) {
                 self.0.put(output);
             }
+
+            #[inline]
 
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 Ok(Self(u32::take(input)?))

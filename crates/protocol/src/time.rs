@@ -37,21 +37,25 @@ pub struct Timestamp(i64);
 
 impl Timestamp {
     /// The moment `millis` milliseconds after 1970 began (UTC).
+    #[inline]
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
     /// Milliseconds since 1970 began (UTC).
+    #[inline]
     pub const fn millis(self) -> i64 {
         self.0
     }
 
     /// The moment `millis` later, limited to what fits an `i64`.
+    #[inline]
     pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
 
     /// Milliseconds from `earlier` to this moment; negative if it is not earlier.
+    #[inline]
     pub const fn millis_since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
