@@ -2,7 +2,7 @@
 //!
 //! A step is appended to the log and then committed to the state in one batch. The batch also contains the
 //! log record: if a power loss takes more of the log than of the state, the log is completed from the state.
-//! A sync writes the Collection, the log and the state to disk, in this order, and then updates `SYNCED`.
+//! A sync writes the Collection, the log and the state to disk, at the same time, and then updates `SYNCED`.
 //! Files that a step has replaced are removed after the sync that covers it.
 //!
 //! # Promises
@@ -223,9 +223,19 @@ impl Ledger {
         if last.step == counters.commits && last.clean == clean {
             return self.remove_replaced();
         }
-        tail.sync()?;
-        self.log.sync()?;
-        state.sync()?;
+        // A loss of power may leave one of them without the others. That is recovered from whether or not
+        // they are synced one after the other: the system writes them when it likes. Together they share a
+        // commit of the file system.
+        let log = &self.log;
+        std::thread::scope(|scope| {
+            let tail = scope.spawn(|| tail.sync());
+            let log = scope.spawn(|| log.sync());
+            let state = state.sync();
+            for synced in [tail, log] {
+                synced.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            }
+            Ok::<(), StoreError>(state?)
+        })?;
         self.say(counters, (segment, tail.length()), clean)?;
         self.remove_replaced()
     }
