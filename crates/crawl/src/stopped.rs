@@ -12,7 +12,7 @@ use freshet_partition::policy::visit::Explanation;
 use freshet_protocol::ids::PageNumber;
 use freshet_store::directory::lock::Lock;
 use freshet_store::error::StoreError;
-use freshet_store::reader::{Reader, counters_beyond};
+use freshet_store::reader::{Reader, beyond};
 use freshet_store::synced;
 
 use crate::audit;
@@ -49,13 +49,25 @@ pub fn ask(settings: Settings, question: &Question) -> Result<Answer, CrawlError
 /// The last status that the crawl in a directory published. None if there is no valid one.
 fn published(directory: &Path) -> Result<Option<Status>, StoreError> {
     let synced = freshet_store::reader::glance(directory)?;
-    let process = process(directory, synced.is_clean());
+    let mut process = process(directory, synced.is_clean());
+    if matches!(process, Process::Running | Process::Frozen) {
+        return Ok(
+            Published::read(directory, &synced).map(|published| published.status_now(process, &synced))
+        );
+    }
+    let beyond = beyond(directory, &synced)?;
+    if !beyond.is_nothing() {
+        // A SYNCED that says otherwise is older than the log.
+        process = Process::Killed;
+    }
+    if beyond.is_torn {
+        // Only the state may know of the last step.
+        return Ok(None);
+    }
     let mut status =
         Published::read(directory, &synced).map(|published| published.status_now(process, &synced));
-    if let (Some(status), Process::Killed) = (&mut status, process)
-        && let Some(counters) = counters_beyond(directory, &synced)?
-    {
-        status.count(&counters);
+    if let (Some(status), Some(counters)) = (&mut status, &beyond.counters) {
+        status.count(counters);
     }
     Ok(status)
 }

@@ -27,21 +27,39 @@ pub fn glance(directory: &Path) -> Result<Synced, StoreError> {
     Ok(synced)
 }
 
-/// The counters after the last complete step of the log, if there are steps after the last sync: those that a
-/// killed process had committed.
-pub fn counters_beyond(directory: &Path, synced: &Synced) -> Result<Option<Counters>, StoreError> {
-    let mut last = None;
+/// What the log has beyond the last sync: the steps that a killed process had committed.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Beyond {
+    /// The counters after the last complete step; none if there are no steps.
+    pub counters: Option<Counters>,
+    /// Whether the log ends with a record that is not complete. The state may have its step.
+    pub is_torn: bool,
+}
+
+impl Beyond {
+    /// Whether the log ends where the last sync left it.
+    pub fn is_nothing(&self) -> bool {
+        self.counters.is_none() && !self.is_torn
+    }
+}
+
+/// Reads what the log has beyond the last sync.
+pub fn beyond(directory: &Path, synced: &Synced) -> Result<Beyond, StoreError> {
+    let mut beyond = Beyond::default();
     for (first, path) in listed(directory)? {
         if first < synced.log {
             continue;
         }
         let file = LogFile::read(&path, first, synced.store)?;
         let begin = if first == synced.log { synced.log_bytes } else { 0 };
-        for frame in file.frames_from(begin) {
+        let mut frames = file.frames_from(begin);
+        for frame in frames.by_ref() {
             let said = entries(&frame.content).filter_map(Result::ok);
             let counters = said.filter(|(space, key, _)| *space == Space::Meta && key == COUNTERS).last();
-            last = counters.and_then(|(_, _, value)| Counters::decode(&value?).ok()).or(last);
+            let counters = counters.and_then(|(_, _, value)| Counters::decode(&value?).ok());
+            beyond.counters = counters.or(beyond.counters);
         }
+        beyond.is_torn |= frames.problem().is_some();
     }
-    Ok(last)
+    Ok(beyond)
 }

@@ -11,7 +11,7 @@ mod handle;
 mod opening;
 mod scratch;
 
-pub use glance::{counters_beyond, glance};
+pub use glance::{Beyond, beyond, glance};
 pub use handle::{DiskUse, Reader};
 pub(crate) use handle::{Hold, Shared};
 pub(crate) use opening::Copy;
