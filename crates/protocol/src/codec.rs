@@ -203,14 +203,12 @@ macro_rules! record {
             }
 
             #[inline]
-
             fn put(&self, output: &mut Vec<u8>) {
                 $($crate::codec::Field::put(&self.$field, output);)+
                 $($($crate::codec::Field::put(&self.$later, output);)+)*
             }
 
             #[inline]
-
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 Ok(Self {
                     $($field: <$type as $crate::codec::Field>::take(input)?,)+
@@ -297,13 +295,11 @@ macro_rules! words {
             }
 
             #[inline]
-
             fn put(&self, output: &mut Vec<u8>) {
                 output.push(*self as u8);
             }
 
             #[inline]
-
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 match input.take_byte()? {
                     $($byte => Ok(Self::$variant),)+
@@ -366,13 +362,11 @@ macro_rules! number_field {
             }
 
             #[inline]
-
             fn put(&self, output: &mut Vec<u8>) {
                 put_number(u64::from(*self), output);
             }
 
             #[inline]
-
             fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
                 <$type>::try_from(take_number(input)?).map_err(|_| Malformed::Large)
             }
@@ -387,14 +381,12 @@ impl Field for Timestamp {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         let millis = self.millis();
         put_number(((millis << 1) ^ (millis >> 63)) as u64, output);
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let folded = take_number(input)?;
         Ok(Self::from_millis((folded >> 1) as i64 ^ -((folded & 1) as i64)))
@@ -407,13 +399,11 @@ impl Field for bool {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         output.push(u8::from(*self));
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         match input.take_byte()? {
             0 => Ok(false),
@@ -429,13 +419,11 @@ impl Field for f32 {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         output.extend_from_slice(&self.to_le_bytes());
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let bytes = input.take_bytes(4)?;
         Ok(Self::from_le_bytes(bytes.try_into().expect("four bytes were taken")))
@@ -448,13 +436,11 @@ impl<const N: usize> Field for [u8; N] {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         output.extend_from_slice(self);
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         Ok(input.take_bytes(N)?.try_into().expect("as many bytes were taken"))
     }
@@ -466,14 +452,12 @@ impl Field for String {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         put_number(self.len() as u64, output);
         output.extend_from_slice(self.as_bytes());
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let length = usize::try_from(take_number(input)?).map_err(|_| Malformed::Large)?;
         let text = std::str::from_utf8(input.take_bytes(length)?).map_err(|_| Malformed::NotText)?;
@@ -491,14 +475,12 @@ impl Field for Opaque {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         put_number(self.0.len() as u64, output);
         output.extend_from_slice(&self.0);
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let length = usize::try_from(take_number(input)?).map_err(|_| Malformed::Large)?;
         Ok(Self(input.take_bytes(length)?.to_vec()))
@@ -511,7 +493,6 @@ impl Field for IpAddr {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         match self {
             Self::V4(address) => {
@@ -526,7 +507,6 @@ impl Field for IpAddr {
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         match input.take_byte()? {
             4 => Ok(Self::V4(Ipv4Addr::from(<[u8; 4]>::take(input)?))),
@@ -542,7 +522,6 @@ impl<T: Field> Field for Option<T> {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         self.is_some().put(output);
         if let Some(value) = self {
@@ -551,7 +530,6 @@ impl<T: Field> Field for Option<T> {
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         Ok(if bool::take(input)? { Some(T::take(input)?) } else { None })
     }
@@ -563,7 +541,6 @@ impl<T: Field> Field for Vec<T> {
     }
 
     #[inline]
-
     fn put(&self, output: &mut Vec<u8>) {
         put_number(self.len() as u64, output);
         for value in self {
@@ -572,7 +549,6 @@ impl<T: Field> Field for Vec<T> {
     }
 
     #[inline]
-
     fn take(input: &mut Input<'_>) -> Result<Self, Malformed> {
         let count = take_number(input)?;
         // Every member takes at least one byte, so a larger count is wrong. Refusing it here

@@ -37,13 +37,11 @@ macro_rules! dense_number {
             }
 
             #[inline]
-
             fn put(&self, output: &mut Vec<u8>) {
                 self.0.put(output);
             }
 
             #[inline]
-
             fn take(input: &mut $crate::codec::Input<'_>) -> Result<Self, $crate::codec::Malformed> {
                 Ok(Self(u32::take(input)?))
             }

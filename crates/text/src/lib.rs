@@ -23,7 +23,7 @@
 //! - [`weeks`]: how summaries change over weeks, and how often to refresh them;
 //! - [`refresh`]: which summary is refreshed next;
 //! - [`search`]: merges results of several databases;
-//! - [`error`]: errors.
+//! - [`error`][]: errors.
 
 pub mod counting;
 pub mod database;

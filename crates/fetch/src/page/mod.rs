@@ -20,8 +20,8 @@
 //! - [`listed`]: an entry of a sitemap or a feed.
 //! - `dates`: a parser for dates.
 //! - `xml`: a lenient XML walker.
-//! - [`sitemap`]: sitemaps.
-//! - [`feed`]: feeds.
+//! - [`sitemap`][]: sitemaps.
+//! - [`feed`][]: feeds.
 //! - [`digest`]: content digests.
 //! - `word_hashes`: the words of a text, each as a hash.
 //! - [`simhash`]: similarity of texts.

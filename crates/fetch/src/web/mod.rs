@@ -10,7 +10,7 @@
 //!   heads;
 //! - `exchange`, `decoding`: one request and its response, and content decoding;
 //! - [`dates`]: HTTP dates;
-//! - [`robots`]: robots.txt;
+//! - [`robots`][]: robots.txt;
 //! - [`politeness`]: when a host may be visited.
 
 pub mod address_ranges;
