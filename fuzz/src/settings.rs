@@ -1,6 +1,6 @@
 //! What a user writes into a configuration: each text is something or is refused with a reason.
 
-use freshet_crawl::update::hours::Hours;
+use freshet_crawl::hours::Hours;
 use freshet_fetch::page::scope::{Pattern as UrlPattern, names_site};
 use freshet_fetch::page::selector::Selector;
 use freshet_partition::policy::PolicyName;

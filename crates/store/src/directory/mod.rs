@@ -2,7 +2,7 @@
 //! they should be.
 //!
 //! In reading order:
-//! - [`format`]: the format file;
+//! - [`mod@format`]: the format file;
 //! - [`lock`]: the lock of the process that writes;
 //! - `readers`: keeps files that readers may need;
 //! - `presence`: whether the directory and its open files are still there;

@@ -2,9 +2,9 @@
 //! anywhere else.
 //!
 //! In reading order:
-//! - [`frame`]: the encoding of a record, with its number and checksum;
-//! - [`step`]: the content of a step, and its batch restored from it;
-//! - [`files`]: the files of the log: appended to, read, truncated, dropped;
+//! - `frame`: the encoding of a record, with its number and checksum;
+//! - `step`: the content of a step, and its batch restored from it;
+//! - `files`: the files of the log: appended to, read, truncated, dropped;
 //! - `end`: the end of the log;
 //! - [`event`]: steps as readers see them: visits, URLs, commands.
 

@@ -13,10 +13,11 @@ pub struct Settings {
     pub cache_bytes: u64,
     /// Number of URLs whose numbers are cached in memory, at some 32 bytes each.
     pub recent_urls: usize,
-    /// Number of visits in the key-value store above which [`Store::tidy`] moves them to a file before their
-    /// day is over.
+    /// Number of visits in the key-value store above which [`Store::tidy`](super::Store::tidy) moves them to
+    /// a file before their day is over.
     pub waiting_visits: u64,
-    /// Number of URLs not yet in a URL file above which [`Store::tidy`] writes them to one.
+    /// Number of URLs not yet in a URL file above which [`Store::tidy`](super::Store::tidy) writes them to
+    /// one.
     pub waiting_urls: u64,
     /// Size of a log file in bytes at which the next one is begun.
     pub log_bytes: u64,

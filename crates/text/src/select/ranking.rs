@@ -9,8 +9,7 @@
 //! - **KL** (Si, Jin, Callan, Ogilvie): Σ over query words of ln(λ p(w|D) + (1 − λ) p(w|all)).
 //!
 //! The cost of a query depends on the number of databases that contain its words, not on their vocabularies.
-//! The databases of a word come from an inverted index, in memory ([`Index`](super::Index)) or in files
-//! ([`Catalogue`](super::Catalogue)).
+//! The databases of a word come from an inverted index in files ([`Catalogue`](super::Catalogue)).
 //!
 //! # Promises
 //! - A database that contains no word of the query is not ranked.
