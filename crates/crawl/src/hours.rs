@@ -17,13 +17,13 @@ const DAY: i64 = 24 * 60;
 /// # Examples
 ///
 /// ```
-/// use freshet_crawl::update::hours::Hours;
+/// use freshet_crawl::hours::Hours;
 /// use freshet_protocol::time::Timestamp;
 ///
 /// let nights: Hours = "22:00-06:00".parse()?;
 /// let noon = Timestamp::from_iso("2026-11-16T12:00:00Z").expect("a moment");
 /// assert_eq!(nights.open_from(noon).iso(), "2026-11-16T22:00:00.000Z");
-/// # Ok::<(), freshet_crawl::update::hours::BadHours>(())
+/// # Ok::<(), freshet_crawl::hours::BadHours>(())
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Hours {
