@@ -24,6 +24,7 @@ const NEWEST_AT_START: usize = 30;
 /// use freshet_lab::web::hosts::Hosts;
 /// use freshet_lab::web::living_web::LivingWeb;
 /// use freshet_lab::web::settings::WebSettings;
+/// use freshet_lab::web::truth::Scope;
 ///
 /// let settings = WebSettings { sites: 3, pages: 60, seed: 1, ..WebSettings::default() };
 /// let web = LivingWeb::new(settings, Hosts::Names { port: 8080 })?;
@@ -31,8 +32,8 @@ const NEWEST_AT_START: usize = 30;
 /// // A copy of every page is taken on the first day, and grows old.
 /// let (first, last) = (days_after_start(0.0), days_after_start(30.0));
 /// let copies: Vec<_> = web.live_pages(first).map(|page| (web.url(page, false), first)).collect();
-/// assert_eq!(web.freshness_of(&copies, first), 1.0);
-/// assert!(web.freshness_of(&copies, last) < 0.9);
+/// assert_eq!(web.quality_of(&copies, first, Scope::Text).freshness, 1.0);
+/// assert!(web.quality_of(&copies, last, Scope::Text).freshness < 0.9);
 /// # Ok::<(), anyhow::Error>(())
 /// ```
 #[derive(Clone, Debug)]
