@@ -260,6 +260,8 @@ impl Crawl {
         let crawl_module = CrawlModule::new(web, reader, canonical, clock_of_visits, limits, definitions);
         let (crawler, messages) =
             Crawler::new(update_module, crawl_module, writer.folding(), clock, settings.once);
+        // Queries are answered before the first commit, which may wait for room on the disk.
+        writer.show(&mut crawler.board());
         Ok(Self { crawler, writer, messages, settings, bound: None })
     }
 
